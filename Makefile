@@ -1,0 +1,44 @@
+# Every target sets up what it needs in .venv; a machine needs Python 3.11 and make.
+PYTHON ?= $(firstword $(shell command -v python3.11) $(shell command -v python3))
+NAME ?= nDCG
+BIN := .venv/bin
+MODULES := rankings.py scoring.py
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check app space clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: .venv/demo.done ## score real rankings: two image searches over scikit-learn's digits
+	@$(BIN)/python examples/image_search.py
+
+test: .venv/test.done ## run the tests
+	@HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+
+check: .venv/check.done ## the gate: lint, format, types, tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@# a package of the modules, since mypy resolves their relative imports in packages only
+	ln -sfn "$(CURDIR)" .venv/ndcg_space
+	cd .venv && bin/mypy --config-file ../pyproject.toml $(patsubst %,ndcg_space/%,ndcg.py app.py $(MODULES))
+	$(MAKE) test
+
+app: .venv/app.done ## open the Space's page on http://127.0.0.1:7860
+	@$(BIN)/python app.py
+
+space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
+	rm -rf dist/space
+	mkdir -p dist/space
+	cp README.md requirements.txt app.py LICENSE $(MODULES) dist/space
+	cp ndcg.py dist/space/$(NAME).py
+
+clean: ## remove what the targets made
+	rm -rf .venv dist build *.egg-info
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/%.done: pyproject.toml requirements.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet ".[$*]"
+	@touch $@

@@ -1,0 +1,503 @@
+"""nDCG for `evaluate`: the metric that `evaluate.load` loads.
+
+It declares the metric, checks the options once at the door, hands the rankings to the
+kernel and names the results. How rankings are read and scored is in the modules it imports.
+"""
+
+import difflib
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from .rankings import parts, read, to_arrow
+from .scoring import MEASURES, TIES, Gain, InvalidRankingError, check_queries, score_queries
+
+__version__ = "1.0.0"
+
+_DESCRIPTION = """\
+Normalized discounted cumulative gain (nDCG): how good a ranking is, from 0 to 1. Each
+document has a graded relevance; its gain counts the less the further down the ranking puts
+it, and the sum is divided by that of the ideal ranking. Equal to
+`sklearn.metrics.ndcg_score`, tied scores included, and made for ragged lists, documents
+not retrieved or not judged, several cutoffs, and DCG, IDCG and CG besides.
+"""
+
+_CITATION = """\
+@article{jarvelin2002cumulated,
+  title   = {Cumulated gain-based evaluation of {IR} techniques},
+  author  = {J{\\"a}rvelin, Kalervo and Kek{\\"a}l{\\"a}inen, Jaana},
+  journal = {ACM Transactions on Information Systems},
+  volume  = {20},
+  number  = {4},
+  pages   = {422--446},
+  year    = {2002}
+}
+@inproceedings{mcsherry2008computing,
+  title     = {Computing information retrieval performance measures efficiently in the presence of tied scores},
+  author    = {McSherry, Frank and Najork, Marc},
+  booktitle = {Advances in Information Retrieval (ECIR)},
+  pages     = {414--421},
+  year      = {2008}
+}
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: the score of each document of each query; higher ranks first. Nested lists
+        (ragged too), a 2-D NumPy array (masked too) or a list of 1-D arrays. `None`, a masked
+        value or `-inf` marks a document that was not retrieved: it has no rank, but counts in
+        the ideal.
+    references: the relevance of the same documents in the same order, 0 for irrelevant.
+        `None` or a masked value marks a document that was not judged: it has a rank, with
+        gain 0, and does not count in the ideal.
+    k (`int`, `None` or a list of these): the cutoff, how many ranks count; `None` (default)
+        for the whole list.
+    sample_weight: one non-negative weight per query for the mean; default: all equal.
+    ignore_ties (`bool`): order documents of equal score, the last in the input first, rather
+        than average over their orders; the same as `ties="last"`.
+    measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`.
+    gain: `"linear"` (default, the relevance r), `"exponential"` (2^r - 1), a list of the
+        gains of label 0, 1, 2, ..., or a function from an array of relevances to their gains.
+    log_base (`float`): base of the discount's logarithm; default 2.
+    ties: `"average"` (default; the expectation over all orders of tied documents), `"first"`
+        or `"last"` (the one first or last in the input ranks first), `"best"` or `"worst"`
+        (the order that scores highest or lowest).
+    zero_division (`float`): nDCG of a query with nothing relevant; default 0.0. `nan` leaves
+        such queries out of the mean.
+    negative_relevance: `"raise"` (default), `"clip"` (gain 0) or `"keep"`.
+    use_aggregator (`bool`): the mean over queries (default) or, if False, a list with one
+        value per query.
+    engine: `"numpy"` (default) or `"sklearn"`, which hands the batch to
+        `sklearn.metrics.ndcg_score` itself and knows only its options.
+
+Returns:
+    A dict: `{"nDCG": ...}`, `{"nDCG@10": ...}`, with several measures and cutoffs one entry
+    for each, measures outer, cutoffs inner. Values are floats, nDCG between 0 and 1.
+
+Examples:
+    >>> ndcg = evaluate.load("ndcg.py")  # from a clone; from the Hub: evaluate.load("<user>/nDCG")
+    >>> ndcg.compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]])
+    {'nDCG': 0.6956940443813076}
+
+    The top three only, then several cutoffs and measures at once:
+
+    >>> ndcg.compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
+    {'nDCG@3': 0.4123818817534531}
+    >>> ndcg.compute(predictions=[[3, 2, 1]], references=[[0, 0, 2]], k=[1, 3], measures=["DCG", "nDCG"])
+    {'DCG@1': 0.0, 'DCG@3': 1.0, 'nDCG@1': 0.0, 'nDCG@3': 0.5}
+
+    Two documents share the first rank, one of them relevant; the other way of counting
+    puts the last of them first:
+
+    >>> ndcg.compute(predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]], k=1)
+    {'nDCG@1': 0.5}
+    >>> ndcg.compute(predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]], k=1, ignore_ties=True)
+    {'nDCG@1': 0.0}
+
+    Lists of different lengths, with a relevant document that was not retrieved; one value
+    per query:
+
+    >>> ndcg.compute(predictions=[[.9, None], [.5]], references=[[1, 1], [1]], use_aggregator=False)
+    {'nDCG': [0.6131471927654584, 1.0]}
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to score, checked: the keyword arguments of `scoring.score_queries`."""
+
+    cutoffs: tuple[int | None, ...]
+    measures: tuple[str, ...]
+    gain: Gain
+    log_base: float
+    ties: str
+    zero_division: float
+    negative_relevance: str
+
+    @classmethod
+    def parse(
+        cls,
+        k: Any,
+        ignore_ties: Any,
+        measures: Any,
+        gain: Any,
+        log_base: Any,
+        ties: Any,
+        zero_division: Any,
+        negative_relevance: Any,
+        use_aggregator: Any,
+        engine: Any,
+    ) -> "Options":
+        """Check the arguments of `NDCG.compute`; None stands for scikit-learn's choice.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        _choice("engine", engine, ("numpy", "sklearn"))
+        if not _flag("use_aggregator", use_aggregator) and engine == "sklearn":
+            raise ValueError('engine="sklearn": scikit-learn answers with the mean only, not use_aggregator=False')
+        foreign = {
+            "measures": None if isinstance(measures, str) and measures == "nDCG" else measures,
+            "gain": gain,
+            "log_base": log_base,
+            "ties": ties,
+            "zero_division": zero_division,
+            "negative_relevance": negative_relevance,
+        }
+        for name, value in foreign.items():
+            if engine == "sklearn" and value is not None:
+                raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {value!r}')
+        if _flag("ignore_ties", ignore_ties) and ties not in (None, "last"):
+            raise ValueError(
+                f'ignore_ties=True means ties="last", but ties={ties!r} was given too; give one of the two'
+            )
+        if ties is None:
+            ties = "last" if ignore_ties else "average"
+        if negative_relevance is None:
+            negative_relevance = "raise"
+        return cls(
+            cutoffs=_several("k", k, _cutoff),
+            measures=_several("measures", measures, lambda name: _choice("measures", name, MEASURES)),
+            gain=_gain("linear" if gain is None else gain),
+            log_base=_log_base(2.0 if log_base is None else log_base),
+            ties=_choice("ties", ties, TIES),
+            zero_division=_zero_division(0.0 if zero_division is None else zero_division),
+            negative_relevance=_choice("negative_relevance", negative_relevance, ("raise", "clip", "keep")),
+        )
+
+
+def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """One value or a sequence of them, each checked, repeats dropped."""
+    values = value if isinstance(value, (list, tuple, range, np.ndarray)) else [value]
+    if not len(values):
+        raise ValueError(f"{name} is empty; give at least one value")
+    return tuple(dict.fromkeys(check(each) for each in values))
+
+
+def _cutoff(k: Any) -> int | None:
+    if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or int(k) < 1):
+        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {k!r}")
+    return None if k is None else int(k)
+
+
+def _choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    if not isinstance(value, str) or value not in choices:
+        near = difflib.get_close_matches(str(value), choices, 1, 0.4)
+        allowed = ", ".join(f'"{choice}"' for choice in choices)
+        hint = f'; did you mean "{near[0]}"?' if near else ""
+        raise ValueError(f"{name} must be one of {allowed}; got {value!r}{hint}")
+    return value
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
+
+
+def _log_base(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf or value == 1:
+        raise ValueError(f"log_base must be a positive number other than 1; got {value!r}")
+    return float(value)
+
+
+def _zero_division(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or math.isinf(value):
+        meaning = "a finite number, or nan to leave queries with nothing relevant out of the mean"
+        raise ValueError(f"zero_division must be {meaning}; got {value!r}")
+    return float(value)
+
+
+def _gain(value: Any) -> Gain:
+    if isinstance(value, str):
+        return _choice("gain", value, ("linear", "exponential"))
+    if callable(value):
+        function: Callable[[NDArray[np.float64]], Any] = value
+        return function
+    table = np.array(value) if isinstance(value, (list, tuple, np.ndarray)) else np.empty(0)
+    if table.ndim != 1 or not table.size or table.dtype.kind not in "iuf" or not np.isfinite(table).all():
+        meaning = '"linear", "exponential", a list of the finite gains of labels 0, 1, 2, ... or a function'
+        raise ValueError(f"gain must be {meaning}; got {value!r}")
+    return table.astype(np.float64)
+
+
+def ndcg_score(
+    references: Any,
+    predictions: Any,
+    options: Options,
+    sample_weight: Any = None,
+    use_aggregator: bool = True,
+) -> dict[str, float | list[float]]:
+    """`sklearn.metrics.ndcg_score` for rankings of any form, every measure and cutoff.
+
+    Returns:
+        Under the name of each result its mean over queries, or all queries' values.
+
+    Raises:
+        ValueError: names the argument, query and position at fault.
+    """
+    scored: list[dict[str, NDArray[np.float64]]] = []
+    queries = 0
+    for part in parts(predictions, references):
+        with _Places(queries):
+            scored.append(score_queries(**part._asdict(), **vars(options)))
+        queries += part.queries
+    if not queries:
+        raise ValueError("predictions and references hold no queries; there is nothing to score")
+    weight = None if sample_weight is None else _weights(sample_weight, queries)
+    results: dict[str, float | list[float]] = {}
+    for measure in options.measures:
+        for row, k in enumerate(options.cutoffs):
+            values = np.concatenate([part[measure][row] for part in scored])
+            name = measure if k is None else f"{measure}@{k}"
+            results[name] = _mean(name, values, weight) if use_aggregator else values.tolist()
+    return results
+
+
+class _Places:
+    """Turns the kernel's word on a value without a place into the metric's."""
+
+    def __init__(self, first_query: int = 0) -> None:
+        self.first_query = first_query
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if isinstance(error, InvalidRankingError):
+            argument = {"relevance": "references", "score": "predictions"}[error.array]
+            place = InvalidRankingError(argument, self.first_query + error.query, error.position, error.problem)
+            raise ValueError(str(place)) from None
+
+
+def _weights(sample_weight: Any, queries: int) -> NDArray[np.float64]:
+    """The weights, scaled to at most 1 so that no sum of them overflows."""
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must be one number per query: {error}") from None
+    if weight.shape != (queries,):
+        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got shape {weight.shape}")
+    invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
+    if invalid.size:
+        query = int(invalid[0])
+        raise ValueError(f"sample_weight: query {query}: must be finite and not negative; got {weight[query]}")
+    if not weight.any():
+        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
+    return np.asarray(weight / weight.max())
+
+
+def _mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
+    """The mean over the queries that have a value."""
+    valued = ~np.isnan(values)
+    if not valued.all():
+        values, weight = values[valued], None if weight is None else weight[valued]
+    if not values.size or (weight is not None and not weight.any()):
+        problem = "no query of positive weight has anything relevant, and zero_division=nan leaves out the others"
+        raise ValueError(f"{name}: {problem}; give a number for zero_division")
+    with np.errstate(over="ignore"):
+        mean = float(np.average(values, weights=weight))
+    if not math.isfinite(mean):
+        raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
+    return mean
+
+
+def _ndcg_score_of_sklearn(
+    references: Any, predictions: Any, options: Options, sample_weight: Any = None
+) -> dict[str, float | list[float]]:
+    """What `sklearn.metrics.ndcg_score` itself answers."""
+    try:
+        from sklearn.metrics import ndcg_score as sklearn_ndcg_score
+    except ImportError:
+        raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn') from None
+    rankings = read(predictions, references)
+    if rankings.judged is not None or rankings.retrieved is not None:
+        raise ValueError('engine="sklearn": scikit-learn has no place for None or masked values')
+    relevance, score = rankings.relevance, rankings.score
+    if rankings.offsets is not None:
+        lengths = np.diff(rankings.offsets)
+        different = np.flatnonzero(lengths != lengths[:1])
+        if different.size:
+            query = int(different[0])
+            raise ValueError(
+                f'engine="sklearn": scikit-learn needs lists of one length; query {query} has {lengths[query]} '
+                f"documents, query 0 has {lengths[0]}"
+            )
+        relevance, score = (values.reshape(rankings.queries, -1) for values in (relevance, score))
+    ignore_ties = options.ties == "last"
+    return {
+        "nDCG" if k is None else f"nDCG@{k}": float(
+            sklearn_ndcg_score(relevance, score, k=k, sample_weight=sample_weight, ignore_ties=ignore_ties)
+        )
+        for k in options.cutoffs
+    }
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class NDCG(evaluate.Metric):
+    """nDCG, DCG, IDCG and CG of rankings.
+
+    Batches are kept as Arrow lists on disk (in memory with `keep_in_memory`) until `compute`
+    scores them all; a `compute` of inputs alone touches neither.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # What a compute has read and not yet been able to score: its tables, files and locks.
+        self.data: Any
+        self.buf_writer: Any
+        self._collected: list[pa.Table] = []
+        self._collected_files: list[tuple[str, Any]] = []
+
+    def _info(self) -> evaluate.MetricInfo:
+        lists = datasets.Sequence(datasets.Value("float64"))
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features({"predictions": lists, "references": lists}),
+            license="MIT",
+            reference_urls=[
+                "https://doi.org/10.1145/582415.582418",
+                "https://doi.org/10.1007/978-3-540-78646-7_38",
+                "https://scikit-learn.org/stable/modules/generated/sklearn.metrics.ndcg_score.html",
+            ],
+        )
+
+    def __len__(self) -> int:
+        """The number of queries added and not yet computed."""
+        return int(super().__len__() + sum(table.num_rows for table in self._collected))
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None) -> None:
+        """Add queries, to be scored by a later `compute`. A refused batch adds nothing."""
+        self._write(self._table(predictions, references))
+
+    def add(
+        self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
+    ) -> None:
+        """Add one query: the scores of its documents and their relevance.
+
+        `predictions` and `references` are the same by the names that `evaluate.combine` uses.
+        """
+        score, relevance = (
+            (predictions, references) if prediction is None and reference is None else (prediction, reference)
+        )
+        self._write(self._table([score], [relevance]))
+
+    def compute(
+        self,
+        *,
+        predictions: Any = None,
+        references: Any = None,
+        k: Any = None,
+        sample_weight: Any = None,
+        ignore_ties: bool = False,
+        measures: Any = "nDCG",
+        gain: Any = None,
+        log_base: float | None = None,
+        ties: str | None = None,
+        zero_division: float | None = None,
+        negative_relevance: str | None = None,
+        use_aggregator: bool = True,
+        engine: str = "numpy",
+    ) -> dict[str, float | list[float]] | None:
+        """Score the queries given and those added before.
+
+        A call that raises leaves the queries added before as they were. With several
+        processes the result is that of all of them, in process 0, and None in the others.
+        """
+        options = Options.parse(
+            k,
+            ignore_ties,
+            measures,
+            gain,
+            log_base,
+            ties,
+            zero_division,
+            negative_relevance,
+            use_aggregator,
+            engine,
+        )
+        how = {"options": options, "sample_weight": sample_weight, "use_aggregator": use_aggregator, "engine": engine}
+        given = predictions is not None or references is not None
+        if given and self.num_process == 1 and not self._holds_batches():
+            return self._compute(predictions, references, **how)
+        table = self._table(predictions, references) if given else None
+        if self.num_process > 1:
+            if table is not None:
+                self._write(table)
+                table = None
+            if self.process_id > 0:
+                self._finalize()
+                self.cache_file_name = self.filelock = None
+                return None
+        stored = self._collect() + ([] if table is None else [table])
+        if not stored:
+            raise ValueError("there is nothing to score: give predictions and references, or add batches before")
+        queries = pa.concat_tables(stored)
+        result = self._compute(queries["predictions"], queries["references"], **how)
+        self._discard()
+        return result
+
+    def _compute(
+        self,
+        predictions: Any,
+        references: Any,
+        options: Options,
+        sample_weight: Any = None,
+        use_aggregator: bool = True,
+        engine: str = "numpy",
+    ) -> dict[str, float | list[float]]:
+        if engine == "sklearn":
+            return _ndcg_score_of_sklearn(references, predictions, options, sample_weight)
+        return ndcg_score(references, predictions, options, sample_weight, use_aggregator)
+
+    def _holds_batches(self) -> bool:
+        return bool(self._collected) or self.cache_file_name is not None or self.buf_writer is not None
+
+    def _table(self, predictions: Any, references: Any) -> pa.Table:
+        """The queries as Arrow lists, if they can be scored."""
+        for name, values in (("predictions", predictions), ("references", references)):
+            if values is None:
+                raise ValueError(f"{name} are missing; give predictions and references together")
+        rankings = read(predictions, references)
+        with _Places():
+            check_queries(**rankings._asdict())
+        return pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))
+
+    def _write(self, table: pa.Table) -> None:
+        """Append to the cache: one query into the writer's buffer, a batch as it is."""
+        if self.writer is None:
+            self.selected_feature_format = self.features
+            self._init_writer()
+        if table.num_rows == 1:
+            self.writer.write_row(table)
+        elif table.num_rows:
+            self.writer.write_table(table, writer_batch_size=table.num_rows)
+
+    def _collect(self) -> list[pa.Table]:
+        """Everything added, in several processes by all of them; memory-mapped where it is on disk."""
+        if self.cache_file_name is not None or self.buf_writer is not None:
+            self._finalize()
+            self._collected.append(self.data.with_format("arrow")[:])
+            if not self.keep_in_memory:
+                self._collected_files += zip(self.file_paths, self.filelocks, strict=True)
+            self.data = self.buf_writer = self.cache_file_name = self.filelock = None
+        return self._collected
+
+    def _discard(self) -> None:
+        """Forget what has been scored, and its files; the lock of process 0 goes last."""
+        self._collected = []
+        while self._collected_files:
+            path, lock = self._collected_files.pop()
+            os.remove(path)
+            lock.release()
