@@ -13,7 +13,13 @@ def metric_card() -> str:
 
 
 with gr.Blocks(title="nDCG") as page:
-    gr.Markdown(metric_card(), latex_delimiters=[{"left": "$$", "right": "$$", "display": True}])
+    gr.Markdown(
+        metric_card(),
+        latex_delimiters=[
+            {"left": "$$", "right": "$$", "display": True},
+            {"left": "$", "right": "$", "display": False},
+        ],
+    )
 
 if __name__ == "__main__":
     page.launch()  # on a Space, Gradio takes host and port from the environment
