@@ -107,7 +107,7 @@ Examples:
     per query:
 
     >>> ndcg.compute(predictions=[[.9, None], [.5]], references=[[1, 1], [1]], use_aggregator=False)
-    {'nDCG': [0.6131471927654584, 1.0]}
+    {'nDCG': [0.6131471927654585, 1.0]}
 """
 
 
@@ -191,7 +191,8 @@ def _cutoff(k: Any) -> int | None:
 
 def _choice(name: str, value: Any, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
-        near = difflib.get_close_matches(str(value), choices, 1, 0.4)
+        by_name = {choice.lower(): choice for choice in choices}
+        near = [by_name[name] for name in difflib.get_close_matches(str(value).lower(), by_name, 1, 0.4)]
         allowed = ", ".join(f'"{choice}"' for choice in choices)
         hint = f'; did you mean "{near[0]}"?' if near else ""
         raise ValueError(f"{name} must be one of {allowed}; got {value!r}{hint}")
@@ -223,7 +224,8 @@ def _gain(value: Any) -> Gain:
     if callable(value):
         function: Callable[[NDArray[np.float64]], Any] = value
         return function
-    table = np.array(value) if isinstance(value, (list, tuple, np.ndarray)) else np.empty(0)
+    sequence = isinstance(value, (list, tuple, np.ndarray)) and all(isinstance(gain, Real) for gain in value)
+    table = np.array(value) if sequence else np.empty(0)
     if table.ndim != 1 or not table.size or table.dtype.kind not in "iuf" or not np.isfinite(table).all():
         meaning = '"linear", "exponential", a list of the finite gains of labels 0, 1, 2, ... or a function'
         raise ValueError(f"gain must be {meaning}; got {value!r}")
@@ -433,7 +435,7 @@ class NDCG(evaluate.Metric):
             return self._compute(predictions, references, **how)
         table = self._table(predictions, references) if given else None
         if self.num_process > 1:
-            if table is not None:
+            if table is not None and not self._collected:
                 self._write(table)
                 table = None
             if self.process_id > 0:

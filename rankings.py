@@ -7,7 +7,7 @@ Arrays and Arrow columns are used where they lie; only nested lists are converte
 """
 
 from collections.abc import Iterator
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 # Queries of a chunked column are handed on in parts of about this many documents.
 PART = 1 << 20
+BIG_INTEGER = "an integer beyond 2**53 beside numbers that are none would be rounded; give all of one kind"
 
 
 class Rankings(NamedTuple):
@@ -195,7 +196,12 @@ def _from_arrays(argument: str, rows: "list[NDArray[Any]] | tuple[NDArray[Any], 
     if any(np.ma.is_masked(row) for row in rows):
         present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    return _Column(np.concatenate([np.ma.getdata(row) for row in rows]), offsets, present)
+    values = np.concatenate([np.ma.getdata(row) for row in rows])
+    if values.dtype.kind == "f":
+        for query, row in enumerate(rows):
+            if row.dtype.kind in "iu" and row.size and max(-int(row.min()), int(row.max())) > 2**53:
+                raise ValueError(f"{argument}: query {query}: {BIG_INTEGER}")
+    return _Column(values, offsets, present)
 
 
 def _from_arrow(argument: str, lists: pa.Array) -> _Column:
@@ -236,10 +242,11 @@ def _from_lists(argument: str, rows: "list[Any] | tuple[Any, ...]") -> _Column:
             if not isinstance(value, Real) and value is not None:
                 place = f"{argument}: query {query}, position {position}"
                 raise ValueError(f"{place}: {value!r} is not a number; give a number or None")
-        # an integer that float64 would round stays one, for its order
-        converted.append(np.array([0 if value is None else value for value in row], dtype=None if row else float))
-        if converted[-1].dtype == object:
-            converted[-1] = converted[-1].astype(np.float64)
+        integers = [value for value in row if isinstance(value, Integral)]
+        if any(abs(int(value)) > 2**53 for value in integers) and len(integers) + list(row).count(None) < len(row):
+            raise ValueError(f"{argument}: query {query}: {BIG_INTEGER}")
+        array = np.array([0 if value is None else value for value in row])
+        converted.append(array if array.dtype.kind in "iu" else array.astype(np.float64))
     column = _from_arrays(argument, converted)
     present = np.array([value is not None for row in rows for value in row], bool)
     return column._replace(present=None if present.all() else present)

@@ -17,7 +17,11 @@ at ranks 1..k in the order of the scores; the gain at ranks 1..k in the ideal or
 Every measure is a sum over the last two.
 """
 
+import math
+import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +37,7 @@ TIES = ("average", "first", "last", "best", "worst")
 # Scores in one block: large enough that NumPy's call overhead vanishes, small enough
 # that a block stays in a core's cache from its first pass to its last.
 BLOCK = 1 << 16
+NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
 class InvalidRankingError(ValueError):
@@ -131,25 +136,46 @@ def score_queries(
     ...  score_queries(relevance, score, measures=MEASURES).items()}
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
-    queries = len(relevance) if offsets is None else len(offsets) - 1
-    scores = {measure: np.zeros((len(cutoffs), queries)) for measure in measures}
     if score.dtype.kind in "iu" and score.size and max(-int(score.min()), int(score.max())) > 2**53:
         # float64 cannot tell these apart; their ranks among themselves can
         score = np.unique(score, return_inverse=True)[1].reshape(score.shape)
-    for block in _blocks(relevance, score, offsets, judged, retrieved):
-        documents = block.score.shape[1]
-        ranks = max((min(k or documents, documents) for k in cutoffs), default=0)
-        ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, ties, negative_relevance)
-        discount = discounts(ranks, log_base)
-        for row, k in enumerate(cutoffs):
-            values = _measures_at(min(k or ranks, ranks), ranked, ideal, discount, measures, zero_division, negative)
-            for name in values.keys() - {"nDCG"}:
-                if (overflown := ~np.isfinite(values[name])).any():
-                    query = block.query(int(np.flatnonzero(overflown)[0]))
-                    raise InvalidRankingError("relevance", query, None, "the sum of its gains overflows; scale them")
-            for measure in measures:
-                scores[measure][row, block.queries] = values[measure]
+    queries = len(relevance) if offsets is None else len(offsets) - 1
+    scores = {measure: np.empty((len(cutoffs), queries)) for measure in measures}
+    longest = score.shape[1] if offsets is None else int(np.diff(offsets).max(initial=0))
+    discount = discounts(max(min(k or longest, longest) for k in cutoffs), log_base)
+    sign = np.sign(np.log(log_base))  # a base below 1 turns all sums negative
+
+    def fill(block: _Block) -> None:
+        ranks = min(len(discount), block.score.shape[1])
+        with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+            ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, ties, negative_relevance)
+            sums = _sums(ranked, ideal, discount[:ranks], [min(k or ranks, ranks) for k in cutoffs])
+        for name, values in sums.items():
+            if not np.isfinite(values).all():
+                query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
+                raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
+        sums["nDCG"] = _ratio(sign * sums["DCG"], sign * sums["IDCG"], zero_division, negative)
+        for measure in measures:
+            scores[measure][:, block.queries] = sums[measure]
+
+    blocks = _blocks(relevance, score, offsets, judged, retrieved)
+    threads = _threads() if score.size > 2 * BLOCK else 1
+    if threads == 1:
+        for block in blocks:
+            fill(block)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(fill, blocks):
+                pass
     return scores
+
+
+def _threads() -> int:
+    """As many threads as the process has CPUs, or as OMP_NUM_THREADS says."""
+    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_queries(
@@ -167,8 +193,7 @@ def check_queries(
     scoring.InvalidRankingError: score: query 0, position 0: nan is not a score; None or -inf marks one not retrieved
     """
     for block in _blocks(relevance, score, offsets, judged, retrieved):
-        _scores(block)
-        _gains(block, "linear", "keep")
+        _refuse(block, _scores(block), _gains(block, "linear", "keep")[0])
 
 
 def _blocks(
@@ -222,183 +247,287 @@ def _blocks(
 def _gains_at_ranks(
     block: _Block, ranks: int, gain: Gain, ties: str, negative_relevance: str
 ) -> tuple[Floats, Floats, bool]:
-    """The gain at ranks 1..``ranks`` of each query as scored, in the ideal, and if any is negative."""
-    score, retrieved = _scores(block)
-    gains = _gains(block, gain, negative_relevance)
-    negative = bool(gains.size and gains.min() < 0)
-    ranked = gains if retrieved is None else np.where(retrieved, gains, 0)
-    if negative and block.judged is not None:
-        gains = np.where(block.judged, gains, -np.inf)
-    ideal = _ideal_gains(gains, ranks)
-    return (
-        _ranked_gains(score, ranked, ranks, ties),
-        np.where(ideal > -np.inf, ideal, 0) if negative else ideal,
-        negative,
-    )
+    """The gain at ranks 1..``ranks`` as scored and in the ideal, as (ranks, queries), and if any is negative."""
+    score = _scores(block)
+    gains, lowest = _gains(block, gain, negative_relevance)
+    if lowest < 0 and block.judged is not None:
+        ideal = _ideal_gains(np.where(block.judged, gains, -np.inf), ranks)
+    else:
+        ideal = _ideal_gains(gains, ranks)
+    ranked, highest = _ranked_gains(score, gains, ranks, ties)
+    if ranks and not ((highest < np.inf).all() and (ideal[0] < np.inf).all() and lowest > -np.inf):
+        _refuse(block, score, gains)  # NaN and infinity come out on top, so no more need be looked at
+    return ranked, np.where(ideal > -np.inf, ideal, 0) if lowest < 0 else ideal, lowest < 0
 
 
-def _scores(block: _Block) -> tuple[Floats, Mask | None]:
-    """The scores, -inf where not retrieved, and where they are not; None if all are retrieved."""
-    score = block.score.astype(np.float64, copy=False)
-    if block.retrieved is not None:
-        score = np.where(block.retrieved, score, -np.inf)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(score.sum()):
-            return score, None
+def _refuse(block: _Block, score: Floats, gains: Floats) -> None:
+    """Raise the error for a score, a relevance or a gain that is not a finite number, if there is one."""
     if (invalid := np.isnan(score) | (score == np.inf)).any():
         raise block.invalid("score", invalid, "{value} is not a score; None or -inf marks one not retrieved")
-    return score, score > -np.inf
+    if (invalid := ~np.isfinite(gains)).any():
+        number = np.isfinite(block.relevance[invalid]).all()
+        problem = "the gain of relevance {value} is not a finite number" if number else NOT_A_RELEVANCE
+        raise block.invalid("relevance", invalid, problem)
 
 
-def _gains(block: _Block, gain: Gain, negative_relevance: str) -> Floats:
-    """The gain of every document: 0 for the unjudged and for padding."""
+def _scores(block: _Block) -> Floats:
+    """The scores, -inf where not retrieved."""
+    score = block.score.astype(np.float64, copy=False)
+    return score if block.retrieved is None else np.where(block.retrieved, score, -np.inf)
+
+
+def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
+    """The gain of every document, 0 for the unjudged and for padding, and the lowest of them."""
     relevance = block.relevance.astype(np.float64, copy=False)
     if block.judged is not None:
         relevance = np.where(block.judged, relevance, 0)
-    if not relevance.size:
-        return relevance
-    low, high = relevance.min(), relevance.max()  # NaN if any is
-    if not (-np.inf < low and high < np.inf):
-        invalid = ~np.isfinite(relevance)
-        raise block.invalid("relevance", invalid, "{value} is not a relevance; None marks one not judged")
-    clipped = None
-    if low < 0 and negative_relevance == "raise":
+    lowest = relevance.min(initial=0)
+    if not lowest > -np.inf:
+        raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+    clipped = relevance < 0 if lowest < 0 and negative_relevance == "clip" else None
+    if lowest < 0 and negative_relevance == "raise":
         hint = 'negative_relevance="clip" counts it as gain 0, "keep" as it is'
         raise block.invalid("relevance", relevance < 0, "the relevance {value} is negative; " + hint)
-    if low < 0 and negative_relevance == "clip":
-        clipped = relevance < 0
-        relevance = np.maximum(relevance, 0)
+    if clipped is not None:
+        relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str) and gain == "linear":
-        gains = relevance
-    elif isinstance(gain, str):
-        with np.errstate(over="ignore"):
-            gains = np.exp2(relevance) - 1
+        return relevance, lowest
+    if isinstance(gain, str):
+        gains = np.exp2(relevance) - 1
     else:
         judged = np.ones(relevance.shape, bool) if block.judged is None else block.judged
         gains = np.zeros(relevance.shape)
-        if callable(gain):
-            gains[judged] = gain(relevance[judged])
-        else:
-            table = np.asarray(gain, np.float64)
-            known = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
-            if not known.all():
-                problem = f"the label {{value}} has no gain: gain lists the labels 0 to {len(table) - 1}"
-                raise block.invalid("relevance", ~known, problem)
-            gains[judged] = table[relevance[judged].astype(np.intp)]
-    if gains is not relevance and not np.isfinite(gains).all():
-        raise block.invalid("relevance", ~np.isfinite(gains), "the gain of relevance {value} is not a finite number")
-    return gains if clipped is None else np.where(clipped, 0, gains)
+        gains[judged] = (
+            _answer(gain, relevance[judged]) if callable(gain) else _labelled(block, relevance, gain)[judged]
+        )
+    if clipped is not None:
+        gains[clipped] = 0
+    return gains, gains.min(initial=0)
+
+
+def _answer(gain: Callable[[Floats], Any], relevance: Floats) -> Floats:
+    """The gains by a function, one for each relevance."""
+    gains = np.asarray(gain(relevance), np.float64)
+    if gains.shape != relevance.shape:
+        raise ValueError(
+            f"gain must answer an array of shape {relevance.shape} with one of that shape; got {gains.shape}"
+        )
+    return gains
+
+
+def _labelled(block: _Block, relevance: Floats, gain: Sequence[float] | NDArray[Any]) -> Floats:
+    """The gains of labels 0, 1, 2, … by a table."""
+    table = np.asarray(gain, np.float64)
+    known = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
+    if not known.all():
+        problem = f"the label {{value}} has no gain: gain lists the labels 0 to {len(table) - 1}"
+        raise block.invalid("relevance", ~known, problem)
+    return np.asarray(table[relevance.astype(np.intp)])
 
 
 def _ideal_gains(gains: Floats, ranks: int) -> Floats:
-    """The ``ranks`` highest gains of each query, in descending order."""
-    documents = gains.shape[1]
-    if ranks < documents:
-        gains = np.partition(gains, documents - ranks, axis=1)[:, documents - ranks :]
-    return np.asarray(np.sort(gains, axis=1)[:, ::-1])
+    """The ``ranks`` highest gains of each query, in descending order, as (ranks, queries)."""
+    if (shortlist := _shortlist(gains, ranks, exact=True)) is not None:
+        ordered = gains.take(shortlist, out=_scratch("keys", shortlist.shape), mode="clip")
+    else:
+        ordered = _scratch("keys", gains.shape)
+        np.copyto(ordered, gains)
+    ordered.sort(axis=1)
+    return _ranks_first("ideal", ordered, ranks)
 
 
-def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> Floats:
-    """The gain at ranks 1..``ranks`` of each query, in descending order of score.
+def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, Floats]:
+    """The gain at ranks 1..``ranks`` in descending order of score, as (ranks, queries), and each query's top key.
 
     Values are sorted rather than indices, which SIMD does several times faster: the
-    lowest bits of each score, as many as it takes to number the documents, make way for
-    the document's position. One more document than ``ranks`` is sorted, to see if a tie
-    reaches across the cutoff. Only neighbours that agree in all the bits kept can be tied
-    or out of order; for their queries the true scores are compared.
+    lowest bits of each score, as many as it takes to number the documents of the block,
+    make way for the document's number. One more document than ``ranks`` is sorted, to see
+    if a tie reaches across the cutoff. Only neighbours that agree in all the bits kept can
+    be tied or out of order; of these the true scores are compared.
     """
-    queries, documents = score.shape
     if ties in ("best", "worst"):
         order = np.argsort(-gains if ties == "best" else gains, axis=1)
         score, gains = np.take_along_axis(score, order, axis=1), np.take_along_axis(gains, order, axis=1)
         ties = "first"
-    sorted_ranks = min(ranks + 1, documents)
-    low_bits = (1 << max(documents - 1, 0).bit_length()) - 1
-    keys = np.maximum(score, np.finfo(np.float64).min) + 0.0  # -inf has no bits to spare; -0.0 equals 0.0
+    count = min(ranks + 1, score.shape[1])
+    candidates, numbers = score, _numbers(score.size).reshape(score.shape)
+    if ties == "average" and (shortlist := _shortlist(score, count)) is not None:
+        candidates, numbers = score.take(shortlist), shortlist
+    if not candidates.size:
+        return np.zeros((0, len(score))), np.zeros((1, len(score)))
+    keys = np.maximum(candidates, LOWEST, out=_scratch("keys", candidates.shape))  # -inf has no bits to spare
+    keys += 0.0  # makes -0.0 equal to 0.0
+    # A float of negative sign falls as its bits grow. That is of no matter to ties averaged; in
+    # other orders the numbers are turned, with a bit to spare that keeps the result from being -0.0.
+    turned = ties != "average" and np.signbit(keys).any()
     bits = keys.view(np.int64)
+    low_bits = _low_bits(2 * score.size if turned else score.size)
     bits &= ~low_bits
-    positions = np.arange(documents)[:: -1 if ties == "first" else 1]
-    # A float of negative sign falls as its bits grow. That is of no matter to ties averaged.
-    turned = (keys < 0) * low_bits if ties != "average" and (keys < 0).any() else None
-    bits |= positions if turned is None else positions ^ turned
-    if sorted_ranks < documents:
-        keys.partition(documents - sorted_ranks, axis=1)
-    keys = np.sort(keys[:, documents - sorted_ranks :], axis=1)[:, ::-1]
-    bits = keys.view(np.int64)
-    position = bits & low_bits
-    if turned is not None:
-        position ^= (keys < 0) * low_bits
     if ties == "first":
-        position = documents - 1 - position
-    close = (bits[:, 1:] ^ bits[:, :-1]).view(np.uint64) <= low_bits
-    rows = np.flatnonzero(close.any(axis=1))
-    top = position + np.arange(0, queries * documents, documents)[:, np.newaxis] if documents else position
-    result = gains.take(top[:, :ranks])
-    if rows.size:
-        result[rows] = _settle(score[rows], gains[rows], position[rows], ranks, ties)
+        numbers = score.size - 1 - numbers
+    bits |= numbers ^ np.signbit(keys) * low_bits if turned else numbers
+    if count < keys.shape[1]:
+        keys.partition(keys.shape[1] - count, axis=1)
+        keys = np.ascontiguousarray(keys[:, keys.shape[1] - count :])
+    keys.sort(axis=1)  # ascending: the last column is rank 1
+    bits = keys.view(np.int64)
+    found = np.bitwise_and(bits, low_bits, out=_scratch("found", keys.shape, np.int64))
+    if turned:
+        found ^= np.signbit(keys) * low_bits
+    if ties == "first":
+        np.subtract(score.size - 1, found, out=found)
+    if (keys[:, :1] < LOWEST / 2).any():  # some were not retrieved
+        gains = np.where(score > -np.inf, gains, 0)
+    highest = keys[:, -1:].copy()
+    differing = np.bitwise_xor(
+        bits.ravel()[1:], bits.ravel()[:-1], out=_scratch("differing", (bits.size - 1,), np.int64)
+    )
+    close = np.zeros(keys.shape, bool)
+    np.less_equal(differing.view(np.uint64), low_bits, out=close.ravel()[1:])
+    close[:, :1] = False  # another query's
+    if close.any():
+        ranked = _settled_gains(score, gains, found, close, ranks, ties)
+    else:
+        ranked = gains.take(found, out=keys, mode="clip")
+    return _ranks_first("ranked", ranked, ranks), highest
+
+
+def _settled_gains(
+    score: Floats, gains: Floats, found: NDArray[np.int64], close: Mask, ranks: int, ties: str
+) -> Floats:
+    """The gains of the documents found, where some have scores that are equal or nearly so.
+
+    ``found`` holds the numbers of the documents at the first ranks of each query, best
+    last; ``close`` says which of them has nearly the score of the one before it.
+    """
+    queries, count = found.shape
+    edge = np.flatnonzero(close[:, 1]) if count > ranks else np.empty(0, np.intp)  # as far as the cutoff
+    pair = np.flatnonzero(close)
+    above, below = score.take(found.take(pair)), score.take(found.take(pair - 1))
+    close.put(pair, above == below)
+    wrong = np.zeros(queries, bool)
+    wrong[pair[above < below] // count] = True
+    if edge.size:
+        every = slice(None) if edge.size == queries else edge
+        edge_score, last = score[every], score.take(found[every, 1:2])
+        wrong[every] |= (edge_score > last).sum(axis=1) != (score.take(found[every, 1:]) > last).sum(axis=1)
+    if wrong.any():
+        documents = score.shape[1]
+        if ties == "first":
+            order = documents - 1 - np.argsort(score[wrong, ::-1], axis=1, kind="stable")
+        else:
+            order = np.argsort(score[wrong], axis=1, kind="stable")
+        found[wrong] = order[:, documents - count :] + np.flatnonzero(wrong)[:, np.newaxis] * documents
+        exact = score.take(found[wrong])
+        close[wrong, 1:] = exact[:, 1:] == exact[:, :-1]
+        pair = np.flatnonzero(close)
+    elif ties == "average":
+        pair = pair[above == below]
+    ranked = gains.take(found)
+    if ties != "average":
+        return ranked
+    if pair.size:
+        starts = np.flatnonzero(np.diff(pair, prepend=-1) != 1)  # each run of pairs is a group, one document longer
+        sizes = np.diff(starts, append=pair.size)
+        first = pair[starts] - 1
+        mean = (np.add.reduceat(ranked.take(pair), starts) + ranked.take(first)) / (sizes + 1)
+        ranked.put(first, mean)
+        ranked.put(pair, np.repeat(mean, sizes))
+    if edge.size:  # the last group may have documents beyond those found
+        last = score.take(found[every, 1:2])
+        tied = edge_score == last
+        mean = np.where(tied, gains[every], 0).sum(axis=1, keepdims=True) / tied.sum(axis=1, keepdims=True)
+        ranked[every] = np.where(score.take(found[every]) == last, mean, ranked[every])
+    return ranked
+
+
+LOWEST = np.finfo(np.float64).min
+_NUMBERS = np.arange(BLOCK)
+
+
+class _Scratch(threading.local):
+    """Arrays to work in, kept for the next block: new memory costs more than what is done in it."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, NDArray[Any]] = {}
+
+    def __call__(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
+        size = math.prod(shape)
+        array = self.kept.get(name)
+        if array is None or array.size < size:
+            array = np.empty(size)
+            if size <= 4 * BLOCK:
+                self.kept[name] = array
+        return np.asarray(array[:size].view(dtype).reshape(shape))
+
+
+_scratch = _Scratch()
+
+
+def _numbers(size: int) -> NDArray[np.int64]:
+    """The numbers of a block's documents."""
+    return _NUMBERS[:size] if size <= BLOCK else np.arange(size)
+
+
+def _low_bits(documents: int) -> int:
+    """As many of the lowest bits as it takes to number the documents."""
+    return (1 << max(documents - 1, 0).bit_length()) - 1
+
+
+def _ranks_first(name: str, ascending: Floats, ranks: int) -> Floats:
+    """The best ``ranks`` of each row, as (ranks, queries) and best first."""
+    result: Floats = _scratch(name, (ranks, len(ascending)))
+    np.copyto(result, ascending[:, ::-1][:, :ranks].T)
     return result
 
 
-def _settle(score: Floats, gains: Floats, position: NDArray[np.int64], ranks: int, ties: str) -> Floats:
-    """The gain at ranks 1..``ranks`` where some scores are tied or nearly so.
+def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.int64] | None:
+    """Numbers of documents, by row, among which its ``count`` highest values are; None if that is no gain.
 
-    ``position`` holds the documents found at the first ranks, right but for the order of
-    nearly equal scores: one beyond ``ranks``, unless there are no more.
+    Seen as a grid, a row's ``count`` highest values lie in the ``count`` columns with the
+    highest maxima: each of these holds a value at least as high as any elsewhere. Of equal
+    maxima any will do; nearly equal ones can be mistaken for equal, unless ``exact``.
     """
-    documents = score.shape[1]
-    found = np.take_along_axis(score, position[:, :ranks], axis=1)
-    last = found[:, -1:]  # a view: what is mended below, it sees
-    above = (score > last).sum(axis=1)
-    wrong = np.flatnonzero((found[:, 1:] > found[:, :-1]).any(axis=1) | (above != (found > last).sum(axis=1)))
-    if wrong.size:
-        if ties == "last":  # stable on the reversed input, so that of equals the last comes first
-            order = documents - 1 - np.argsort(-score[wrong, ::-1], axis=1, kind="stable")
-        else:
-            order = np.argsort(-score[wrong], axis=1, kind="stable")
-        position[wrong] = order[:, : position.shape[1]]
-        found[wrong] = np.take_along_axis(score[wrong], order[:, :ranks], axis=1)
-    at_rank = np.take_along_axis(gains, position[:, :ranks], axis=1)
-    if ties != "average":
-        return at_rank
-    first = np.ones(at_rank.shape, bool)  # of its group
-    first[:, 1:] = found[:, 1:] != found[:, :-1]
-    starts = np.flatnonzero(first)
-    sizes = np.diff(starts, append=first.size)
-    total, count = np.add.reduceat(at_rank.ravel(), starts), sizes.astype(np.float64)
-    tied = score == last
-    group = np.cumsum(first.sum(axis=1)) - 1  # the last of each query, which may reach across the cutoff
-    total[group], count[group] = np.where(tied, gains, 0).sum(axis=1), tied.sum(axis=1)
-    return np.asarray(np.repeat(total / count, sizes).reshape(at_rank.shape))
+    queries, documents = values.shape
+    height = int(np.sqrt(documents / (4 * count))) if count else 0
+    if height < 2:
+        return None
+    width = documents // height
+    grid = values[:, : width * height].reshape(queries, height, width)
+    keys = grid.max(axis=1, out=_scratch("keys", (queries, width)))
+    np.maximum(keys, LOWEST, out=keys)
+    bits = keys.view(np.int64)
+    low_bits = _low_bits(width)
+    if exact and (bits & low_bits).any():
+        return None
+    bits &= ~low_bits
+    bits |= _numbers(width)
+    keys.partition(width - count, axis=1)
+    columns = (bits[:, width - count :] & low_bits) + np.arange(queries)[:, np.newaxis] * documents
+    shortlist = np.empty((queries, height * count + documents - width * height), np.int64)
+    grid_numbers = columns[:, np.newaxis] + np.arange(0, width * height, width)[:, np.newaxis]
+    shortlist[:, : height * count] = grid_numbers.reshape(queries, height * count)
+    tail = np.arange(width * height, documents)
+    np.add(np.arange(queries)[:, np.newaxis] * documents, tail, out=shortlist[:, height * count :])
+    return shortlist
 
 
-def _measures_at(
-    k: int,
-    ranked: Floats,
-    ideal: Floats,
-    discount: Floats,
-    measures: Sequence[str],
-    zero_division: float,
-    negative: bool,
-) -> dict[str, Floats]:
-    """The measures of each query at cutoff ``k``."""
-    values = {}
-    with np.errstate(over="ignore", invalid="ignore"):
-        if "CG" in measures:
-            values["CG"] = _sum(ranked[:, :k])
-        if "DCG" in measures or "nDCG" in measures:
-            values["DCG"] = _sum(ranked[:, :k] * discount[:k])
-        if "IDCG" in measures or "nDCG" in measures:
-            values["IDCG"] = _sum(ideal[:, :k] * discount[:k])
-        if "nDCG" in measures:
-            best = values["IDCG"]
-            positive = best * discount[0] > 0 if k else np.zeros(best.shape, bool)
-            ratio = np.divide(values["DCG"], best, out=np.full(best.shape, float(zero_division)), where=positive)
-            if not negative:  # rounding alone takes it above 1
-                np.minimum(ratio, 1.0, out=ratio, where=positive)
-            values["nDCG"] = ratio
-    return values
+def _sums(ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int]) -> dict[str, Floats]:
+    """CG, DCG and IDCG at each cutoff, as (cutoffs, queries)."""
+    terms = {"CG": ranked, "DCG": ranked * discount[:, np.newaxis], "IDCG": ideal * discount[:, np.newaxis]}
+    return {name: np.stack([_sum(values[:k]) for k in cutoffs]) for name, values in terms.items()}
+
+
+def _ratio(dcg: Floats, idcg: Floats, zero_division: float, negative: bool) -> Floats:
+    """nDCG; ``zero_division`` where the ideal is not positive."""
+    ratio = np.divide(dcg, idcg, out=np.full(dcg.shape, float(zero_division)), where=idcg > 0)
+    if not negative:
+        np.minimum(ratio, 1, out=ratio, where=idcg > 0)  # rounding alone takes it above
+    return np.asarray(ratio)
 
 
 def _sum(values: Floats) -> Floats:
-    """The sum of each row from its first rank on, so that trailing zeros do not change its rounding."""
-    return np.cumsum(values, axis=1)[:, -1] if values.shape[1] else np.zeros(len(values))
+    """The sum over ranks of each query, added so that zeros at the end do not change its rounding."""
+    if values.shape[1] == 1:  # NumPy would add a single column pairwise
+        return np.asarray(np.cumsum(values)[-1:]) if len(values) else np.zeros(1)
+    return np.asarray(np.add.reduce(values, axis=0))

@@ -1,0 +1,49 @@
+"""How fast our nDCG is, and how much memory it takes, as ratios to other ways to compute it.
+
+    python benchmarks/bench.py           # everything, into benchmarks/RESULTS.md; about 20 minutes
+    python benchmarks/bench.py --quick   # little work, printed; about 2 minutes
+
+Contenders get the same work and are checked to agree before they are timed; then they take
+turns, several rounds of it, and a ratio is the median of the ratios within a round. So what
+else the machine does disturbs both sides alike.
+"""
+
+import argparse
+import re
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from measure import QUICK, Plan, grow, run, without_simd
+from report import markdown, plot
+from shapes import QUICK_SHAPES, SHAPES
+
+HERE = Path(__file__).resolve().parent
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="Measure how fast our nDCG is, next to others.")
+    parser.add_argument("--quick", action="store_true", help="little work, for development")
+    parser.add_argument("--only", metavar="REGEX", default="", help="only the shapes whose name it is found in")
+    parser.add_argument("--output", type=Path, help="folder for RESULTS.md; with --quick or --only the default is none")
+    given = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")  # what contenders warn of is not our concern here
+    plan, shapes = (QUICK, QUICK_SHAPES) if given.quick else (Plan(), SHAPES)
+    start = time.perf_counter()
+    results = run(plan, [shape for shape in shapes if re.search(given.only, str(shape))])
+    if not given.only:
+        grow(results)
+        without_simd(results)
+    text, output = markdown(results, time.perf_counter() - start), given.output
+    if output is None and not (given.quick or given.only):
+        output = HERE
+    if output:
+        output.mkdir(parents=True, exist_ok=True)
+        (output / "RESULTS.md").write_text(text + plot(results, output))
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,275 @@
+"""What was measured, for people: RESULTS.md and the plot."""
+
+import math
+import os
+import platform
+import re
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+from contenders import BATCHES, CONTENDERS, CPUS, PACKAGES, PEERS, contenders_of
+from measure import GROWING, Results, dispatched
+from shapes import GRID, LISTS, ONE_QUERY, SMALLS, Shape
+
+
+class Goal(NamedTuple):
+    """A line of what must be shown.
+
+    Attributes:
+        text: what is measured.
+        values: by shape.
+        mean: the bound of the geometric mean, if any.
+        worst: the bound of the worst shape, if any.
+        at_most: whether the bounds are upper ones.
+    """
+
+    text: str
+    values: dict[str, float]
+    mean: float | None = None
+    worst: float | None = None
+    at_most: bool = False
+
+    def row(self) -> list[str]:
+        """Goal, geometric mean, worst shape, met or not."""
+        sign, unit = ("≤" if self.at_most else "≥"), "" if "%" in self.text or "µs" in self.text else "×"
+        named = (("mean", self.mean), ("worst", self.worst))
+        goal = ", ".join(f"{name} {sign} {bound:g}{unit}" for name, bound in named if bound is not None)
+        if not self.values:
+            return [self.text, goal, "–", "–", "not measured"]
+        mean = statistics.geometric_mean(self.values.values())
+        shape, worst = (max if self.at_most else min)(self.values.items(), key=lambda item: item[1])
+        pairs = [(found, bound) for found, bound in ((mean, self.mean), (worst, self.worst)) if bound is not None]
+        met = all(found <= bound if self.at_most else found >= bound for found, bound in pairs)
+        return [
+            self.text,
+            goal,
+            number(mean) + unit,
+            f"{number(worst)}{unit}: {shape}",
+            "met" if met else "**not met**",
+        ]
+
+
+def goals(results: Results) -> Iterator[Goal]:
+    """What issue 3 says must be shown."""
+    arrays = [shape for shape in GRID if shape.documents]
+    ragged = [shape for shape in GRID if not shape.documents]
+    untied = [shape for shape in arrays if not shape.tied]
+    all_threads = f"{len(CPUS)} threads each"
+    of = results.ratios
+    yield Goal("kernel over scikit-learn", of("sklearn", "kernel", arrays), 40, 5)
+    yield Goal(f"kernel over bare `torch.topk`, {all_threads}", of("torch.topk", "kernel", untied), 2.5, 0.4)
+    one = of("torch.topk, 1 thread", "kernel, 1 thread", untied)
+    yield Goal("kernel over bare `torch.topk`, 1 thread each", one, 2.5, 0.4)
+    yield Goal("kernel's time on tied over continuous scores", tied_over_continuous(results), None, 2, at_most=True)
+    yield Goal("ragged: kernel over scikit-learn, list by list", of("sklearn", "kernel", ragged), 100)
+    lists = of("torch.topk", "kernel", [shape for shape in ragged if not shape.tied])
+    yield Goal(f"ragged: kernel over `torch.topk`, list by list, {all_threads}", lists, 7)
+    yield Goal("arrays: `compute` over stock `evaluate`", of("stock evaluate", "compute", arrays), 100, 40)
+    yield Goal("nested lists: `compute` over stock `evaluate`", of("stock evaluate", "compute", LISTS), 10)
+    yield Goal("arrays: `add_batch` and `compute` over stock", of("stock evaluate", "add_batch", arrays), 20)
+    overhead = of("compute", "kernel", [*GRID, *SMALLS])
+    yield Goal("time of `compute` over the kernel's, from 10^5 scores", overhead, None, 1.25, at_most=True)
+    query = {
+        str(shape): statistics.median(run.ns) * run.scores / 1000
+        for shape in ONE_QUERY
+        if (run := results.get((shape, "compute"))) and run.ns
+    }
+    yield Goal("one query of five documents by `compute`, µs", query, None, 150, at_most=True)
+    for features, ratios in results.simd.items():
+        label = f"SIMD features off: {features or 'none, as is'}: kernel over scikit-learn"
+        yield Goal(label, {} if isinstance(ratios, str) else ratios, 8)
+    if not results.growth:
+        return
+    first, last = (10**6 if 10**6 in results.plan.growth[:-1] else results.plan.growth[0]), results.plan.growth[-1]
+    small, large = (results.growth.get(("compute", scores), {}) for scores in (first, last))
+    extra = {f"{last:,} scores": large["extra"] * 100} if "extra" in large else {}
+    yield Goal("peak extra memory of `compute`, % of its input", extra, None, 15, at_most=True)
+    growth = {f"{last:,} over {first:,}": large["ns"] / small["ns"]} if "ns" in large and "ns" in small else {}
+    yield Goal("`compute`'s ns per score as the work grows", growth, None, 1.3, at_most=True)
+
+
+def tied_over_continuous(results: Results) -> dict[str, float]:
+    """By shape of tied scores, the kernel's time over that on continuous ones."""
+    found = {
+        str(shape): results.ratio((shape, "kernel"), (replace(shape, tied=False), "kernel"))
+        for shape in GRID
+        if shape.tied
+    }
+    return {name: ratio for name, ratio in found.items() if ratio is not None}
+
+
+def markdown(results: Results, seconds: float) -> str:
+    """The text of RESULTS.md, but for the plot."""
+    return "\n\n".join(
+        [
+            "# Benchmark",
+            f"{datetime.now(timezone.utc).date()}; {results.plan.rounds} rounds, {seconds / 60:.0f} min. {machine()}",
+            "## Must show",
+            f"Ratios are medians over {results.plan.rounds} rounds, in each of which all take turns on the same work; the "
+            "mean is the geometric one over all shapes measured. `A over B` is how many times faster A is.",
+            table(["", "goal", "mean", "worst", ""], [goal.row() for goal in goals(results)]),
+            *_sections(results),
+        ]
+    )
+
+
+def _sections(results: Results) -> Iterator[str]:
+    """The tables."""
+    scores = results.plan.scores
+    shapes = [shape for shape in GRID if any(key[0] == shape for key in results)]
+    against = {
+        "sklearn / kernel": ("sklearn", "kernel"),
+        "torch.topk / kernel": ("torch.topk", "kernel"),
+        "torch.topk / kernel, 1 thread": ("torch.topk, 1 thread", "kernel, 1 thread"),
+        "stock / compute": ("stock evaluate", "compute"),
+        "stock / add_batch": ("stock evaluate", "add_batch"),
+        "compute / kernel": ("compute", "kernel"),
+    }
+    yield f"## Ratios of time, about {scores:,} scores"
+    yield "`torch.topk` orders tied scores at will: on those it is timed, but its answer is not the same."
+    rows = [[str(s), *(number(results.ratio((s, slow), (s, fast))) for slow, fast in against.values())] for s in shapes]
+    yield table(["", *against], rows)
+    yield "## Nanoseconds per score"
+    yield _nanoseconds(results, shapes, [name for name in CONTENDERS if name not in PEERS])
+    yield "### Nested lists, small work and one query"
+    yield _nanoseconds(
+        results, [*LISTS, *SMALLS, *ONE_QUERY], ("kernel", "compute", "add_batch", "stock evaluate", "sklearn")
+    )
+    yield "### Other libraries"
+    yield "Dense, continuous, float64 rankings; in parentheses the kernel's speed over theirs."
+    plain = [shape for shape in shapes if "rax" in contenders_of(shape)]
+    yield _nanoseconds(results, plain, ("kernel", *PEERS), over="kernel")
+    yield "## Who is compared"
+    yield (
+        "Each contender holds the work in its own form before it is timed. Before that, too, its mean nDCG is checked "
+        "against the kernel's, which scikit-learn's thereby checks. Those much slower than ours get the first queries "
+        f"only, as many as take about {results.plan.seconds:g} s. `add_batch` gets {BATCHES} batches; stock `evaluate` "
+        "one, which its `compute` makes of its inputs."
+    )
+    described = []
+    for name, contender in CONTENDERS.items():
+        given = [run.scores for (_, who), run in results.items() if who == name and run.ns and run.scores > 5]
+        sizes = f"{min(given):,} to {max(given):,}" if given else "–"
+        ties = "averaged" if contender.averages_ties else "not averaged, not checked"
+        threads = "its default" if contender.threads is None else str(contender.threads)
+        line = (contender.prepare.__doc__ or "").splitlines()[0].replace("``", "`")
+        described.append([name, line, ties, f"{contender.tolerance:g}", threads, sizes])
+    yield table(["", "what", "ties", "tolerance", "threads", "scores"], described)
+    yield "## Not measured"
+    yield "\n".join(_missing(results)) or "Nothing: every contender was measured on all it was planned for."
+    if results.simd:
+        yield "## Without SIMD"
+        yield "The kernel over scikit-learn with `NPY_DISABLE_CPU_FEATURES` set."
+        measured = {features: ratios for features, ratios in results.simd.items() if not isinstance(ratios, str)}
+        shapes = list(dict.fromkeys(name for ratios in measured.values() for name in ratios))
+        rows = [[name, *(number(ratios.get(name)) for ratios in measured.values())] for name in shapes]
+        yield table(["", *(f"off: {features or 'none'}" for features in measured)], rows)
+    if results.growth:
+        yield "## As the work grows"
+        yield (
+            "100 documents, k=10, dense, continuous, float64, each in a process of its own: nanoseconds per score, "
+            "and in parentheses peak extra memory in % of the input."
+        )
+        rows = [
+            [f"{scores:,}", *(_grown(results.growth.get((name, scores), {})) for name in GROWING)]
+            for scores in results.plan.growth
+        ]
+        yield table(["scores", *GROWING], rows)
+
+
+def _grown(measured: dict[str, float | str]) -> str:
+    if "ns" not in measured:
+        return str(measured.get("note", "–"))
+    return f"{number(float(measured['ns']))} ({number(100 * float(measured['extra']))}%)"
+
+
+def _nanoseconds(results: Results, shapes: Sequence[Shape], names: Sequence[str], over: str = "") -> str:
+    """A table of times; with ``over`` also how many times longer they are than that contender's."""
+
+    def cell(shape: Shape, name: str) -> str:
+        run = results.get((shape, name))
+        if run is None or run.note:
+            return "–" if run is None else "missing" if run.note.startswith("not installed") else "failed"
+        ratio = results.ratio((shape, name), (shape, over)) if over and name != over else None
+        return number(statistics.median(run.ns)) + ("" if ratio is None else f" ({number(ratio)}×)")
+
+    return table(["", *names], [[str(shape), *(cell(shape, name) for name in names)] for shape in shapes])
+
+
+def _missing(results: Results) -> Iterator[str]:
+    """Each contender that was not measured somewhere, and why."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for (shape, name), run in results.items():
+        if run.note:
+            reasons.setdefault((name, run.note), []).append(str(shape))
+    for (name, scores), measured in results.growth.items():
+        if "note" in measured:
+            reasons.setdefault((name, str(measured["note"])), []).append(f"growth to {scores:,} scores")
+    for features, ratios in results.simd.items():
+        if isinstance(ratios, str):
+            reasons.setdefault(("kernel over scikit-learn", ratios), []).append(f"SIMD features off: {features}")
+    for (name, note), where in reasons.items():
+        yield f"- {name}: {note} ({where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''})"
+
+
+def machine() -> str:
+    """What it ran on: processor, NumPy's SIMD features, versions."""
+    info = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.exists() else None
+    versions = []
+    for package in PACKAGES:
+        try:
+            versions.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            versions.append(f"{package} not installed")
+    return (
+        f"{found[1] if found else platform.machine()}, {len(CPUS)} CPUs (load {os.getloadavg()[0]:.1f} at the end); "
+        f"SIMD features that NumPy found: {', '.join(dispatched()) or 'none'}. "
+        f"Python {platform.python_version()}, {', '.join(versions)}."
+    )
+
+
+def plot(results: Results, folder: Path) -> str:
+    """Draw time and memory as the work grows; the line of RESULTS.md that shows it, or why there is none."""
+    if not results.growth:
+        return ""
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        return f"\n\nNo plot: {error}.\n"
+    mpl.rcParams["svg.hashsalt"] = "ndcg"  # the same file for the same figures
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    panels = {"ns": "nanoseconds per score", "extra": "peak extra memory, % of the input"}
+    for axes, (of, label) in zip(figure.subplots(1, 2), panels.items(), strict=True):
+        for name, marker in zip(GROWING, "os^Dvx", strict=True):
+            points = [
+                (scores, measured[of] * (100 if of == "extra" else 1))
+                for (who, scores), measured in results.growth.items()
+                if who == name and of in measured
+            ]
+            axes.plot(*zip(*points, strict=True) if points else ([], []), marker=marker, label=name)
+        axes.set(xscale="log", yscale="log", xlabel="scores", ylabel=label)
+        axes.grid(alpha=0.3)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
+    figure.savefig(folder / "growth.svg", metadata={"Date": None})
+    return "\n\n![Nanoseconds per score and peak extra memory by number of scores](growth.svg)\n"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table, columns of numbers to the right."""
+    numbers = [all(row[column][:1] in "0123456789–" for row in rows) for column in range(len(head))]
+    aligned = ["---:" if right else "---" for right in ("", *numbers[1:])]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, aligned, *rows))
+
+
+def number(value: float | None) -> str:
+    """Three digits, or a dash for what was not measured."""
+    if not value:
+        return "–" if value is None else "0"
+    return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}" if abs(value) >= 0.01 else f"{value:.1g}"

@@ -1,0 +1,69 @@
+"""What all tests share: caches of their own, no network, and the metric loaded as a user loads it."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# evaluate and datasets read these once, when they are imported.
+CACHE = Path(tempfile.mkdtemp(prefix="ndcg-tests-"))
+for name in [name for name in os.environ if name.startswith(("HF_", "HUGGINGFACE_", "GRADIO_"))]:
+    del os.environ[name]
+os.environ |= {
+    "HF_HOME": str(CACHE),
+    "HF_DATASETS_CACHE": str(CACHE / "datasets"),
+    "HF_EVALUATE_CACHE": str(CACHE / "evaluate"),
+    "HF_HUB_CACHE": str(CACHE / "hub"),
+    "HF_METRICS_CACHE": str(CACHE / "metrics"),
+    "HF_MODULES_CACHE": str(CACHE / "modules"),
+    "HF_HUB_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+    "GRADIO_ANALYTICS_ENABLED": "False",
+}
+
+import evaluate  # noqa: E402
+
+settings.register_profile(
+    "project",
+    deadline=None,
+    derandomize=True,
+    report_multiple_bugs=False,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("project")
+
+MetricFactory = Callable[..., evaluate.EvaluationModule]
+
+
+def pytest_sessionfinish() -> None:
+    shutil.rmtree(CACHE, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def ndcg() -> evaluate.EvaluationModule:
+    """The metric, for tests that compute at once and leave nothing in it."""
+    return evaluate.load(str(ROOT / "ndcg.py"))
+
+
+@pytest.fixture
+def fresh_metric(tmp_path: Path) -> Iterator[MetricFactory]:
+    """Loads the metric anew, by default with a cache directory of the test's own."""
+    metrics = []
+
+    def load(**kwargs: Any) -> evaluate.EvaluationModule:
+        metrics.append(evaluate.load(str(ROOT / "ndcg.py"), **{"cache_dir": str(tmp_path / "cache"), **kwargs}))
+        return metrics[-1]
+
+    yield load
+    for metric in metrics:  # a test that failed halfway leaves a writer that warns when it is collected
+        if metric.writer is not None:
+            metric.writer.close()

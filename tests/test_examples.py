@@ -1,0 +1,48 @@
+"""The example prints what scikit-learn finds on the same rankings."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+from conftest import ROOT
+from sklearn.datasets import load_digits
+from sklearn.metrics import ndcg_score
+
+CUTOFFS = (1, 5, 10)
+
+
+def expected_rows() -> dict[str, list[str]]:
+    """Each digit as a query over all the others, with its own place cut out of every array."""
+    digits = load_digits()
+    others = ~np.eye(len(digits.target), dtype=bool)
+    same = (digits.target[:, None] == digits.target[None, :])[others].reshape(len(digits.target), -1)
+    rows = {}
+    for name, features in (
+        ("pixels", digits.data),
+        ("ink per row and column", np.hstack([digits.images.sum(axis=1), digits.images.sum(axis=2)])),
+    ):
+        unit = features / np.linalg.norm(features, axis=1)[:, None]
+        similarity = (unit @ unit.T)[others].reshape(same.shape)
+        rows[name] = [f"{ndcg_score(same, similarity, k=k):.4f}" for k in CUTOFFS]
+    return rows
+
+
+def test_image_search_prints_the_scores_that_sklearn_finds() -> None:
+    process = subprocess.run(
+        [sys.executable, ROOT / "examples" / "image_search.py"],
+        env={**os.environ, "COLUMNS": "120", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert process.returncode == 0, process.stderr
+    header = next(line for line in process.stdout.splitlines() if "search" in line)
+    assert re.findall(r"nDCG@\d+", header) == [f"nDCG@{k}" for k in CUTOFFS]
+    printed = {}
+    for line in process.stdout.splitlines():
+        cells = [cell.strip() for cell in re.split("[│┃|]", line) if cell.strip()]
+        if len(cells) == 1 + len(CUTOFFS) and re.fullmatch(r"[01]\.\d{4}", cells[1]):
+            printed[cells[0]] = cells[1:]
+    assert printed == expected_rows()

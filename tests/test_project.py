@@ -1,0 +1,127 @@
+"""The project around the code: versions, make targets, the front matter, tracked files, docstrings."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+import yaml
+from conftest import ROOT
+
+MODULES = ("scoring.py", "rankings.py", "ndcg.py")
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def version() -> str:
+    """What ndcg.py says, without importing it."""
+    values = [
+        ast.literal_eval(statement.value)
+        for statement in ast.parse(text("ndcg.py")).body
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__version__"
+    ]
+    assert len(values) == 1
+    assert isinstance(values[0], str)
+    return values[0]
+
+
+def test_changelog_citation_and_metric_are_of_one_version() -> None:
+    headings = re.findall(r"^## \[(.+?)\]", text("CHANGELOG.md"), re.MULTILINE)
+    assert headings
+    released = [heading for heading in headings if heading != "Unreleased"]
+    assert version() == (released[0] if released else "1.0.0")
+    assert yaml.safe_load(text("CITATION.cff"))["version"] == version()
+
+
+def test_the_version_is_semantic_and_no_tag_of_evaluate() -> None:
+    assert re.fullmatch(r"[1-9]\d*\.\d+\.\d+", version())
+
+
+def test_the_version_stands_in_one_place_of_the_code() -> None:
+    project = text("pyproject.toml")
+    assert re.search(r"^dynamic = .*version", project, re.MULTILINE)
+    assert version() not in project
+
+
+def test_make_help_lists_every_target() -> None:
+    phony = re.findall(r"^\.PHONY: (.*)$", text("Makefile"), re.MULTILINE)
+    targets = [target for line in phony for target in line.split()]
+    assert {"help", "demo", "test", "check", "app", "space", "clean"} <= set(targets)
+    for arguments in (["help"], []):  # it is what make does when asked for nothing
+        process = subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+        listed = re.findall(r"^\s*make (\S+)\s+\S.*$", process.stdout, re.MULTILINE)
+        assert sorted({*listed, "help"}) == sorted(targets)
+
+
+def front_matter() -> dict[str, object]:
+    opening, matter, _ = text("README.md").split("---\n", 2)
+    assert opening == ""
+    values = yaml.safe_load(matter)
+    assert isinstance(values, dict)
+    return values
+
+
+def test_the_front_matter_of_the_readme_makes_a_space() -> None:
+    values = front_matter()
+    assert values["title"] == "nDCG"
+    assert values["sdk"] == "gradio"
+    assert values["license"] == "mit"
+    assert values["tags"] == ["evaluate", "metric", "ranking"]
+    assert (ROOT / str(values["app_file"])).name == "app.py"
+    assert (ROOT / str(values["app_file"])).is_file()
+    # a number would read 3.10 as 3.1
+    assert isinstance(values["python_version"], str)
+    assert re.fullmatch(r"3\.\d+(\.\d+)?", values["python_version"])
+
+
+def test_the_space_runs_the_gradio_that_is_tested() -> None:
+    pinned = re.findall(r'"gradio==([\d.]+)"', text("pyproject.toml"))
+    assert len(pinned) == 1
+    assert front_matter()["sdk_version"] == pinned[0]
+
+
+def test_no_tracked_file_holds_a_path_of_some_machine() -> None:
+    # -z: names as they are, not quoted
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    names = [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+    assert "ndcg.py" in names
+    machine = re.compile(r"(?<![\w.}])(?:/(?:home|Users|root|work|tmp|mnt|private)/\w|[A-Z]:\\\w)")
+    found = []
+    for name in names:
+        try:
+            content = text(name)
+        except UnicodeDecodeError:
+            continue
+        found += [f"{name}: {match.group()}" for match in machine.finditer(content)]
+    assert found == []
+
+
+def undocumented(node: ast.AST, path: str) -> Iterator[str]:
+    """Public functions, classes and methods without a docstring."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and not child.name.startswith("_"):
+            if not ast.get_docstring(child):
+                yield f"{path}{child.name}"
+            if isinstance(child, ast.ClassDef):
+                yield from undocumented(child, f"{path}{child.name}.")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_everything_public_has_a_docstring(module: str) -> None:
+    tree = ast.parse(text(module))
+    assert ast.get_docstring(tree)
+    assert list(undocumented(tree, "")) == []
+
+
+@pytest.mark.parametrize("module", ["scoring.py", "rankings.py"])
+def test_the_rooms_import_no_sibling(module: str) -> None:
+    siblings = {path.stem for path in ROOT.glob("*.py")}
+    for statement in ast.walk(ast.parse(text(module))):
+        if isinstance(statement, ast.ImportFrom):
+            assert statement.level == 0
+            assert str(statement.module).partition(".")[0] not in siblings
+        elif isinstance(statement, ast.Import):
+            assert not {alias.name.partition(".")[0] for alias in statement.names} & siblings

@@ -1,0 +1,172 @@
+"""The Space: its tree, loaded from a Hub as evaluate loads it, and its page."""
+
+import http.server
+import json
+import os
+import re
+import shutil
+import socketserver
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from http import HTTPStatus
+from pathlib import Path
+
+import evaluate
+import pytest
+from conftest import ROOT
+
+LOAD = """
+import evaluate
+
+ndcg = evaluate.load("user/nDCG")
+assert ndcg.name == "ndcg", ndcg.name
+assert "user--nDCG" in type(ndcg).__module__, type(ndcg).__module__
+print(ndcg.compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]]))
+ndcg.add_batch(predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]])
+print(ndcg.compute(k=1))
+"""
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tree that `make space` builds, made in a copy of the project."""
+    copy = tmp_path_factory.mktemp("copy") / "project"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
+    (copy / "dist" / "space").mkdir(parents=True)
+    (copy / "dist" / "space" / "old.py").touch()
+    subprocess.run(["make", "space", "NAME=nDCG"], cwd=copy, check=True, capture_output=True)
+    return copy / "dist" / "space"
+
+
+class Hub(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    """A Hub on loopback that holds one Space, at revision main."""
+
+    daemon_threads = True
+
+    def __init__(self, space: Path) -> None:
+        self.space = space
+        self.requests: list[tuple[str, str, int]] = []
+        super().__init__(("127.0.0.1", 0), HubHandler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class HubHandler(http.server.BaseHTTPRequestHandler):
+    server: Hub
+
+    def do_HEAD(self) -> None:
+        self.respond(body=False)
+
+    def do_GET(self) -> None:
+        self.respond(body=True)
+
+    def respond(self, body: bool) -> None:
+        wanted = re.fullmatch(r"/spaces/user/nDCG/resolve/([^/]+)/([^/]+)", self.path)
+        file = self.server.space / wanted[2] if wanted and wanted[1] == "main" else None
+        status = HTTPStatus.OK if file and file.is_file() else HTTPStatus.NOT_FOUND
+        content = file.read_bytes() if file and status == HTTPStatus.OK else b"Entry not found"
+        self.server.requests.append((self.command, self.path, status))
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("ETag", f'"{self.path}"')
+        self.end_headers()
+        if body:
+            self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Keep quiet."""
+
+
+@pytest.fixture
+def hub(space: Path) -> Iterator[Hub]:
+    with Hub(space) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None:
+    files = {path.relative_to(space).as_posix() for path in space.rglob("*")}
+    assert files == {"README.md", "requirements.txt", "LICENSE", "app.py", "nDCG.py", "rankings.py", "scoring.py"}
+    for name in files - {"nDCG.py"}:
+        assert (space / name).read_bytes() == (ROOT / name).read_bytes()
+    assert (space / "nDCG.py").read_bytes() == (ROOT / "ndcg.py").read_bytes()
+
+
+def test_the_tree_holds_every_module_the_metric_imports(space: Path) -> None:
+    imported = re.findall(r"^from \.(\w+) import", (space / "nDCG.py").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(imported) == {"rankings", "scoring"}
+    assert all((space / f"{module}.py").is_file() for module in imported)
+
+
+def test_the_name_of_the_space_names_the_metric_file(tmp_path: Path) -> None:
+    copy = tmp_path / "project"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
+    subprocess.run(["make", "space", "NAME=another"], cwd=copy, check=True, capture_output=True)
+    assert (copy / "dist" / "space" / "another.py").is_file()
+    assert not (copy / "dist" / "space" / "nDCG.py").exists()
+
+
+def test_evaluate_loads_the_metric_from_a_hub(hub: Hub, tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")} | {
+        "HF_ENDPOINT": hub.url,
+        "HF_HOME": str(tmp_path / "home"),
+        "HF_HUB_OFFLINE": "1",  # the tests' own setting; evaluate has another one
+        "NO_PROXY": "127.0.0.1",
+        "no_proxy": "127.0.0.1",
+    }
+    # in a directory of its own, or "user/nDCG" could be a path
+    process = subprocess.run(
+        [sys.executable, "-c", LOAD], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.splitlines() == ["{'nDCG': 0.6956940443813076}", "{'nDCG@1': 0.5}"]
+    base = "/spaces/user/nDCG/resolve"
+    tagged = ("HEAD", f"{base}/v{evaluate.__version__}/nDCG.py", 404)
+    assert hub.requests[0] == tagged
+    assert [request for request in hub.requests if request[2] != 200] == [tagged]
+    fetched = [path for method, path, _ in hub.requests if method == "GET"]
+    assert fetched == [f"{base}/main/{name}.py" for name in ("nDCG", "rankings", "scoring")]
+
+
+def test_the_page_shows_the_metric_card(space: Path) -> None:
+    # in a process of its own: Gradio leaves event loops behind
+    process = subprocess.Popen(
+        [sys.executable, space / "app.py"],
+        env={**os.environ, "GRADIO_SERVER_NAME": "127.0.0.1", "PYTHONUNBUFFERED": "1"},
+        cwd=space,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    timer = threading.Timer(90, process.kill)
+    timer.start()
+    try:
+        assert process.stdout is not None
+        output = ""
+        while not (served := re.search(r"http://127\.0\.0\.1:\d+", output)):
+            line = process.stdout.readline()
+            assert line, output
+            output += line
+        with urllib.request.urlopen(served[0], timeout=30) as response:
+            assert response.status == 200
+            html = response.read().decode()
+        with urllib.request.urlopen(f"{served[0]}/config", timeout=30) as response:
+            config = json.load(response)
+    finally:
+        timer.cancel()
+        process.kill()
+        process.communicate()
+    assert "nDCG" in html
+    assert config["title"] == "nDCG"
+    card = "".join(str(component["props"].get("value", "")) for component in config["components"])
+    assert card.lstrip().startswith("# Metric Card for nDCG")
+    assert "## Limitations and Bias" in card
+    assert "sdk_version" not in card
