@@ -436,6 +436,8 @@ class NDCG(evaluate.Metric):
         table = self._table(predictions, references) if given else None
         if self.num_process > 1:
             if table is not None and not self._collected:
+                if table.num_rows:  # refused here, it is not yet among the others' queries
+                    ndcg_score(table["references"], table["predictions"], options, use_aggregator=False)
                 self._write(table)
                 table = None
             if self.process_id > 0:
