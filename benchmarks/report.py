@@ -110,7 +110,7 @@ def markdown(results: Results, seconds: float) -> str:
             "# Benchmark",
             f"{datetime.now(timezone.utc).date()}; {results.plan.rounds} rounds, {seconds / 60:.0f} min. {machine()}",
             "## Must show",
-            f"Ratios are medians over {results.plan.rounds} rounds, in each of which all take turns on the same work; the "
+            f"Ratios are medians over {results.plan.rounds} rounds, in which all take turns on the same work; the "
             "mean is the geometric one over all shapes measured. `A over B` is how many times faster A is.",
             table(["", "goal", "mean", "worst", ""], [goal.row() for goal in goals(results)]),
             *_sections(results),
