@@ -40,8 +40,8 @@ class Plan:
     """
 
     scores: int = 5_000_000
-    rounds: int = 3
-    seconds: float = 0.15
+    rounds: int = 5
+    seconds: float = 0.1
     growth: tuple[int, ...] = (10**5, 10**6, 10**7, 10**8)
     growth_rounds: int = 3
     simd: bool = True
@@ -82,6 +82,7 @@ class Results(dict[tuple[Shape, str], Run]):
 
     Attributes:
         plan: what was measured.
+        load: of the machine, before.
         growth: by contender and number of scores, ``{"ns": …, "extra": …}`` or ``{"note": …}``:
             nanoseconds per score, and peak memory above the input's, as a fraction of it.
         simd: by the NumPy features switched off, kernel over scikit-learn by shape, or a note.
@@ -90,6 +91,7 @@ class Results(dict[tuple[Shape, str], Run]):
     def __init__(self, plan: Plan) -> None:
         super().__init__()
         self.plan = plan
+        self.load = os.getloadavg()[0]
         self.growth: dict[tuple[str, int], dict[str, Any]] = {}
         self.simd: dict[str, dict[str, float] | str] = {}
 

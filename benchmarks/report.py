@@ -1,7 +1,6 @@
 """What was measured, for people: RESULTS.md and the plot."""
 
 import math
-import os
 import platform
 import re
 import statistics
@@ -108,7 +107,7 @@ def markdown(results: Results, seconds: float) -> str:
     return "\n\n".join(
         [
             "# Benchmark",
-            f"{datetime.now(timezone.utc).date()}; {results.plan.rounds} rounds, {seconds / 60:.0f} min. {machine()}",
+            f"{datetime.now(timezone.utc).date()}, {seconds / 60:.0f} minutes. {machine(results.load)}",
             "## Must show",
             f"Ratios are medians over {results.plan.rounds} rounds, in which all take turns on the same work; the "
             "mean is the geometric one over all shapes measured. `A over B` is how many times faster A is.",
@@ -155,7 +154,7 @@ def _sections(results: Results) -> Iterator[str]:
     for name, contender in CONTENDERS.items():
         given = [run.scores for (_, who), run in results.items() if who == name and run.ns and run.scores > 5]
         sizes = f"{min(given):,} to {max(given):,}" if given else "–"
-        ties = "averaged" if contender.averages_ties else "not averaged, not checked"
+        ties = "averaged" if contender.averages_ties else "at will; checked on untied scores"
         threads = "its default" if contender.threads is None else str(contender.threads)
         line = (contender.prepare.__doc__ or "").splitlines()[0].replace("``", "`")
         described.append([name, line, ties, f"{contender.tolerance:g}", threads, sizes])
@@ -217,7 +216,7 @@ def _missing(results: Results) -> Iterator[str]:
         yield f"- {name}: {note} ({where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''})"
 
 
-def machine() -> str:
+def machine(load: float) -> str:
     """What it ran on: processor, NumPy's SIMD features, versions."""
     info = Path("/proc/cpuinfo")
     found = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.exists() else None
@@ -228,7 +227,7 @@ def machine() -> str:
         except PackageNotFoundError:
             versions.append(f"{package} not installed")
     return (
-        f"{found[1] if found else platform.machine()}, {len(CPUS)} CPUs (load {os.getloadavg()[0]:.1f} at the end); "
+        f"{found[1] if found else platform.machine()}, {len(CPUS)} CPUs (load {load:.1f} at the start); "
         f"SIMD features that NumPy found: {', '.join(dispatched()) or 'none'}. "
         f"Python {platform.python_version()}, {', '.join(versions)}."
     )

@@ -955,6 +955,19 @@ def test_a_sum_that_overflows_is_refused_with_its_query(measure: str, score: lis
     assert caught.value.position is None
 
 
+def test_any_number_of_threads_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    relevance, score = rng.random((1000, 500)), rng.random((1000, 500)).round(2)
+    assert score.size > 2 * scoring.BLOCK  # enough for threads
+    results = []
+    for threads in ("1", "2", "5"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        results.append(score_queries(relevance, score, measures=MEASURES, cutoffs=[10, None]))
+    for measure in MEASURES:
+        assert (results[0][measure] == results[1][measure]).all()
+        assert (results[0][measure] == results[2][measure]).all()
+
+
 def test_the_doctests_of_the_module_pass() -> None:
     outcome = doctest.testmod(scoring)
     assert outcome.attempted > 0
