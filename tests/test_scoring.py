@@ -385,8 +385,9 @@ def test_the_higher_of_two_integers_ranks_first(low: int, high: int, dtype: Any)
 def test_scores_that_differ_in_the_last_bit_are_no_tie(one: Any, other: Any) -> None:
     for relevance, ndcg in (([0, 1], 1.0), ([1, 0], 1 / math.log2(2 + 1))):
         for ties in TIES:
-            values = score_queries(np.array([relevance]), np.array([[one, other]]), ties=ties)["nDCG"]
-            assert values[0, 0] == pytest.approx(ndcg, rel=1e-15)
+            pair = np.array([relevance]), np.array([[one, other]])
+            for arrays in (pair, [array[:, ::-1] for array in pair]):
+                assert score_queries(*arrays, ties=ties)["nDCG"][0, 0] == pytest.approx(ndcg, rel=1e-15)
 
 
 def test_zero_and_negative_zero_are_a_tie() -> None:
