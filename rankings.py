@@ -6,7 +6,9 @@ query begins, and two masks that say which documents were judged and which retri
 Arrays and Arrow columns are used where they lie; only nested lists are converted.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -16,7 +18,6 @@ from numpy.typing import NDArray
 
 # Queries of a chunked column are handed on in parts of about this many documents.
 PART = 1 << 20
-BIG_INTEGER = "an integer beyond 2**53 beside numbers that are none would be rounded; give all of one kind"
 
 
 class Rankings(NamedTuple):
@@ -54,7 +55,7 @@ class _Column(NamedTuple):
     def lengths(self) -> NDArray[np.int64]:
         """The number of documents of each query."""
         if self.offsets is not None:
-            return np.diff(self.offsets)
+            return self.offsets[1:] - self.offsets[:-1]
         return np.full(len(self.values), self.values.shape[1], np.int64)
 
     def flat(self) -> "_Column":
@@ -86,16 +87,15 @@ def read(predictions: Any, references: Any) -> Rankings:
     [True, False, True]
     """
     score, relevance = _column("predictions", predictions), _column("references", references)
-    if len(score.lengths) != len(relevance.lengths):
+    scored, judged = score.lengths, relevance.lengths
+    if len(scored) != len(judged):
         raise ValueError(
-            f"predictions hold {len(score.lengths)} queries and references {len(relevance.lengths)}; "
-            "give both for every query"
+            f"predictions hold {len(scored)} queries and references {len(judged)}; give both for every query"
         )
-    different = np.flatnonzero(score.lengths != relevance.lengths)
-    if different.size:
-        query = int(different[0])
+    if (different := scored != judged).any():
+        query = int(np.flatnonzero(different)[0])
         raise ValueError(
-            f"query {query}: {score.lengths[query]} predictions and {relevance.lengths[query]} references; give "
+            f"query {query}: {scored[query]} predictions and {judged[query]} references; give "
             "both for every document, None for the score of one not retrieved or the relevance of one not judged"
         )
     if score.offsets is not None or relevance.offsets is not None:
@@ -161,7 +161,7 @@ def _column(argument: str, values: Any) -> _Column:
     if isinstance(values, np.ndarray) and values.dtype != object:
         return _from_array(argument, values)
     if isinstance(values, np.ndarray):
-        values = values.tolist()
+        values = values.tolist()  # None where masked
     if not isinstance(values, (list, tuple)):
         raise ValueError(
             f"{argument} must hold one list of documents per query: nested lists, a 2-D array, a list of 1-D arrays "
@@ -179,29 +179,27 @@ def _from_array(argument: str, values: NDArray[Any]) -> _Column:
             f"{argument} must be 2-D, one row of documents per query; got {values.ndim}-D of shape {values.shape}"
             + ("; for a single query, wrap it in a list" if values.ndim == 1 else "")
         )
-    present = None
-    if isinstance(values, np.ma.MaskedArray):
-        mask = np.ma.getmaskarray(values)
-        present, values = (~mask if mask.any() else None), values.data
+    present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
     return _Column(_numeric(argument, values), None, present)
 
 
 def _from_arrays(argument: str, rows: "list[NDArray[Any]] | tuple[NDArray[Any], ...]") -> _Column:
     """One 1-D array per query."""
+    arrays = []
     for query, row in enumerate(rows):
         if row.ndim != 1:
             raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {row.ndim}-D")
-        _numeric(f"{argument}: query {query}", row)
+        arrays.append(_numeric(f"{argument}: query {query}", row))
     present = None
     if any(np.ma.is_masked(row) for row in rows):
         present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
-    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    values = np.concatenate([np.ma.getdata(row) for row in rows])
+    values = np.concatenate(arrays)
+    column = _Column(values, _offsets(rows), present)
     if values.dtype.kind == "f":
-        for query, row in enumerate(rows):
-            if row.dtype.kind in "iu" and row.size and max(-int(row.min()), int(row.max())) > 2**53:
-                raise ValueError(f"{argument}: query {query}: {BIG_INTEGER}")
-    return _Column(values, offsets, present)
+        for row, array in zip(rows, arrays, strict=True):
+            if array.dtype.kind in "iu" and _large(array).any():
+                return _from_lists(argument, [row.tolist() for row in rows])
+    return column
 
 
 def _from_arrow(argument: str, lists: pa.Array) -> _Column:
@@ -211,49 +209,89 @@ def _from_arrow(argument: str, lists: pa.Array) -> _Column:
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
         raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
-    values = lists.flatten()
+    offsets = lists.offsets.to_numpy().astype(np.int64)
+    values = lists.values[offsets[0] : offsets[-1]]
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_boolean(values.type)):
         raise ValueError(f"{argument} must hold numbers; got Arrow lists of {values.type}")
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
         values = values.fill_null(False if pa.types.is_boolean(values.type) else 0)
-    offsets = lists.offsets.to_numpy().astype(np.int64)
     return _Column(values.to_numpy(zero_copy_only=False), offsets - offsets[0], present)
 
 
 def _from_lists(argument: str, rows: "list[Any] | tuple[Any, ...]") -> _Column:
     """Nested sequences of numbers and None."""
-    if not any(isinstance(row, (str, bytes, bytearray)) for row in rows):
-        try:
-            return _from_arrow(argument, pa.array(rows, pa.large_list(pa.float64())))
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            pass  # one value at a time, below, to convert what Arrow does not or to say where it stands
-    converted = []
+    rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None where masked
     for query, row in enumerate(rows):
+        if isinstance(row, (list, tuple)):
+            continue
         if isinstance(row, Real):
-            raise ValueError(
-                f"{argument}: query {query}: is the number {row!r}, not a list of documents; "
-                "for a single query, wrap it in a list"
-            )
-        if not isinstance(row, (list, tuple, np.ndarray)):
-            raise ValueError(f"{argument}: query {query}: must be a list of documents; got {type(row).__name__}")
-        for position, value in enumerate(row):
-            if not isinstance(value, Real) and value is not None:
-                place = f"{argument}: query {query}, position {position}"
-                raise ValueError(f"{place}: {value!r} is not a number; give a number or None")
-        integers = [value for value in row if isinstance(value, Integral)]
-        if any(abs(int(value)) > 2**53 for value in integers) and len(integers) + list(row).count(None) < len(row):
-            raise ValueError(f"{argument}: query {query}: {BIG_INTEGER}")
-        array = np.array([0 if value is None else value for value in row])
-        converted.append(array if array.dtype.kind in "iu" else array.astype(np.float64))
-    column = _from_arrays(argument, converted)
-    present = np.array([value is not None for row in rows for value in row], bool)
-    return column._replace(present=None if present.all() else present)
+            problem = f"is the number {row!r}, not a list of documents; for a single query, wrap it in a list"
+        else:
+            problem = f"must be a list of documents; got {type(row).__name__}"
+        raise ValueError(f"{argument}: query {query}: {problem}")
+    values = list(chain.from_iterable(rows))
+    offsets, present = _offsets(rows), None
+    try:
+        array = np.array(values)
+    except (ValueError, OverflowError):  # something among them is no number
+        array = np.empty(0, object)
+    usual = array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
+    if array.ndim != 1 or not usual or (array.dtype.kind == "f" and _large(array).any()):
+        array, present = _one_by_one(argument, values, offsets)
+    lengths = offsets[1:] - offsets[:-1]
+    if len(rows) and (lengths == lengths[0]).all():
+        shape = len(rows), int(lengths[0])
+        return _Column(array.reshape(shape), None, None if present is None else present.reshape(shape))
+    return _Column(array, offsets, present)
+
+
+def _one_by_one(argument: str, values: list[Any], offsets: NDArray[np.int64]) -> tuple[NDArray[Any], Any]:
+    """The values as an array, and where they are not None; refuses what is no number or would be rounded."""
+    present = np.array([value is not None for value in values], bool)
+    given = None if present.all() else present
+    values = [0 if value is None else value for value in values]
+
+    def refuse(at: int, problem: str) -> ValueError:
+        query = int(np.searchsorted(offsets, at, side="right")) - 1
+        return ValueError(f"{argument}: query {query}, position {at - offsets[query]}: {problem}")
+
+    kinds = set(map(type, values))
+    for kind in kinds:
+        if not issubclass(kind, (Real, np.bool_)) or issubclass(kind, np.timedelta64):
+            at = next(at for at, value in enumerate(values) if type(value) is kind)
+            raise refuse(at, f"{values[at]!r} is not a number; give a number or None")
+    if all(issubclass(kind, (Integral, np.bool_)) for kind in kinds):
+        for dtype in ("int64", "uint64"):
+            if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
+                return np.array(values, dtype), given
+    try:
+        array = np.array(values, np.float64)
+    except OverflowError:  # an integer beyond all floats is refused below
+        array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
+    usual = all(issubclass(kind, (float, Integral, np.bool_, np.float32, np.float16)) for kind in kinds)
+    for at in np.flatnonzero(_large(array)).tolist() if usual else range(len(values)):
+        value = int(values[at]) if isinstance(values[at], Integral) else values[at]
+        if float(array[at]) != value and value == value:  # and it is no NaN
+            raise refuse(at, f"{values[at]!r} would be rounded; give floats, or all integers of at most 64 bits")
+    return array, given
+
+
+def _large(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where integers may be such that float64 cannot tell them from their neighbours."""
+    return (values >= 2**53) | (values <= -(2**53))
+
+
+def _offsets(rows: Sequence[Any]) -> NDArray[np.int64]:
+    """Where each row begins, and the last one ends."""
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    return offsets
 
 
 def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
-    """The array, if its values are real numbers of at most 64 bits."""
+    """The array without its mask, if its values are real numbers of at most 64 bits."""
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
         raise ValueError(f"{argument} must hold real numbers of at most 64 bits; got {values.dtype}")
-    return values
+    return np.asarray(values, values.dtype.newbyteorder("="))

@@ -1,7 +1,6 @@
 """Input forms: each yields the same arrays, without a copy where it can; what cannot be read is refused by place."""
 
 import array
-import contextlib
 import doctest
 import itertools
 import math
@@ -185,9 +184,63 @@ def test_integers_that_float64_would_round_are_kept(big: int) -> None:
 )
 def test_big_integers_beside_other_numbers_are_not_rounded_into_a_tie(scores: Any) -> None:
     relevances = [[0] * len(row) for row in scores]
-    with contextlib.suppress(ValueError):  # to refuse them is as good
-        first, second = documents(read(scores, relevances))[0][:2]
-        assert first > second
+    with pytest.raises(ValueError, match=r"^predictions: query 0, position 0: \d+ would be rounded; give"):
+        read(scores, relevances)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [2**64 + 1, 2**64],
+        [2**63 + 1, 2**63, -1],
+        [10**400, 1],
+        [-(10**400), 1],
+        [Fraction(10**20 + 1, 10**20), 1],
+        [np.longdouble(1) + np.finfo(np.longdouble).eps, 1],
+    ],
+)
+def test_numbers_that_64_bits_do_not_hold_are_refused(row: list[Any]) -> None:
+    for rows in ([row], [row, [1.0]], np.array([row], object)):
+        with pytest.raises(ValueError, match=r"^predictions: query 0, position 0: .* would be rounded; give"):
+            read(rows, [[0] * len(each) for each in rows])
+
+
+def test_integers_beyond_int64_are_kept() -> None:
+    row = [2**63 + 1, 2**63, None, 5]
+    assert [score for score, _ in documents(read([row], [[0] * 4]))[0]] == row
+
+
+def test_a_mask_counts_in_any_company() -> None:
+    for dtype in (float, int, object):
+        masked = np.ma.MaskedArray([5, 9], [False, True], dtype=dtype)
+        for rows in ([masked, [2.0, 1.0]], [masked, (2, 1)], [masked, np.array([2.0, 1.0])], [[2.0], masked]):
+            scores = [[5, None] if row is masked else list(row) for row in rows]
+            relevances = [[0] * len(row) for row in rows]
+            assert documents(read(rows, relevances)) == paired(scores, relevances)
+    all_masked = [np.ma.MaskedArray([5, 9], True), np.array([2.0, 1.0])]
+    assert documents(read(all_masked, [[0, 1]] * 2)) == paired([[None, None], [2, 1]], [[0, 1]] * 2)
+
+
+@pytest.mark.parametrize("dtype", [">f2", ">f4", ">f8", ">i4", ">u8"])
+def test_bytes_may_come_in_either_order(dtype: str) -> None:
+    values = np.array([[1, 2, 0]], dtype)
+    for form in (values, list(values), [values[0].tolist()]):
+        rankings = read(form, values)
+        assert documents(rankings) == paired([[1, 2, 0]], [[1, 2, 0]])
+        assert to_arrow(rankings)[0].to_pylist() == [[1, 2, 0]]
+
+
+def test_a_matrix_is_an_array() -> None:
+    matrix = np.array([[1.0, 2.0]]).view(np.matrix)
+    assert type(read(matrix, matrix).score) is np.ndarray
+
+
+@pytest.mark.parametrize("row", [{9, 1, 100}, frozenset([1]), {1: 2}, memoryview(b"12"), b"12", "12", range(2), None])
+def test_a_row_is_a_list_a_tuple_or_an_array(row: Any) -> None:
+    with pytest.raises(
+        ValueError, match=rf"^predictions: query 1: must be a list of documents; got {type(row).__name__}"
+    ):
+        read([[1], row], [[1], [1]])
 
 
 def test_no_queries_and_queries_of_no_documents_are_rankings() -> None:
