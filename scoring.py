@@ -36,7 +36,8 @@ TIES = ("average", "first", "last", "best", "worst")
 
 # Scores in one block: large enough that NumPy's call overhead vanishes, small enough
 # that a block stays in a core's cache from its first pass to its last.
-BLOCK = 1 << 16
+BLOCK = 1 << 18
+LANES = 32
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
@@ -141,7 +142,7 @@ def score_queries(
         score = np.unique(score, return_inverse=True)[1].reshape(score.shape)
     queries = len(relevance) if offsets is None else len(offsets) - 1
     scores = {measure: np.empty((len(cutoffs), queries)) for measure in measures}
-    longest = score.shape[1] if offsets is None else int(np.diff(offsets).max(initial=0))
+    longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
     discount = discounts(max(min(k or longest, longest) for k in cutoffs), log_base)
     sign = np.sign(np.log(log_base))  # a base below 1 turns all sums negative
 
@@ -149,12 +150,13 @@ def score_queries(
         ranks = min(len(discount), block.score.shape[1])
         with np.errstate(all="ignore"):  # what is not finite is refused, with its place
             ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, ties, negative_relevance)
-            sums = _sums(ranked, ideal, discount[:ranks], [min(k or ranks, ranks) for k in cutoffs])
+            sums = _sums(ranked, ideal, discount[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
         for name, values in sums.items():
             if not np.isfinite(values).all():
                 query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
                 raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
-        sums["nDCG"] = _ratio(sign * sums["DCG"], sign * sums["IDCG"], zero_division, negative)
+        if "nDCG" in measures:
+            sums["nDCG"] = _ratio(sign * sums["DCG"], sign * sums["IDCG"], zero_division, negative)
         for measure in measures:
             scores[measure][:, block.queries] = sums[measure]
 
@@ -205,7 +207,7 @@ def _blocks(
 ) -> Iterator[_Block]:
     """Cut the queries into blocks; ragged ones by falling length, so that little is padded."""
     if offsets is not None:
-        lengths = np.diff(offsets)
+        lengths = offsets[1:] - offsets[:-1]
         documents = int(lengths[0]) if len(lengths) else 0
         if (lengths == documents).all():
             shape = (len(lengths), documents)
@@ -247,7 +249,7 @@ def _blocks(
 def _gains_at_ranks(
     block: _Block, ranks: int, gain: Gain, ties: str, negative_relevance: str
 ) -> tuple[Floats, Floats, bool]:
-    """The gain at ranks 1..``ranks`` as scored and in the ideal, as (ranks, queries), and if any is negative."""
+    """The gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks), and if any is negative."""
     score = _scores(block)
     gains, lowest = _gains(block, gain, negative_relevance)
     if lowest < 0 and block.judged is not None:
@@ -255,7 +257,7 @@ def _gains_at_ranks(
     else:
         ideal = _ideal_gains(gains, ranks)
     ranked, highest = _ranked_gains(score, gains, ranks, ties)
-    if ranks and not ((highest < np.inf).all() and (ideal[0] < np.inf).all() and lowest > -np.inf):
+    if ranks and not ((highest < np.inf).all() and (ideal[:, :1] < np.inf).all() and lowest > -np.inf):
         _refuse(block, score, gains)  # NaN and infinity come out on top, so no more need be looked at
     return ranked, np.where(ideal > -np.inf, ideal, 0) if lowest < 0 else ideal, lowest < 0
 
@@ -294,12 +296,18 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
         return relevance, lowest
     if isinstance(gain, str):
         gains = np.exp2(relevance) - 1
+        low = (np.abs(relevance) < 0.5) & (relevance != 0)  # where that would lose digits
+        if low.any():
+            gains[low] = np.expm1(relevance[low] * np.log(2))
+    elif not callable(gain):
+        gains = _labelled(block, relevance, gain)
+        gains = gains if block.judged is None else np.where(block.judged, gains, 0)
     else:
         judged = np.ones(relevance.shape, bool) if block.judged is None else block.judged
+        if not np.isfinite(relevance).all():
+            raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
         gains = np.zeros(relevance.shape)
-        gains[judged] = (
-            _answer(gain, relevance[judged]) if callable(gain) else _labelled(block, relevance, gain)[judged]
-        )
+        gains[judged] = _answer(gain, relevance[judged])
     if clipped is not None:
         gains[clipped] = 0
     return gains, gains.min(initial=0)
@@ -307,12 +315,20 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
 
 def _answer(gain: Callable[[Floats], Any], relevance: Floats) -> Floats:
     """The gains by a function, one for each relevance."""
-    gains = np.asarray(gain(relevance), np.float64)
-    if gains.shape != relevance.shape:
+    if not relevance.size:
+        return relevance
+    answer = gain(relevance)
+    try:
+        gains = np.asarray(answer)
+    except ValueError:
+        gains = np.empty(0, object)  # lists of different lengths
+    if gains.shape != relevance.shape or gains.dtype.kind not in "biuf" or np.ma.is_masked(answer):
+        found = f"{gains.dtype} of shape {gains.shape}"
         raise ValueError(
-            f"gain must answer an array of shape {relevance.shape} with one of that shape; got {gains.shape}"
+            "gain gets an array of relevances and must return an array of as many numbers: "
+            f"for shape {relevance.shape} it returned {found}"
         )
-    return gains
+    return gains.astype(np.float64)
 
 
 def _labelled(block: _Block, relevance: Floats, gain: Sequence[float] | NDArray[Any]) -> Floats:
@@ -326,18 +342,18 @@ def _labelled(block: _Block, relevance: Floats, gain: Sequence[float] | NDArray[
 
 
 def _ideal_gains(gains: Floats, ranks: int) -> Floats:
-    """The ``ranks`` highest gains of each query, in descending order, as (ranks, queries)."""
+    """The ``ranks`` highest gains of each query, in descending order."""
     if (shortlist := _shortlist(gains, ranks, exact=True)) is not None:
-        ordered = gains.take(shortlist, out=_scratch("keys", shortlist.shape), mode="clip")
+        ordered = gains.take(shortlist, out=_scratch("ideal", shortlist.shape), mode="clip")
     else:
-        ordered = _scratch("keys", gains.shape)
+        ordered = _scratch("ideal", gains.shape)
         np.copyto(ordered, gains)
     ordered.sort(axis=1)
-    return _ranks_first("ideal", ordered, ranks)
+    return ordered[:, ::-1][:, :ranks]
 
 
 def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, Floats]:
-    """The gain at ranks 1..``ranks`` in descending order of score, as (ranks, queries), and each query's top key.
+    """The gain at ranks 1..``ranks`` in descending order of score, and each query's top key.
 
     Values are sorted rather than indices, which SIMD does several times faster: the
     lowest bits of each score, as many as it takes to number the documents of the block,
@@ -354,7 +370,7 @@ def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[
     if ties == "average" and (shortlist := _shortlist(score, count)) is not None:
         candidates, numbers = score.take(shortlist), shortlist
     if not candidates.size:
-        return np.zeros((0, len(score))), np.zeros((1, len(score)))
+        return np.zeros((len(score), 0)), np.zeros((len(score), 1))
     keys = np.maximum(candidates, LOWEST, out=_scratch("keys", candidates.shape))  # -inf has no bits to spare
     keys += 0.0  # makes -0.0 equal to 0.0
     # A float of negative sign falls as its bits grow. That is of no matter to ties averaged; in
@@ -389,7 +405,7 @@ def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[
         ranked = _settled_gains(score, gains, found, close, ranks, ties)
     else:
         ranked = gains.take(found, out=keys, mode="clip")
-    return _ranks_first("ranked", ranked, ranks), highest
+    return ranked[:, ::-1][:, :ranks], highest
 
 
 def _settled_gains(
@@ -401,12 +417,15 @@ def _settled_gains(
     last; ``close`` says which of them has nearly the score of the one before it.
     """
     queries, count = found.shape
-    edge = np.flatnonzero(close[:, 1]) if count > ranks else np.empty(0, np.intp)  # as far as the cutoff
-    pair = np.flatnonzero(close)
-    above, below = score.take(found.take(pair)), score.take(found.take(pair - 1))
-    close.put(pair, above == below)
+    near = close.ravel()
+    member = near.copy()  # of a run of near neighbours: each of these and the one before
+    member[:-1] |= near[1:]
+    members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
+    exact, tied = score.take(found.ravel()[members]), near[members]
     wrong = np.zeros(queries, bool)
-    wrong[pair[above < below] // count] = True
+    falls = 1 + np.flatnonzero(tied[1:] & (exact[1:] < exact[:-1]))
+    wrong[_numbers(near.size)[members][falls] // count] = True
+    edge = np.flatnonzero(close[:, 1]) if count > ranks else np.empty(0, np.intp)  # as far as the cutoff
     if edge.size:
         every = slice(None) if edge.size == queries else edge
         edge_score, last = score[every], score.take(found[every, 1:2])
@@ -418,21 +437,16 @@ def _settled_gains(
         else:
             order = np.argsort(score[wrong], axis=1, kind="stable")
         found[wrong] = order[:, documents - count :] + np.flatnonzero(wrong)[:, np.newaxis] * documents
-        exact = score.take(found[wrong])
-        close[wrong, 1:] = exact[:, 1:] == exact[:, :-1]
-        pair = np.flatnonzero(close)
-    elif ties == "average":
-        pair = pair[above == below]
+        close[wrong, 1:] = True
+        return _settled_gains(score, gains, found, close, ranks, ties)
     ranked = gains.take(found)
     if ties != "average":
         return ranked
-    if pair.size:
-        starts = np.flatnonzero(np.diff(pair, prepend=-1) != 1)  # each run of pairs is a group, one document longer
-        sizes = np.diff(starts, append=pair.size)
-        first = pair[starts] - 1
-        mean = (np.add.reduceat(ranked.take(pair), starts) + ranked.take(first)) / (sizes + 1)
-        ranked.put(first, mean)
-        ranked.put(pair, np.repeat(mean, sizes))
+    tied[1:] &= exact[1:] == exact[:-1]
+    starts = np.flatnonzero(~tied)
+    sizes = np.diff(starts, append=tied.size)
+    mean = np.add.reduceat(ranked.ravel()[members], starts) / sizes
+    ranked.ravel()[members] = np.repeat(mean, sizes)
     if edge.size:  # the last group may have documents beyond those found
         last = score.take(found[every, 1:2])
         tied = edge_score == last
@@ -474,13 +488,6 @@ def _low_bits(documents: int) -> int:
     return (1 << max(documents - 1, 0).bit_length()) - 1
 
 
-def _ranks_first(name: str, ascending: Floats, ranks: int) -> Floats:
-    """The best ``ranks`` of each row, as (ranks, queries) and best first."""
-    result: Floats = _scratch(name, (ranks, len(ascending)))
-    np.copyto(result, ascending[:, ::-1][:, :ranks].T)
-    return result
-
-
 def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.int64] | None:
     """Numbers of documents, by row, among which its ``count`` highest values are; None if that is no gain.
 
@@ -512,10 +519,13 @@ def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.in
     return shortlist
 
 
-def _sums(ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int]) -> dict[str, Floats]:
-    """CG, DCG and IDCG at each cutoff, as (cutoffs, queries)."""
-    terms = {"CG": ranked, "DCG": ranked * discount[:, np.newaxis], "IDCG": ideal * discount[:, np.newaxis]}
-    return {name: np.stack([_sum(values[:k]) for k in cutoffs]) for name, values in terms.items()}
+def _sums(
+    ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int], measures: Sequence[str]
+) -> dict[str, Floats]:
+    """CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
+    needed = {"DCG", "IDCG", *measures} if "nDCG" in measures else measures
+    terms = {"CG": (ranked, np.ones(1)), "DCG": (ranked, discount), "IDCG": (ideal, discount)}
+    return {name: _sum(*terms[name], cutoffs) for name in terms if name in needed}
 
 
 def _ratio(dcg: Floats, idcg: Floats, zero_division: float, negative: bool) -> Floats:
@@ -526,8 +536,24 @@ def _ratio(dcg: Floats, idcg: Floats, zero_division: float, negative: bool) -> F
     return np.asarray(ratio)
 
 
-def _sum(values: Floats) -> Floats:
-    """The sum over ranks of each query, added so that zeros at the end do not change its rounding."""
-    if values.shape[1] == 1:  # NumPy would add a single column pairwise
-        return np.asarray(np.cumsum(values)[-1:]) if len(values) else np.zeros(1)
-    return np.asarray(np.add.reduce(values, axis=0))
+def _sum(gains: Floats, discount: Floats, cutoffs: Sequence[int]) -> Floats:
+    """The sum of discounted gains up to each cutoff.
+
+    Ranks ``LANES`` apart are added to one another first, one after the other, then the
+    ``LANES`` sums. So zeros at the end, of a list that is padded, do not change the rounding.
+    """
+    queries, ranks = gains.shape
+    sums = np.empty((len(cutoffs), queries))
+    if ranks > queries:  # in memory, the longer side lies along the rows
+        terms = np.multiply(gains, discount, out=_scratch("terms", (queries, ranks))).T
+    else:
+        terms = np.multiply(gains.T, discount[:, np.newaxis], out=_scratch("terms", (ranks, queries)))
+    for k, total in zip(cutoffs, sums, strict=True):
+        lanes, whole = terms[:k], k - k % LANES
+        if whole:
+            lanes = np.add.reduce(terms[:whole].reshape(whole // LANES, LANES, queries), axis=0)
+            lanes[: k - whole] += terms[whole:k]
+        total[:] = 0
+        for lane in lanes:
+            total += lane
+    return sums
