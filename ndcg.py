@@ -145,8 +145,9 @@ class Options:
         _choice("engine", engine, ("numpy", "sklearn"))
         if not _flag("use_aggregator", use_aggregator) and engine == "sklearn":
             raise ValueError('engine="sklearn": scikit-learn answers with the mean only, not use_aggregator=False')
+        names = _several("measures", measures, lambda name: _choice("measures", name, MEASURES))
         foreign = {
-            "measures": None if isinstance(measures, str) and measures == "nDCG" else measures,
+            "measures": None if names == ("nDCG",) else measures,
             "gain": gain,
             "log_base": log_base,
             "ties": ties,
@@ -166,7 +167,7 @@ class Options:
             negative_relevance = "raise"
         return cls(
             cutoffs=_several("k", k, _cutoff),
-            measures=_several("measures", measures, lambda name: _choice("measures", name, MEASURES)),
+            measures=names,
             gain=_gain("linear" if gain is None else gain),
             log_base=_log_base(2.0 if log_base is None else log_base),
             ties=_choice("ties", ties, TIES),
@@ -177,14 +178,26 @@ class Options:
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
     """One value or a sequence of them, each checked, repeats dropped."""
-    values = value if isinstance(value, (list, tuple, range, np.ndarray)) else [value]
+    several = isinstance(value, (list, tuple, range)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    values = value if several else [value]
     if not len(values):
         raise ValueError(f"{name} is empty; give at least one value")
     return tuple(dict.fromkeys(check(each) for each in values))
 
 
+def _is_real(value: Any) -> bool:
+    """Whether it is a number that float64 can hold, near enough; a bool is none."""
+    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
 def _cutoff(k: Any) -> int | None:
-    if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or int(k) < 1):
+    if k is not None and (not _is_real(k) or not isinstance(k, Integral) or int(k) < 1):
         raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {k!r}")
     return None if k is None else int(k)
 
@@ -196,7 +209,7 @@ def _choice(name: str, value: Any, choices: Sequence[str]) -> str:
         allowed = ", ".join(f'"{choice}"' for choice in choices)
         hint = f'; did you mean "{near[0]}"?' if near else ""
         raise ValueError(f"{name} must be one of {allowed}; got {value!r}{hint}")
-    return value
+    return str(value)
 
 
 def _flag(name: str, value: Any) -> bool:
@@ -206,13 +219,13 @@ def _flag(name: str, value: Any) -> bool:
 
 
 def _log_base(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf or value == 1:
+    if not _is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
         raise ValueError(f"log_base must be a positive number other than 1; got {value!r}")
     return float(value)
 
 
 def _zero_division(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or math.isinf(value):
+    if not _is_real(value) or math.isinf(float(value)):
         meaning = "a finite number, or nan to leave queries with nothing relevant out of the mean"
         raise ValueError(f"zero_division must be {meaning}; got {value!r}")
     return float(value)
@@ -224,12 +237,12 @@ def _gain(value: Any) -> Gain:
     if callable(value):
         function: Callable[[NDArray[np.float64]], Any] = value
         return function
-    sequence = isinstance(value, (list, tuple, np.ndarray)) and all(isinstance(gain, Real) for gain in value)
-    table = np.array(value) if sequence else np.empty(0)
-    if table.ndim != 1 or not table.size or table.dtype.kind not in "iuf" or not np.isfinite(table).all():
+    sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    table = np.array(value, np.float64) if sequence and all(map(_is_real, value)) else np.empty(0)
+    if not table.size or not np.isfinite(table).all():
         meaning = '"linear", "exponential", a list of the finite gains of labels 0, 1, 2, ... or a function'
         raise ValueError(f"gain must be {meaning}; got {value!r}")
-    return table.astype(np.float64)
+    return table
 
 
 def ndcg_score(
@@ -283,12 +296,15 @@ class _Places:
 
 def _weights(sample_weight: Any, queries: int) -> NDArray[np.float64]:
     """The weights, scaled to at most 1 so that no sum of them overflows."""
-    try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"sample_weight must be one number per query: {error}") from None
-    if weight.shape != (queries,):
-        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got shape {weight.shape}")
+    weights = sample_weight if isinstance(sample_weight, (list, tuple)) else np.asanyarray(sample_weight)
+    found = f"shape {np.shape(weights)}" if isinstance(weights, np.ndarray) and weights.ndim != 1 else len(weights)
+    if found != queries:
+        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {found}")
+    plain = isinstance(weights, np.ndarray) and weights.dtype.kind in "biuf" and not np.ma.is_masked(weights)
+    for query, value in enumerate(() if plain else weights):
+        if not _is_real(value) and not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"sample_weight: query {query}: must be a number; got {value!r}")
+    weight = np.asarray(weights, np.float64)
     invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
     if invalid.size:
         query = int(invalid[0])
@@ -307,7 +323,7 @@ def _mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | 
         problem = "no query of positive weight has anything relevant, and zero_division=nan leaves out the others"
         raise ValueError(f"{name}: {problem}; give a number for zero_division")
     with np.errstate(over="ignore"):
-        mean = float(np.average(values, weights=weight))
+        mean = float(values.mean() if weight is None else np.average(values, weights=weight))
     if not math.isfinite(mean):
         raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
     return mean
@@ -321,13 +337,14 @@ def _ndcg_score_of_sklearn(
         from sklearn.metrics import ndcg_score as sklearn_ndcg_score
     except ImportError:
         raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn') from None
+    ndcg_score(references, predictions, options, sample_weight)  # refuses with the place what no engine can score
     rankings = read(predictions, references)
     if rankings.judged is not None or rankings.retrieved is not None:
         raise ValueError('engine="sklearn": scikit-learn has no place for None or masked values')
     relevance, score = rankings.relevance, rankings.score
     if rankings.offsets is not None:
         lengths = np.diff(rankings.offsets)
-        different = np.flatnonzero(lengths != lengths[:1])
+        different = np.flatnonzero(lengths != lengths[0])
         if different.size:
             query = int(different[0])
             raise ValueError(
@@ -335,6 +352,7 @@ def _ndcg_score_of_sklearn(
                 f"documents, query 0 has {lengths[0]}"
             )
         relevance, score = (values.reshape(rankings.queries, -1) for values in (relevance, score))
+    score = score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
     ignore_ties = options.ties == "last"
     return {
         "nDCG" if k is None else f"nDCG@{k}": float(
@@ -354,10 +372,12 @@ class NDCG(evaluate.Metric):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # What a compute has read and not yet been able to score: its tables, files and locks.
+        # What a compute has read and not yet been able to score: its tables, how many of
+        # their queries were added here rather than by other processes, its files and locks.
         self.data: Any
         self.buf_writer: Any
         self._collected: list[pa.Table] = []
+        self._added = 0
         self._collected_files: list[tuple[str, Any]] = []
 
     def _info(self) -> evaluate.MetricInfo:
@@ -390,10 +410,11 @@ class NDCG(evaluate.Metric):
 
         `predictions` and `references` are the same by the names that `evaluate.combine` uses.
         """
-        score, relevance = (
-            (predictions, references) if prediction is None and reference is None else (prediction, reference)
-        )
-        self._write(self._table([score], [relevance]))
+        if prediction is None and reference is None:
+            prediction, reference = predictions, references
+        elif predictions is not None or references is not None:
+            raise ValueError("give one query as prediction and reference or as predictions and references, not as both")
+        self._write(self._table([prediction], [reference]))
 
     def compute(
         self,
@@ -433,21 +454,20 @@ class NDCG(evaluate.Metric):
         given = predictions is not None or references is not None
         if given and self.num_process == 1 and not self._holds_batches():
             return self._compute(predictions, references, **how)
-        table = self._table(predictions, references) if given else None
-        if self.num_process > 1:
-            if table is not None and not self._collected:
-                if table.num_rows:  # refused here, it is not yet among the others' queries
-                    ndcg_score(table["references"], table["predictions"], options, use_aggregator=False)
-                self._write(table)
-                table = None
+        table = self._table(predictions, references) if given else self.features.arrow_schema.empty_table()
+        if self.num_process > 1 and not self._collected:
+            if table.num_rows:  # refused here, it is not yet among the others' queries
+                ndcg_score(table["references"], table["predictions"], options, use_aggregator=False)
             if self.process_id > 0:
+                self._write(table)
                 self._finalize()
                 self.cache_file_name = self.filelock = None
                 return None
-        stored = self._collect() + ([] if table is None else [table])
-        if not stored:
+            self._write(table[:0])  # the cache file by which processes know each other
+        if not given and not self._holds_batches():
             raise ValueError("there is nothing to score: give predictions and references, or add batches before")
-        queries = pa.concat_tables(stored)
+        queries = self._collect()
+        queries = pa.concat_tables([queries[: self._added], table, queries[self._added :]])
         result = self._compute(queries["predictions"], queries["references"], **how)
         self._discard()
         return result
@@ -488,19 +508,20 @@ class NDCG(evaluate.Metric):
         elif table.num_rows:
             self.writer.write_table(table, writer_batch_size=table.num_rows)
 
-    def _collect(self) -> list[pa.Table]:
-        """Everything added, in several processes by all of them; memory-mapped where it is on disk."""
+    def _collect(self) -> pa.Table:
+        """Everything added, here first, then by the other processes; memory-mapped where it is on disk."""
         if self.cache_file_name is not None or self.buf_writer is not None:
+            self._added += super().__len__()
             self._finalize()
             self._collected.append(self.data.with_format("arrow")[:])
             if not self.keep_in_memory:
                 self._collected_files += zip(self.file_paths, self.filelocks, strict=True)
             self.data = self.buf_writer = self.cache_file_name = self.filelock = None
-        return self._collected
+        return pa.concat_tables(self._collected) if self._collected else self.features.arrow_schema.empty_table()
 
     def _discard(self) -> None:
         """Forget what has been scored, and its files; the lock of process 0 goes last."""
-        self._collected = []
+        self._collected, self._added = [], 0
         while self._collected_files:
             path, lock = self._collected_files.pop()
             os.remove(path)

@@ -251,6 +251,17 @@ def test_the_engine_sklearn_refuses_the_inputs_sklearn_has_no_place_for(
         ndcg.compute(**inputs, engine="sklearn")
 
 
+@pytest.mark.parametrize("weights", [[-1, 2], [math.nan, 2], [0, 0], ["1", 1], [1]])
+def test_the_engine_sklearn_gets_no_weights_without_a_meaning(ndcg: evaluate.Metric, weights: Any) -> None:
+    with pytest.raises(ValueError, match=r"^sample_weight"):
+        ndcg.compute(predictions=[[2, 1], [1, 2]], references=[[1, 0]] * 2, sample_weight=weights, engine="sklearn")
+
+
+def test_the_engine_sklearn_takes_its_one_measure_in_a_list_and_truth_values(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": np.array([[True, False]]), "references": [[1, 0]]}
+    assert ndcg.compute(**inputs, measures=["nDCG"], engine="sklearn") == {"nDCG": 1.0}
+
+
 # --- The shape of the result -----------------------------------------------------------------------------------------
 
 
@@ -548,6 +559,8 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     *(({"k": k}, r"^k must be a positive integer") for k in ([1, 0], [1, True], [None, -3], [[1]], np.array([1.0]))),
     ({"k": []}, r"^k is empty"),
     ({"k": np.True_}, r"^k must be a positive integer"),
+    ({"k": np.timedelta64(3)}, r"^k must be a positive integer"),
+    ({"k": np.array(5)}, r"^k must be a positive integer"),
     ({"sample_weight": [1, -1]}, r"^sample_weight: query 1: .*-1"),
     ({"sample_weight": [math.nan, 1]}, r"^sample_weight: query 0: .*nan"),
     ({"sample_weight": [1, math.inf]}, r"^sample_weight: query 1: .*inf"),
@@ -555,15 +568,17 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"sample_weight": [1, 1, 1]}, r"^sample_weight must hold one weight for each of 2 queries"),
     ({"sample_weight": [1]}, r"^sample_weight must hold one weight for each of 2 queries"),
     ({"sample_weight": []}, r"^sample_weight must hold one weight for each of 2 queries"),
-    ({"sample_weight": [[1], [1]]}, r"^sample_weight must hold one weight for each of 2 queries"),
     ({"sample_weight": 1}, r"^sample_weight must hold one weight for each of 2 queries"),
-    ({"sample_weight": "ab"}, r"^sample_weight must be one number per query"),
-    ({"sample_weight": ["a", "b"]}, r"^sample_weight must be one number per query"),
-    ({"sample_weight": [[1], [1, 2]]}, r"^sample_weight must be one number per query"),
-    ({"sample_weight": [None, 1]}, r"^sample_weight: query 0: .*nan"),
+    ({"sample_weight": "ab"}, r"^sample_weight must hold one weight for each of 2 queries"),
+    ({"sample_weight": np.ones((2, 1))}, r"^sample_weight must hold one weight for each of 2 queries.*\(2, 1\)"),
+    ({"sample_weight": ["1", 1]}, r"^sample_weight: query 0: must be a number; got '1'"),
+    ({"sample_weight": [[1], [1, 2]]}, r"^sample_weight: query 0: must be a number; got \[1\]"),
+    ({"sample_weight": [None, 1]}, r"^sample_weight: query 0: must be a number; got None"),
+    ({"sample_weight": [10**400, 1]}, r"^sample_weight: query 0: must be a number; got 1000"),
+    ({"sample_weight": [1j, 1]}, r"^sample_weight: query 0: must be a number; got 1j"),
     *(
         ({"log_base": base}, r"^log_base must be a positive number other than 1")
-        for base in (0, -2, 1, 1.0, True, math.nan, math.inf, "2", [2], 2j)
+        for base in (0, -2, 1, 1.0, True, math.nan, math.inf, "2", [2], 2j, 10**400, np.timedelta64(2))
     ),
     ({"ignore_ties": True, "ties": "first"}, r'^ignore_ties=True means ties="last".*first'),
     ({"ignore_ties": True, "ties": "average"}, r'^ignore_ties=True means ties="last".*average'),
@@ -575,6 +590,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"measures": "NDCG"}, r'^measures must be one of .*got \'NDCG\'; did you mean "nDCG"\?'),
     ({"measures": ["nDCG", "recall"]}, r"^measures must be one of .*got 'recall'"),
     ({"measures": []}, r"^measures is empty"),
+    ({"measures": np.array("nDCG")}, r"^measures must be one of"),
     ({"measures": None}, r"^measures must be one of .*got None"),
     ({"measures": [["nDCG"]]}, r"^measures must be one of"),
     ({"gain": "exp"}, r'^gain must be .*"exponential"'),
@@ -584,6 +600,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"gain": [[0, 1]]}, r"^gain must be"),
     ({"gain": [[0], [1, 2]]}, r"^gain must be"),
     ({"gain": 2}, r"^gain must be"),
+    ({"gain": np.array(2)}, r"^gain must be"),
     ({"zero_division": "warn"}, r"^zero_division must be a finite number, or nan"),
     ({"zero_division": math.inf}, r"^zero_division must be a finite number, or nan"),
     ({"zero_division": True}, r"^zero_division must be a finite number, or nan"),
@@ -730,7 +747,7 @@ def test_a_refused_option_changes_nothing(holding: evaluate.Metric, options: dic
     weight = options.get("sample_weight")
     wrong_length = "must hold" in problem  # of the weights: it stays wrong; others get weights for the stored queries
     for given_inputs, queries in (({}, 3), (TWO, 5)):
-        if isinstance(weight, list) and not wrong_length and "number" not in problem:
+        if isinstance(weight, list) and not wrong_length:
             options = {**options, "sample_weight": [*weight, *[0] * (queries - 2)]}
         elif wrong_length and np.shape(weight) == (queries,):
             options = {**options, "sample_weight": [1]}
@@ -763,15 +780,54 @@ def test_what_a_gain_function_raises_changes_nothing(holding: evaluate.Metric) -
     assert holds_what_it_held(holding)
 
 
-def test_a_gain_function_of_the_wrong_shape_is_named_and_changes_nothing(
-    ndcg: evaluate.Metric, holding: evaluate.Metric
+@pytest.mark.parametrize(
+    "gain",
+    [
+        lambda relevance: relevance[:-1],
+        lambda relevance: np.ones((len(relevance), 2)),
+        lambda relevance: 1.0,
+        lambda relevance: None,
+        lambda relevance: [[1], [1, 2]],
+        lambda relevance: ["3"] * len(relevance),
+        lambda relevance: relevance + 1j,
+        lambda relevance: relevance.astype("m8[s]"),
+        lambda relevance: np.ma.masked_less(relevance, 1),
+    ],
+)
+def test_a_gain_function_without_a_number_for_each_is_named_and_changes_nothing(
+    ndcg: evaluate.Metric, holding: evaluate.Metric, gain: Any
 ) -> None:
-    for gain in (lambda relevance: relevance[:-1], lambda relevance: np.ones((len(relevance), 2))):
-        with pytest.raises(ValueError, match="gain"):
-            ndcg.compute(**TWO, gain=gain)
-        with pytest.raises(ValueError, match="gain"):
-            holding.compute(gain=gain)
+    with pytest.raises(ValueError, match=r"^gain gets an array of relevances and must return an array"):
+        ndcg.compute(**TWO, gain=gain)
+    with pytest.raises(ValueError, match=r"^gain gets an array of relevances and must return an array"):
+        holding.compute(gain=gain)
     assert holds_what_it_held(holding)
+
+
+def test_a_gain_function_is_not_asked_about_nothing(ndcg: evaluate.Metric) -> None:
+    unjudged = {"predictions": [[2, 1]], "references": [[None, None]]}
+    assert ndcg.compute(**unjudged, gain=lambda relevance: relevance / relevance.max()) == {"nDCG": 0.0}
+
+
+def test_a_sum_that_nobody_asked_for_may_overflow(ndcg: evaluate.Metric) -> None:
+    huge = {"predictions": [[2.0, 1.0]], "references": [[1e308, 1e308]]}
+    assert ndcg.compute(**huge, measures=["DCG", "nDCG"]) == pytest.approx(
+        {"DCG": 1e308 * (1 + 1 / math.log2(3)), "nDCG": 1.0}
+    )
+    with pytest.raises(ValueError, match="CG overflows"):
+        ndcg.compute(**huge, measures="CG")
+
+
+def test_one_query_is_named_in_one_way(holding: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match="not as both"):
+        holding.add(prediction=[1, 2], reference=[0, 1], predictions=[2, 1], references=[0, 1])
+    assert holds_what_it_held(holding)
+
+
+def test_an_infinite_relevance_is_refused_whatever_the_gain(ndcg: evaluate.Metric) -> None:
+    for gain in ("linear", "exponential", [0, 1], lambda relevance: np.minimum(relevance, 5)):
+        with pytest.raises(ValueError, match=r"^references: query 0, position 0: "):
+            ndcg.compute(predictions=[[2, 1]], references=[[math.inf, 1]], gain=gain)
 
 
 def test_a_mean_of_nothing_is_refused(ndcg: evaluate.Metric, fresh_metric: MetricFactory) -> None:
@@ -885,6 +941,10 @@ for number, (way, share) in enumerate(json.loads(scenarios)):
         if first:
             refused(metric.compute, **options)
         options["negative_relevance"] = "clip"
+    elif way == "given, refused with the others, then clipped":
+        if first:
+            refused(metric.compute, **inputs, **options)
+        options["negative_relevance"] = "clip"
     results.append(metric.compute(**inputs, **options))
 print(json.dumps(results))
 """
@@ -942,12 +1002,14 @@ def test_four_processes_on_one_cache_give_the_result_of_one(fresh_metric: Metric
     assert not list(tmp_path.rglob("*.arrow"))
 
 
-@pytest.mark.parametrize("way", ["after a refused one", "refused, then clipped"])
+@pytest.mark.parametrize(
+    "way", ["after a refused one", "refused, then clipped", "given, refused with the others, then clipped"]
+)
 def test_what_one_of_two_processes_refuses_changes_nothing(
     fresh_metric: MetricFactory, tmp_path: Path, way: str
 ) -> None:
     shares: list[Share] = [[([2, 1], [0, 1]), ([3, 1], [2, 1])], [([1, 2, 3], [3, 0, 1])]]
-    if way == "refused, then clipped":
+    if way.endswith("refused, then clipped") or "with the others" in way:
         shares[1].append(([2, 1], [-1, 1]))
     results = in_processes(tmp_path / "cache", [(way, shares)])
     error, result = results[0]
