@@ -22,7 +22,8 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,7 @@ TIES = ("average", "first", "last", "best", "worst")
 # that a block stays in a core's cache from its first pass to its last.
 BLOCK = 1 << 18
 LANES = 32
+PADDING = 1 << 13
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
@@ -61,10 +63,9 @@ class _Block(NamedTuple):
     """Queries of one length, or padded to one: every array is (queries, documents)."""
 
     queries: slice | NDArray[np.intp]  # where their results belong
-    relevance: NDArray[Any]
-    score: NDArray[Any]
+    relevance: NDArray[Any]  # 0 where not judged
+    score: NDArray[Any]  # -inf where not retrieved
     judged: Mask | None  # None: all of them
-    retrieved: Mask | None
 
     def query(self, row: int) -> int:
         """The index, among all queries, of a row of this block."""
@@ -146,9 +147,10 @@ def score_queries(
     discount = discounts(max(min(k or longest, longest) for k in cutoffs), log_base)
     sign = np.sign(np.log(log_base))  # a base below 1 turns all sums negative
 
-    def fill(block: _Block) -> None:
+    def fill(read: Callable[[], _Block]) -> None:
+        block = read()
         ranks = min(len(discount), block.score.shape[1])
-        with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+        with _scratch, np.errstate(all="ignore"):  # what is not finite is refused, with its place
             ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, ties, negative_relevance)
             sums = _sums(ranked, ideal, discount[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
         for name, values in sums.items():
@@ -160,11 +162,13 @@ def score_queries(
         for measure in measures:
             scores[measure][:, block.queries] = sums[measure]
 
-    blocks = _blocks(relevance, score, offsets, judged, retrieved)
-    threads = _threads() if score.size > 2 * BLOCK else 1
+    # Of a grid little more is read than its columns' maxima, so that a block can hold more.
+    size = BLOCK * max(1, min(_height(longest, len(discount) + 1), 4))
+    blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
+    threads = _threads() if score.size > 2 * size else 1
     if threads == 1:
-        for block in blocks:
-            fill(block)
+        for read in blocks:
+            fill(read)
     else:
         with ThreadPoolExecutor(threads) as pool:
             for _ in pool.map(fill, blocks):
@@ -194,8 +198,9 @@ def check_queries(
     Traceback (most recent call last):
     scoring.InvalidRankingError: score: query 0, position 0: nan is not a score; None or -inf marks one not retrieved
     """
-    for block in _blocks(relevance, score, offsets, judged, retrieved):
-        _refuse(block, _scores(block), _gains(block, "linear", "keep")[0])
+    for read in _blocks(relevance, score, offsets, judged, retrieved):
+        block = read()
+        _refuse(block, block.score, _gains(block, "linear", "keep")[0])
 
 
 def _blocks(
@@ -204,8 +209,9 @@ def _blocks(
     offsets: NDArray[np.int64] | None,
     judged: Mask | None,
     retrieved: Mask | None,
-) -> Iterator[_Block]:
-    """Cut the queries into blocks; ragged ones by falling length, so that little is padded."""
+    size: int = BLOCK,
+) -> Iterator[Callable[[], _Block]]:
+    """Cut the queries into blocks of about ``size`` scores, ragged ones by falling length: functions that read them."""
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
         documents = int(lengths[0]) if len(lengths) else 0
@@ -217,45 +223,69 @@ def _blocks(
             offsets = None
     if offsets is None:
         queries, documents = score.shape
-        step = max(1, BLOCK // max(documents, 1))
+        step = max(1, size // max(documents, 1))
         for start in range(0, queries, step):
             rows = slice(start, min(start + step, queries))
-            yield _Block(
-                rows,
-                relevance[rows],
-                score[rows],
-                None if judged is None else judged[rows],
-                None if retrieved is None else retrieved[rows],
-            )
+            yield partial(_rows, rows, relevance, score, judged, retrieved)
         return
     order = np.argsort(-lengths, kind="stable")
-    start = 0
+    lengths, starts, start = lengths[order], offsets[order], 0
     while start < len(order):
-        documents = int(lengths[order[start]])
-        members = order[start : start + max(1, BLOCK // max(documents, 1))]
-        start += len(members)
-        columns = np.arange(documents)
-        inside = columns < lengths[members, np.newaxis]
-        index = np.where(inside, offsets[members, np.newaxis] + columns, 0)
-        yield _Block(
-            members,
-            np.where(inside, relevance[index], 0),
-            score[index],
-            inside if judged is None else inside & judged[index],
-            inside if retrieved is None else inside & retrieved[index],
-        )
+        documents = int(lengths[start])
+        rows = slice(start, start + max(1, size // max(documents, 1)))
+        # As many queries as fit without much padding: less than an eighth, or than what another block would cost.
+        cells = documents * np.arange(1, len(lengths[rows]) + 1)
+        within = cells - np.cumsum(lengths[rows]) <= np.maximum(cells // 8, PADDING)
+        start += len(within) if within.all() else int(np.argmin(within))
+        rows = slice(rows.start, start)
+        yield partial(_padded, order[rows], starts[rows], lengths[rows], relevance, score, judged, retrieved)
+
+
+def _rows(
+    rows: slice, relevance: NDArray[Any], score: NDArray[Any], judged: Mask | None, retrieved: Mask | None
+) -> _Block:
+    """Queries of one length."""
+    known = None if judged is None else judged[rows]
+    return _Block(
+        rows,
+        relevance[rows] if known is None else np.where(known, relevance[rows], 0),
+        score[rows] if retrieved is None else np.where(retrieved[rows], score[rows], -np.inf),
+        known,
+    )
+
+
+def _padded(
+    queries: NDArray[np.intp],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    judged: Mask | None,
+    retrieved: Mask | None,
+) -> _Block:
+    """Queries of several lengths, the first the longest, padded with what was neither judged nor retrieved."""
+    columns = np.arange(lengths[0])
+    index = starts[:, np.newaxis] + columns
+    inside = columns < lengths[:, np.newaxis]
+    known = inside if judged is None else inside & judged.take(index, mode="clip")
+    ranked = inside if retrieved is None else inside & retrieved.take(index, mode="clip")
+    relevance = relevance.take(index, mode="clip")
+    np.copyto(relevance, 0, where=~known)
+    score = score.take(index, mode="clip").astype(np.float64, copy=False)
+    np.copyto(score, -np.inf, where=~ranked)
+    return _Block(queries, relevance, score, known)
 
 
 def _gains_at_ranks(
     block: _Block, ranks: int, gain: Gain, ties: str, negative_relevance: str
 ) -> tuple[Floats, Floats, bool]:
     """The gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks), and if any is negative."""
-    score = _scores(block)
+    score = block.score.astype(np.float64, copy=False)
     gains, lowest = _gains(block, gain, negative_relevance)
     if lowest < 0 and block.judged is not None:
-        ideal = _ideal_gains(np.where(block.judged, gains, -np.inf), ranks)
+        ideal = _ideal_gains(np.where(block.judged, gains, -np.inf), ranks, lowest)
     else:
-        ideal = _ideal_gains(gains, ranks)
+        ideal = _ideal_gains(gains, ranks, lowest)
     ranked, highest = _ranked_gains(score, gains, ranks, ties)
     if ranks and not ((highest < np.inf).all() and (ideal[:, :1] < np.inf).all() and lowest > -np.inf):
         _refuse(block, score, gains)  # NaN and infinity come out on top, so no more need be looked at
@@ -272,17 +302,9 @@ def _refuse(block: _Block, score: Floats, gains: Floats) -> None:
         raise block.invalid("relevance", invalid, problem)
 
 
-def _scores(block: _Block) -> Floats:
-    """The scores, -inf where not retrieved."""
-    score = block.score.astype(np.float64, copy=False)
-    return score if block.retrieved is None else np.where(block.retrieved, score, -np.inf)
-
-
 def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
     """The gain of every document, 0 for the unjudged and for padding, and the lowest of them."""
     relevance = block.relevance.astype(np.float64, copy=False)
-    if block.judged is not None:
-        relevance = np.where(block.judged, relevance, 0)
     lowest = relevance.min(initial=0)
     if not lowest > -np.inf:
         raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
@@ -341,13 +363,17 @@ def _labelled(block: _Block, relevance: Floats, gain: Sequence[float] | NDArray[
     return np.asarray(table[relevance.astype(np.intp)])
 
 
-def _ideal_gains(gains: Floats, ranks: int) -> Floats:
+def _ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     """The ``ranks`` highest gains of each query, in descending order."""
     if (shortlist := _shortlist(gains, ranks, exact=True)) is not None:
         ordered = gains.take(shortlist, out=_scratch("ideal", shortlist.shape), mode="clip")
     else:
         ordered = _scratch("ideal", gains.shape)
         np.copyto(ordered, gains)
+    single = ordered.astype(np.float32) if lowest >= 0 and ranks < ordered.shape[1] else None
+    if single is not None and (single == ordered).all():  # as grades are; their bits sort as they do, and faster
+        single.view(np.int32).sort(axis=1)
+        return single[:, ::-1][:, :ranks].astype(np.float64)
     ordered.sort(axis=1)
     return ordered[:, ::-1][:, :ranks]
 
@@ -392,8 +418,10 @@ def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[
         found ^= np.signbit(keys) * low_bits
     if ties == "first":
         np.subtract(score.size - 1, found, out=found)
-    if (keys[:, :1] < LOWEST / 2).any():  # some were not retrieved
-        gains = np.where(score > -np.inf, gains, 0)
+    lacking = keys[:, 0] < LOWEST / 2  # less than count were retrieved, unless some scores are that low
+    unretrieved = np.flatnonzero(keys < LOWEST / 2) if lacking.any() else np.empty(0, np.intp)
+    if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
+        unretrieved, gains = np.empty(0, np.intp), np.where(score > -np.inf, gains, 0)
     highest = keys[:, -1:].copy()
     differing = np.bitwise_xor(
         bits.ravel()[1:], bits.ravel()[:-1], out=_scratch("differing", (bits.size - 1,), np.int64)
@@ -401,10 +429,12 @@ def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[
     close = np.zeros(keys.shape, bool)
     np.less_equal(differing.view(np.uint64), low_bits, out=close.ravel()[1:])
     close[:, :1] = False  # another query's
+    close.put(unretrieved, False)
     if close.any():
         ranked = _settled_gains(score, gains, found, close, ranks, ties)
     else:
         ranked = gains.take(found, out=keys, mode="clip")
+    ranked.put(unretrieved, 0)
     return ranked[:, ::-1][:, :ranks], highest
 
 
@@ -456,22 +486,33 @@ def _settled_gains(
 
 
 LOWEST = np.finfo(np.float64).min
-_NUMBERS = np.arange(BLOCK)
+_NUMBERS = np.arange(4 * BLOCK)
 
 
 class _Scratch(threading.local):
     """Arrays to work in, kept for the next block: new memory costs more than what is done in it."""
 
+    spare: ClassVar[list[dict[str, NDArray[Any]]]] = []  # of all threads; those of a pool do not live long
+
     def __init__(self) -> None:
-        self.kept: dict[str, NDArray[Any]] = {}
+        self.kept: list[dict[str, NDArray[Any]]] = []  # several, where a gain function scores rankings itself
+
+    def __enter__(self) -> None:
+        try:
+            self.kept.append(self.spare.pop())
+        except IndexError:
+            self.kept.append({})
+
+    def __exit__(self, *error: object) -> None:
+        self.spare.append(self.kept.pop())
 
     def __call__(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
         size = math.prod(shape)
-        array = self.kept.get(name)
+        array = self.kept[-1].get(name)
         if array is None or array.size < size:
             array = np.empty(size)
             if size <= 4 * BLOCK:
-                self.kept[name] = array
+                self.kept[-1][name] = array
         return np.asarray(array[:size].view(dtype).reshape(shape))
 
 
@@ -480,12 +521,17 @@ _scratch = _Scratch()
 
 def _numbers(size: int) -> NDArray[np.int64]:
     """The numbers of a block's documents."""
-    return _NUMBERS[:size] if size <= BLOCK else np.arange(size)
+    return _NUMBERS[:size] if size <= len(_NUMBERS) else np.arange(size)
 
 
 def _low_bits(documents: int) -> int:
     """As many of the lowest bits as it takes to number the documents."""
     return (1 << max(documents - 1, 0).bit_length()) - 1
+
+
+def _height(documents: int, count: int) -> int:
+    """The number of rows of the grid in which the ``count`` highest of ``documents`` are looked for."""
+    return math.isqrt(documents // (4 * count)) if count else 0
 
 
 def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.int64] | None:
@@ -496,7 +542,7 @@ def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.in
     maxima any will do; nearly equal ones can be mistaken for equal, unless ``exact``.
     """
     queries, documents = values.shape
-    height = int(np.sqrt(documents / (4 * count))) if count else 0
+    height = _height(documents, count)
     if height < 2:
         return None
     width = documents // height
