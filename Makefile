@@ -5,7 +5,7 @@ BIN := .venv/bin
 MODULES := rankings.py scoring.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check app space clean
+.PHONY: help demo test check bench app space clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ check: .venv/check.done ## the gate: lint, format, types, tests
 	ln -sfn "$(CURDIR)" .venv/ndcg_space
 	cd .venv && bin/mypy --config-file ../pyproject.toml $(patsubst %,ndcg_space/%,ndcg.py app.py $(MODULES))
 	$(MAKE) test
+
+bench: .venv/bench.done ## measure speed and memory next to other libraries, into benchmarks/RESULTS.md: 40 minutes
+	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/bench.py
 
 app: .venv/app.done ## open the Space's page on http://127.0.0.1:7860
 	@$(BIN)/python app.py

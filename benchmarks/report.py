@@ -17,7 +17,7 @@ from shapes import GRID, LISTS, ONE_QUERY, SMALLS, Shape
 
 
 class Goal(NamedTuple):
-    """A line of what must be shown.
+    """A figure we set out to reach.
 
     Attributes:
         text: what is measured.
@@ -54,7 +54,7 @@ class Goal(NamedTuple):
 
 
 def goals(results: Results) -> Iterator[Goal]:
-    """What issue 3 says must be shown."""
+    """What we set out to reach."""
     arrays = [shape for shape in GRID if shape.documents]
     ragged = [shape for shape in GRID if not shape.documents]
     untied = [shape for shape in arrays if not shape.tied]
@@ -108,7 +108,7 @@ def markdown(results: Results, seconds: float) -> str:
         [
             "# Benchmark",
             f"{datetime.now(timezone.utc).date()}, {seconds / 60:.0f} minutes. {machine(results.load)}",
-            "## Must show",
+            "## Goals",
             f"Ratios are medians over {results.plan.rounds} rounds, in which all take turns on the same work; the "
             "mean is the geometric one over all shapes measured. `A over B` is how many times faster A is.",
             table(["", "goal", "mean", "worst", ""], [goal.row() for goal in goals(results)]),
