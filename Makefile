@@ -2,7 +2,7 @@
 PYTHON ?= $(firstword $(shell command -v python3.11) $(shell command -v python3))
 NAME ?= nDCG
 BIN := .venv/bin
-MODULES := rankings.py scoring.py
+MODULES := rankings.py scoring.py trainer.py trec.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench app space clean

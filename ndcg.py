@@ -7,7 +7,7 @@ kernel and names the results. How rankings are read and scored is in the modules
 import difflib
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -18,8 +18,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .rankings import parts, read, to_arrow
+from .rankings import Columns, Rankings, parts, read, to_arrow
 from .scoring import MEASURES, TIES, Gain, InvalidRankingError, check_queries, score_queries
+from .trainer import TrainerMetrics
+from .trec import read_columns, read_qrels, read_run
 
 __version__ = "1.0.0"
 
@@ -53,12 +55,14 @@ _CITATION = """\
 _KWARGS_DESCRIPTION = """
 Args:
     predictions: the score of each document of each query; higher ranks first. Nested lists
-        (ragged too), a 2-D NumPy array (masked too) or a list of 1-D arrays. `None`, a masked
-        value or `-inf` marks a document that was not retrieved: it has no rank, but counts in
-        the ideal.
-    references: the relevance of the same documents in the same order, 0 for irrelevant.
-        `None` or a masked value marks a document that was not judged: it has a rank, with
-        gain 0, and does not count in the ideal.
+        (ragged too), a 2-D array or tensor (a masked array too), a list of 1-D arrays, a column
+        of lists (Arrow, datasets, Polars, pandas, DuckDB), with `query_ids` flat scores, a
+        mapping `{query: {document: score}}` or the path of a TREC run. `None`, a masked value or
+        `-inf` marks a document that was not retrieved: it has no rank, but counts in the ideal.
+    references: the relevance of the same documents in the same order, 0 for irrelevant; or a
+        mapping `{query: {document: relevance}}` or the path of TREC qrels. `None`, a masked value
+        or, by ids, a document that is missing was not judged: it has a rank, with gain 0, and
+        does not count in the ideal.
     k (`int`, `None` or a list of these): the cutoff, how many ranks count; `None` (default)
         for the whole list.
     sample_weight: one non-negative weight per query for the mean; default: all equal.
@@ -70,10 +74,14 @@ Args:
     log_base (`float`): base of the discount's logarithm; default 2.
     ties: `"average"` (default; the expectation over all orders of tied documents), `"first"`
         or `"last"` (the one first or last in the input ranks first), `"best"` or `"worst"`
-        (the order that scores highest or lowest).
+        (the order that scores highest or lowest), `"docid"` (as trec_eval: descending document
+        ids; for mappings and files).
     zero_division (`float`): nDCG of a query with nothing relevant; default 0.0. `nan` leaves
         such queries out of the mean.
     negative_relevance: `"raise"` (default), `"clip"` (gain 0) or `"keep"`.
+    judged_only (`bool`): leave out documents that were not judged before ranking; default False.
+    ignore_index: the reference that marks padding, for instance -100; default: none.
+    query_ids: for flat predictions and references, the id of each document's query.
     use_aggregator (`bool`): the mean over queries (default) or, if False, a list with one
         value per query.
     engine: `"numpy"` (default) or `"sklearn"`, which hands the batch to
@@ -113,7 +121,7 @@ Examples:
 
 @dataclass(frozen=True)
 class Options:
-    """How to score, checked: the keyword arguments of `scoring.score_queries`."""
+    """How to read and score, checked."""
 
     cutoffs: tuple[int | None, ...]
     measures: tuple[str, ...]
@@ -122,20 +130,25 @@ class Options:
     ties: str
     zero_division: float
     negative_relevance: str
+    judged_only: bool
+    ignore_index: float | None
 
     @classmethod
     def parse(
         cls,
-        k: Any,
-        ignore_ties: Any,
-        measures: Any,
-        gain: Any,
-        log_base: Any,
-        ties: Any,
-        zero_division: Any,
-        negative_relevance: Any,
-        use_aggregator: Any,
-        engine: Any,
+        *,
+        k: Any = None,
+        ignore_ties: Any = False,
+        measures: Any = "nDCG",
+        gain: Any = None,
+        log_base: Any = None,
+        ties: Any = None,
+        zero_division: Any = None,
+        negative_relevance: Any = None,
+        judged_only: Any = False,
+        ignore_index: Any = None,
+        use_aggregator: Any = True,
+        engine: Any = "numpy",
     ) -> "Options":
         """Check the arguments of `NDCG.compute`; None stands for scikit-learn's choice.
 
@@ -153,6 +166,8 @@ class Options:
             "ties": ties,
             "zero_division": zero_division,
             "negative_relevance": negative_relevance,
+            "judged_only": True if _flag("judged_only", judged_only) else None,
+            "ignore_index": ignore_index,
         }
         for name, value in foreign.items():
             if engine == "sklearn" and value is not None:
@@ -170,10 +185,30 @@ class Options:
             measures=names,
             gain=_gain("linear" if gain is None else gain),
             log_base=_log_base(2.0 if log_base is None else log_base),
-            ties=_choice("ties", ties, TIES),
+            ties=_choice("ties", ties, (*TIES, "docid")),
             zero_division=_zero_division(0.0 if zero_division is None else zero_division),
             negative_relevance=_choice("negative_relevance", negative_relevance, ("raise", "clip", "keep")),
+            judged_only=bool(judged_only),
+            ignore_index=_ignore_index(ignore_index),
         )
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The keyword arguments of `rankings.read`."""
+        by_docid = self.ties == "docid"
+        return {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
+
+    @property
+    def scoring(self) -> dict[str, Any]:
+        """The keyword arguments of `scoring.score_queries`."""
+        options = {name: value for name, value in vars(self).items() if name not in self.reading}
+        return {**options, "ties": "first" if self.ties == "docid" else self.ties}
+
+    def names(self) -> Iterator[tuple[str, str, int]]:
+        """The name of each result, with its measure and the index of its cutoff."""
+        for measure in self.measures:
+            for row, k in enumerate(self.cutoffs):
+                yield (measure if k is None else f"{measure}@{k}"), measure, row
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
@@ -231,6 +266,12 @@ def _zero_division(value: Any) -> float:
     return float(value)
 
 
+def _ignore_index(value: Any) -> float | None:
+    if value is not None and (not _is_real(value) or not math.isfinite(value)):
+        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {value!r}")
+    return None if value is None else value
+
+
 def _gain(value: Any) -> Gain:
     if isinstance(value, str):
         return _choice("gain", value, ("linear", "exponential"))
@@ -250,6 +291,7 @@ def ndcg_score(
     predictions: Any,
     options: Options,
     sample_weight: Any = None,
+    query_ids: Any = None,
     use_aggregator: bool = True,
 ) -> dict[str, float | list[float]]:
     """`sklearn.metrics.ndcg_score` for rankings of any form, every measure and cutoff.
@@ -260,29 +302,49 @@ def ndcg_score(
     Raises:
         ValueError: names the argument, query and position at fault.
     """
+    values = _values(references, predictions, options, query_ids)
+    weight = None if sample_weight is None else _weights(sample_weight, len(next(iter(values.values()))))
+    if not use_aggregator:
+        return {name: each.tolist() for name, each in values.items()}
+    return {name: _mean(name, each, weight) for name, each in values.items()}
+
+
+def _values(
+    references: Any, predictions: Any, options: Options, query_ids: Any = None
+) -> dict[str, NDArray[np.float64]]:
+    """Under the name of each result the values of all queries."""
     scored: list[dict[str, NDArray[np.float64]]] = []
     queries = 0
-    for part in parts(predictions, references):
-        with _Places(queries):
-            scored.append(score_queries(**part._asdict(), **vars(options)))
+    for part in parts(
+        _from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids, **options.reading
+    ):
+        with _Places(part, queries):
+            scored.append(score_queries(**part.arrays(), **options.scoring))
         queries += part.queries
     if not queries:
         raise ValueError("predictions and references hold no queries; there is nothing to score")
-    weight = None if sample_weight is None else _weights(sample_weight, queries)
-    results: dict[str, float | list[float]] = {}
-    for measure in options.measures:
-        for row, k in enumerate(options.cutoffs):
-            values = np.concatenate([part[measure][row] for part in scored])
-            name = measure if k is None else f"{measure}@{k}"
-            results[name] = _mean(name, values, weight) if use_aggregator else values.tolist()
-    return results
+    return {name: np.concatenate([part[measure][row] for part in scored]) for name, measure, row in options.names()}
+
+
+def _from_file(side: Any, kind: str) -> Any:
+    """What a TREC file holds, if the argument is the path of one."""
+    if not isinstance(side, (str, os.PathLike)):
+        return side
+    argument = "predictions" if kind == "run" else "references"
+    try:
+        return Columns(*read_columns(side, kind))
+    except OSError as error:
+        problem = f"cannot be read as a TREC {kind} file: {error.strerror or error}"
+        raise ValueError(f"{argument}: {os.fspath(side)}: {problem}") from None
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
 
 
 class _Places:
     """Turns the kernel's word on a value without a place into the metric's."""
 
-    def __init__(self, first_query: int = 0) -> None:
-        self.first_query = first_query
+    def __init__(self, rankings: Rankings, first_query: int = 0) -> None:
+        self.rankings, self.first_query = rankings, first_query
 
     def __enter__(self) -> None:
         pass
@@ -290,8 +352,11 @@ class _Places:
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         if isinstance(error, InvalidRankingError):
             argument = {"relevance": "references", "score": "predictions"}[error.array]
-            place = InvalidRankingError(argument, self.first_query + error.query, error.position, error.problem)
-            raise ValueError(str(place)) from None
+            if self.rankings.place is not None:
+                place = self.rankings.place(error.query, error.position)
+                raise ValueError(f"{argument}: {place}: {error.problem}") from None
+            error = InvalidRankingError(argument, self.first_query + error.query, error.position, error.problem)
+            raise ValueError(str(error)) from None
 
 
 def _weights(sample_weight: Any, queries: int) -> NDArray[np.float64]:
@@ -330,15 +395,15 @@ def _mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | 
 
 
 def _ndcg_score_of_sklearn(
-    references: Any, predictions: Any, options: Options, sample_weight: Any = None
+    references: Any, predictions: Any, options: Options, sample_weight: Any = None, query_ids: Any = None
 ) -> dict[str, float | list[float]]:
     """What `sklearn.metrics.ndcg_score` itself answers."""
     try:
         from sklearn.metrics import ndcg_score as sklearn_ndcg_score
     except ImportError:
         raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn') from None
-    ndcg_score(references, predictions, options, sample_weight)  # refuses with the place what no engine can score
-    rankings = read(predictions, references)
+    ndcg_score(references, predictions, options, sample_weight, query_ids)  # refuses what no engine can score
+    rankings = read(_from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids)
     if rankings.judged is not None or rankings.retrieved is not None:
         raise ValueError('engine="sklearn": scikit-learn has no place for None or masked values')
     relevance, score = rankings.relevance, rankings.score
@@ -399,9 +464,11 @@ class NDCG(evaluate.Metric):
         """The number of queries added and not yet computed."""
         return int(super().__len__() + sum(table.num_rows for table in self._collected))
 
-    def add_batch(self, *, predictions: Any = None, references: Any = None) -> None:
-        """Add queries, to be scored by a later `compute`. A refused batch adds nothing."""
-        self._write(self._table(predictions, references))
+    def add_batch(
+        self, *, predictions: Any = None, references: Any = None, query_ids: Any = None, ignore_index: Any = None
+    ) -> None:
+        """Add whole queries, to be scored by a later `compute`. A refused batch adds nothing."""
+        self._write(self._table(predictions, references, query_ids, _ignore_index(ignore_index)))
 
     def add(
         self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
@@ -430,6 +497,9 @@ class NDCG(evaluate.Metric):
         ties: str | None = None,
         zero_division: float | None = None,
         negative_relevance: str | None = None,
+        judged_only: bool = False,
+        ignore_index: float | None = None,
+        query_ids: Any = None,
         use_aggregator: bool = True,
         engine: str = "numpy",
     ) -> dict[str, float | list[float]] | None:
@@ -439,22 +509,27 @@ class NDCG(evaluate.Metric):
         processes the result is that of all of them, in process 0, and None in the others.
         """
         options = Options.parse(
-            k,
-            ignore_ties,
-            measures,
-            gain,
-            log_base,
-            ties,
-            zero_division,
-            negative_relevance,
-            use_aggregator,
-            engine,
+            k=k,
+            ignore_ties=ignore_ties,
+            measures=measures,
+            gain=gain,
+            log_base=log_base,
+            ties=ties,
+            zero_division=zero_division,
+            negative_relevance=negative_relevance,
+            judged_only=judged_only,
+            ignore_index=ignore_index,
+            use_aggregator=use_aggregator,
+            engine=engine,
         )
         how = {"options": options, "sample_weight": sample_weight, "use_aggregator": use_aggregator, "engine": engine}
         given = predictions is not None or references is not None
         if given and self.num_process == 1 and not self._holds_batches():
-            return self._compute(predictions, references, **how)
-        table = self._table(predictions, references) if given else self.features.arrow_schema.empty_table()
+            return self._compute(predictions, references, **how, query_ids=query_ids)
+        if given:
+            table = self._table(predictions, references, query_ids, options.ignore_index)
+        else:
+            table = self.features.arrow_schema.empty_table()
         if self.num_process > 1 and not self._collected:
             if table.num_rows:  # refused here, it is not yet among the others' queries
                 ndcg_score(table["references"], table["predictions"], options, use_aggregator=False)
@@ -480,22 +555,80 @@ class NDCG(evaluate.Metric):
         sample_weight: Any = None,
         use_aggregator: bool = True,
         engine: str = "numpy",
+        query_ids: Any = None,
     ) -> dict[str, float | list[float]]:
         if engine == "sklearn":
-            return _ndcg_score_of_sklearn(references, predictions, options, sample_weight)
-        return ndcg_score(references, predictions, options, sample_weight, use_aggregator)
+            return _ndcg_score_of_sklearn(references, predictions, options, sample_weight, query_ids)
+        return ndcg_score(references, predictions, options, sample_weight, query_ids, use_aggregator)
+
+    def trainer_metrics(
+        self,
+        k: Any = None,
+        *,
+        query_ids: Callable[[NDArray[Any]], Any] | None = None,
+        main_input: str = "input_ids",
+        ignore_index: float | None = -100,
+        **options: Any,
+    ) -> TrainerMetrics:
+        """The function for `transformers.Trainer(compute_metrics=...)`.
+
+        It serves whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`,
+        batches: then no predictions are kept. The Trainer reports the results as
+        `eval_nDCG@10`.
+
+        Args:
+            k: the cutoff or cutoffs, as in `compute`.
+            query_ids: None where each row of the model's output is a query and its columns are
+                documents. Where each row is one document: a function that gets the model's
+                main input, an array, and returns the query id of each row. It needs
+                `TrainingArguments(include_for_metrics=["inputs"])`.
+            main_input: the name of the model's main input.
+            ignore_index: the label of padding, which the Trainer itself uses to make
+                batches of one width.
+            **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+
+        Raises:
+            ValueError: an option that `compute` refuses.
+
+        >>> metrics = evaluate.load("ndcg.py").trainer_metrics(k=1)
+        >>> from transformers import EvalPrediction  # doctest: +SKIP
+        >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
+        {'nDCG@1': 1.0}
+        """
+        parsed = Options.parse(k=k, ignore_index=ignore_index, **options)
+
+        def score(predictions: Any, references: Any, query_ids: Any) -> dict[str, NDArray[np.float64]]:
+            return _values(references, predictions, parsed, query_ids)
+
+        def mean(values: dict[str, NDArray[np.float64]]) -> dict[str, Any]:
+            return {name: _mean(name, each, None) for name, each in values.items()}
+
+        return TrainerMetrics(score, mean, query_ids, main_input)
+
+    @staticmethod
+    def read_run(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
+        """The scores of a TREC run file: `{query: {document: score}}`."""
+        return read_run(path)
+
+    @staticmethod
+    def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
+        """The relevances of a TREC qrels file: `{query: {document: relevance}}`."""
+        return read_qrels(path)
 
     def _holds_batches(self) -> bool:
         return bool(self._collected) or self.cache_file_name is not None or self.buf_writer is not None
 
-    def _table(self, predictions: Any, references: Any) -> pa.Table:
+    def _table(
+        self, predictions: Any, references: Any, query_ids: Any = None, ignore_index: float | None = None
+    ) -> pa.Table:
         """The queries as Arrow lists, if they can be scored."""
         for name, values in (("predictions", predictions), ("references", references)):
             if values is None:
                 raise ValueError(f"{name} are missing; give predictions and references together")
-        rankings = read(predictions, references)
-        with _Places():
-            check_queries(**rankings._asdict())
+        predictions, references = _from_file(predictions, "run"), _from_file(references, "qrels")
+        rankings = read(predictions, references, query_ids=query_ids, ignore_index=ignore_index)
+        with _Places(rankings):
+            check_queries(**rankings.arrays())
         return pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))
 
     def _write(self, table: pa.Table) -> None:

@@ -1,19 +1,21 @@
 """Any form of rankings -> aligned arrays of relevance and score.
 
-People hold rankings as nested lists, as arrays, as Arrow columns. ``read`` turns each
-form into :class:`Rankings`: the values of all queries one after the other, where each
-query begins, and two masks that say which documents were judged and which retrieved.
-Arrays and Arrow columns are used where they lie; only nested lists are converted.
+People hold rankings by position, as nested lists, arrays, tensors or columns of lists; flat,
+one row per document with the id of its query; or by the ids of queries and documents. ``read``
+turns each form into :class:`Rankings`: the values of all queries one after the other, where
+each query begins, and two masks that say which documents were judged and which retrieved.
+Arrays, tensors and Arrow columns are used where they lie; only lists and mappings are converted.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import accumulate, chain, repeat
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 # Queries of a chunked column are handed on in parts of about this many documents.
@@ -30,6 +32,8 @@ class Rankings(NamedTuple):
             ``(queries + 1,)``; None for 2-D arrays.
         judged: False where the relevance is missing; None if none is.
         retrieved: False where the score is missing; None if none is.
+        place: words for a query, by its index, and a document in it, by its position or None,
+            where people know them by ids.
     """
 
     relevance: NDArray[Any]
@@ -37,11 +41,34 @@ class Rankings(NamedTuple):
     offsets: NDArray[np.int64] | None = None
     judged: NDArray[np.bool_] | None = None
     retrieved: NDArray[np.bool_] | None = None
+    place: Callable[[int, int | None], str] | None = None
 
     @property
     def queries(self) -> int:
         """The number of queries."""
         return len(self.relevance) if self.offsets is None else len(self.offsets) - 1
+
+    def arrays(self) -> dict[str, Any]:
+        """What the kernel takes, by name."""
+        return {name: value for name, value in self._asdict().items() if name != "place"}
+
+
+class Columns(NamedTuple):
+    """One side by ids, a row per document: as read from a file.
+
+    Attributes:
+        query: of each row, an index into ``query_ids``.
+        query_ids: distinct strings.
+        document: of each row, an index into ``document_ids``.
+        document_ids: distinct strings.
+        value: the score or the relevance.
+    """
+
+    query: NDArray[np.int64]
+    query_ids: pa.StringArray
+    document: NDArray[np.int64]
+    document_ids: pa.StringArray
+    value: NDArray[np.float64]
 
 
 class _Column(NamedTuple):
@@ -66,18 +93,35 @@ class _Column(NamedTuple):
         return _Column(self.values.ravel(), offsets, None if self.present is None else self.present.ravel())
 
 
-def read(predictions: Any, references: Any) -> Rankings:
+def read(
+    predictions: Any,
+    references: Any,
+    *,
+    query_ids: Any = None,
+    ignore_index: float | None = None,
+    judged_only: bool = False,
+    by_docid: bool = False,
+) -> Rankings:
     """Align predictions and references.
 
     Args:
         predictions: the score of each document of each query: a 2-D array (masked too), a
-            sequence of 1-D arrays or of sequences, or an Arrow list array. None, a masked
-            value or ``-inf`` marks a document that was not retrieved.
+            sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
+            ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
+            or :class:`Columns`. None, a masked value or ``-inf`` marks a document that was not
+            retrieved.
         references: their relevance, likewise. None or a masked value marks a document that
             was not judged.
+        query_ids: for flat predictions and references, the id of each row's query: integers or
+            strings. Rows of a query need not be next to each other.
+        ignore_index: the reference that marks padding: such a document is no part of the ranking.
+        judged_only: leave out documents that were not judged.
+        by_docid: order documents of equal score by descending document id, so that a ranking
+            that keeps to the order of the input ranks them as trec_eval does.
 
     Returns:
-        The rankings. Arrays are not copied, but for ragged lists of them.
+        The rankings. Arrays are not copied, but for ragged lists of them. Queries are in the order
+        of the references, flat ones in that of their first rows.
 
     Raises:
         ValueError: values that are no numbers, or other queries or documents on one side
@@ -85,50 +129,74 @@ def read(predictions: Any, references: Any) -> Rankings:
 
     >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
     [True, False, True]
+    >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).score.tolist()
+    [0.9, 0.1, -inf]
     """
-    score, relevance = _column("predictions", predictions), _column("references", references)
-    scored, judged = score.lengths, relevance.lengths
-    if len(scored) != len(judged):
-        raise ValueError(
-            f"predictions hold {len(scored)} queries and references {len(judged)}; give both for every query"
-        )
-    if (different := scored != judged).any():
-        query = int(np.flatnonzero(different)[0])
-        raise ValueError(
-            f"query {query}: {scored[query]} predictions and {judged[query]} references; give "
-            "both for every document, None for the score of one not retrieved or the relevance of one not judged"
-        )
-    if score.offsets is not None or relevance.offsets is not None:
-        score, relevance = score.flat(), relevance.flat()
-    return Rankings(relevance.values, score.values, score.offsets, relevance.present, score.present)
+    by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
+    if by_id[0] != by_id[1]:
+        kinds = [
+            "by ids" if each else f"by position ({type(side).__name__})"
+            for each, side in zip(by_id, (predictions, references), strict=True)
+        ]
+        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in one way")
+    if query_ids is not None and by_id[0]:
+        raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
+    if by_docid and not by_id[0]:
+        raise ValueError('ties="docid" needs document ids: give mappings {query: {document: value}} or TREC files')
+    if query_ids is not None:
+        rankings = _flat(predictions, references, query_ids)
+    elif not by_id[0]:
+        rankings = _by_position(_column("predictions", predictions), _column("references", references))
+    elif isinstance(predictions, Mapping) and isinstance(references, Mapping):
+        rankings = _mappings(predictions, references, by_docid)
+    else:
+        rankings = _joined(_columns("predictions", predictions), _columns("references", references), by_docid)
+    return _without(rankings, ignore_index, judged_only)
 
 
-def parts(predictions: Any, references: Any) -> Iterator[Rankings]:
+def parts(predictions: Any, references: Any, **how: Any) -> Iterator[Rankings]:
     """Align predictions and references, in parts if both are columns of one chunked table.
 
     >>> table = pa.table({"predictions": [[.9, .1]], "references": [[1., 0.]]})
     >>> [part.queries for part in parts(table["predictions"], table["references"])]
     [1]
     """
-    if not (isinstance(predictions, pa.ChunkedArray) and isinstance(references, pa.ChunkedArray)):
-        yield read(predictions, references)
+    predictions, references = _plain(predictions), _plain(references)
+    chunked = isinstance(predictions, pa.ChunkedArray) and isinstance(references, pa.ChunkedArray)
+    if not chunked or how.get("query_ids") is not None or len(predictions) != len(references):
+        yield read(predictions, references, **how)
         return
     pending: list[pa.RecordBatch] = []
     documents = 0
     for batch in pa.table({"predictions": predictions, "references": references}).to_batches():
         pending.append(batch)
-        documents += len(batch["predictions"].flatten())
+        documents += pc.sum(pc.list_value_length(batch["predictions"])).as_py() or 0
         if documents >= PART:
-            yield _joined(pending)
+            yield read(*_together(pending), **how)
             pending, documents = [], 0
     if pending:
-        yield _joined(pending)
+        yield read(*_together(pending), **how)
 
 
-def _joined(batches: list[pa.RecordBatch]) -> Rankings:
+def _together(batches: list[pa.RecordBatch]) -> list[pa.Array]:
     """Batches as one; a single one is not copied."""
     columns = [[batch[name] for batch in batches] for name in ("predictions", "references")]
-    return read(*(column[0] if len(column) == 1 else pa.concat_arrays(column) for column in columns))
+    return [column[0] if len(column) == 1 else pa.concat_arrays(column) for column in columns]
+
+
+def _without(rankings: Rankings, ignore_index: float | None, judged_only: bool) -> Rankings:
+    """The rankings without padding, and without the unjudged if only the judged are asked for."""
+    relevance, judged, retrieved = rankings.relevance, rankings.judged, rankings.retrieved
+    if ignore_index is not None:
+        kept = relevance != ignore_index
+        if judged is not None:
+            kept |= ~judged  # what has no relevance is no padding
+        if not kept.all():
+            judged = kept if judged is None else judged & kept
+            retrieved = kept if retrieved is None else retrieved & kept
+    if judged_only and judged is not None:
+        retrieved = judged if retrieved is None else retrieved & judged
+    return rankings._replace(judged=judged, retrieved=retrieved)
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
@@ -150,26 +218,86 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     return lists[0], lists[1]
 
 
+# Rankings by position
+
+
+def _by_position(score: _Column, relevance: _Column) -> Rankings:
+    """Two sides of the same queries and documents."""
+    scored, judged = score.lengths, relevance.lengths
+    if len(scored) != len(judged):
+        raise ValueError(
+            f"predictions hold {len(scored)} queries and references {len(judged)}; give both for every query"
+        )
+    if (different := scored != judged).any():
+        query = int(np.flatnonzero(different)[0])
+        raise ValueError(
+            f"query {query}: {scored[query]} predictions and {judged[query]} references; give "
+            "both for every document, None for the score of one not retrieved or the relevance of one not judged"
+        )
+    if score.offsets is not None or relevance.offsets is not None:
+        score, relevance = score.flat(), relevance.flat()
+    return Rankings(relevance.values, score.values, score.offsets, relevance.present, score.present)
+
+
+def _plain(values: Any) -> Any:
+    """Tensors and columns of other libraries as NumPy or Arrow arrays, without importing those; others as they are."""
+    if isinstance(values, (np.ndarray, pa.Array, pa.ChunkedArray, list, tuple, Mapping, Columns)):
+        return values
+    if type(values).__module__.partition(".")[0] == "torch" and hasattr(values, "detach"):
+        values = values.detach().cpu()
+        return (values if str(values.dtype) not in NOT_OF_NUMPY else values.float()).numpy()
+    if hasattr(values, "column_name") and hasattr(getattr(values, "source", None), "with_format"):  # of datasets
+        return type(values)(values.source.with_format("arrow"), values.column_name)[:]
+    if hasattr(values, "__arrow_c_stream__"):
+        return _only_column(pa.chunked_array(values))
+    if hasattr(values, "__arrow_c_array__"):
+        return pa.array(values)
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    if hasattr(values, "__dlpack__"):
+        return np.from_dlpack(values)
+    return values
+
+
+NOT_OF_NUMPY = ("torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2")
+
+
+def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column of a table that has one."""
+    if pa.types.is_struct(column.type) and column.type.num_fields == 1:
+        return pa.chunked_array([chunk.flatten()[0] for chunk in column.chunks], column.type.field(0).type)
+    return column
+
+
 def _column(argument: str, values: Any) -> _Column:
     """One side of the rankings from any form it comes in."""
+    values = _plain(values)
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if isinstance(values, pa.Array):
         return _from_arrow(argument, values)
-    if not isinstance(values, np.ndarray) and hasattr(values, "__array__"):
-        values = np.asarray(values)
     if isinstance(values, np.ndarray) and values.dtype != object:
         return _from_array(argument, values)
     if isinstance(values, np.ndarray):
         values = values.tolist()  # None where masked
     if not isinstance(values, (list, tuple)):
         raise ValueError(
-            f"{argument} must hold one list of documents per query: nested lists, a 2-D array, a list of 1-D arrays "
-            f"or an Arrow list array; got {type(values).__name__}"
+            f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
+            f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
         )
+    if values and not isinstance(values[0], (list, tuple)):
+        values = [_row(row) for row in values]
     if values and all(isinstance(row, np.ndarray) and row.dtype != object for row in values):
         return _from_arrays(argument, values)
     return _from_lists(argument, values)
+
+
+def _row(values: Any) -> Any:
+    """One query of a list, as NumPy's array if it is an array of another library."""
+    values = _plain(values)
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values.to_pylist() if values.null_count else values.to_numpy(zero_copy_only=False)
+    return values
 
 
 def _from_array(argument: str, values: NDArray[Any]) -> _Column:
@@ -194,7 +322,7 @@ def _from_arrays(argument: str, rows: "list[NDArray[Any]] | tuple[NDArray[Any], 
     if any(np.ma.is_masked(row) for row in rows):
         present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
     values = np.concatenate(arrays)
-    column = _Column(values, _offsets(rows), present)
+    column = _Column(values, _offsets(map(len, rows)), present)
     if values.dtype.kind == "f":
         for row, array in zip(rows, arrays, strict=True):
             if array.dtype.kind in "iu" and _large(array).any():
@@ -204,6 +332,8 @@ def _from_arrays(argument: str, rows: "list[NDArray[Any]] | tuple[NDArray[Any], 
 
 def _from_arrow(argument: str, lists: pa.Array) -> _Column:
     """An Arrow list array, its values where they lie."""
+    if pa.types.is_fixed_size_list(lists.type) or pa.types.is_list_view(lists.type):
+        lists = lists.cast(pa.large_list(lists.type.value_type))
     if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
         raise ValueError(f"{argument} must be an Arrow array of lists, one per query; got {lists.type}")
     if lists.null_count:
@@ -231,15 +361,8 @@ def _from_lists(argument: str, rows: "list[Any] | tuple[Any, ...]") -> _Column:
         else:
             problem = f"must be a list of documents; got {type(row).__name__}"
         raise ValueError(f"{argument}: query {query}: {problem}")
-    values = list(chain.from_iterable(rows))
-    offsets, present = _offsets(rows), None
-    try:
-        array = np.array(values)
-    except (ValueError, OverflowError):  # something among them is no number
-        array = np.empty(0, object)
-    usual = array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
-    if array.ndim != 1 or not usual or (array.dtype.kind == "f" and _large(array).any()):
-        array, present = _one_by_one(argument, values, offsets)
+    offsets = _offsets(map(len, rows))
+    array, present = _from_values(argument, list(chain.from_iterable(rows)), offsets)
     lengths = offsets[1:] - offsets[:-1]
     if len(rows) and (lengths == lengths[0]).all():
         shape = len(rows), int(lengths[0])
@@ -247,15 +370,39 @@ def _from_lists(argument: str, rows: "list[Any] | tuple[Any, ...]") -> _Column:
     return _Column(array, offsets, present)
 
 
-def _one_by_one(argument: str, values: list[Any], offsets: NDArray[np.int64]) -> tuple[NDArray[Any], Any]:
-    """The values as an array, and where they are not None; refuses what is no number or would be rounded."""
+def _numbered(query: int, position: int | None) -> str:
+    """A place in rankings that have no ids."""
+    return f"query {query}, position {position}"
+
+
+def _from_values(
+    argument: str,
+    values: list[Any],
+    offsets: NDArray[np.int64],
+    place: Callable[[int, int | None], str] = _numbered,
+) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Numbers and None of several queries as one array, and where they are not None."""
+    try:
+        array = np.array(values)
+    except (ValueError, OverflowError):  # something among them is no number
+        array = np.empty(0, object)
+    usual = array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
+    if array.ndim == 1 and usual and not (array.dtype.kind == "f" and _large(array).any()):
+        return array, None
+    return _one_by_one(argument, values, offsets, place)
+
+
+def _one_by_one(
+    argument: str, values: list[Any], offsets: NDArray[np.int64], place: Callable[[int, int | None], str]
+) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """As ``_from_values``; refuses what is no number or would be rounded."""
     present = np.array([value is not None for value in values], bool)
     given = None if present.all() else present
     values = [0 if value is None else value for value in values]
 
     def refuse(at: int, problem: str) -> ValueError:
         query = int(np.searchsorted(offsets, at, side="right")) - 1
-        return ValueError(f"{argument}: query {query}, position {at - offsets[query]}: {problem}")
+        return ValueError(f"{argument}: {place(query, int(at - offsets[query]))}: {problem}")
 
     kinds = set(map(type, values))
     for kind in kinds:
@@ -283,15 +430,235 @@ def _large(values: NDArray[Any]) -> NDArray[np.bool_]:
     return (values >= 2**53) | (values <= -(2**53))
 
 
-def _offsets(rows: Sequence[Any]) -> NDArray[np.int64]:
-    """Where each row begins, and the last one ends."""
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum([len(row) for row in rows], out=offsets[1:])
-    return offsets
+def _offsets(lengths: Iterable[int]) -> NDArray[np.int64]:
+    """Where each query begins, and the last one ends."""
+    return np.array([0, *accumulate(lengths)], np.int64)
 
 
 def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     """The array without its mask, if its values are real numbers of at most 64 bits."""
+    if values.dtype.name == "bfloat16" or values.dtype.name.startswith("float8"):
+        values = values.astype(np.float32)  # of JAX and TensorFlow; float32 holds them exactly
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
         raise ValueError(f"{argument} must hold real numbers of at most 64 bits; got {values.dtype}")
     return np.asarray(values, values.dtype.newbyteorder("="))
+
+
+# Flat rankings: a row per document
+
+
+def _flat(predictions: Any, references: Any, query_ids: Any) -> Rankings:
+    """Rows grouped by query; of a query they keep their order."""
+    score, relevance = _values("predictions", predictions), _values("references", references)
+    codes, ids = _codes(query_ids)
+    rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": len(codes)}
+    if len(set(rows.values())) > 1:
+        lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
+        raise ValueError(f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows")
+    order, offsets = _grouped(codes, len(ids))
+    judged, retrieved = (None if each is None else each[order] for each in (relevance.present, score.present))
+
+    def place(query: int, position: int | None) -> str:
+        row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
+        return f"query {ids[query].as_py()!r}{row}"
+
+    return Rankings(relevance.values[order], score.values[order], offsets, judged, retrieved, place)
+
+
+def _values(argument: str, values: Any) -> _Column:
+    """One flat side: numbers, None or masked where missing."""
+    values = _plain(values)
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
+        return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values))
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype != object:
+        return _from_arrays(argument, [values])
+    if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim == 1):
+        column = _from_lists(argument, [list(values)])
+        return _Column(column.values.ravel(), None, None if column.present is None else column.present.ravel())
+    form = f"{values.ndim}-D" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
+    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}")
+
+
+def _codes(query_ids: Any) -> tuple[NDArray[np.int64], pa.Array]:
+    """For each row an index into the distinct ids, which are in the order of their first rows."""
+    ids = _plain(query_ids)
+    if isinstance(ids, np.ndarray) and ids.ndim != 1:
+        raise ValueError(f"query_ids must be flat, the id of each row's query; got {ids.ndim}-D")
+    if not isinstance(ids, (pa.Array, pa.ChunkedArray)):
+        try:
+            ids = pa.array(ids)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            raise ValueError(f"query_ids must be all integers or all strings: {error}") from None
+    if pa.types.is_dictionary(ids.type):
+        ids = ids.cast(ids.type.value_type)
+    if ids.null_count:
+        row = int(np.flatnonzero(ids.is_null())[0])
+        raise ValueError(f"query_ids: row {row}: is None; give each row the id of its query")
+    if pa.types.is_nested(ids.type) or pa.types.is_floating(ids.type):
+        raise ValueError(f"query_ids must be integers or strings, one per row; got {ids.type}")
+    encoded = ids.dictionary_encode()
+    encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
+
+
+def _grouped(codes: NDArray[np.int64], queries: int) -> tuple[Any, NDArray[np.int64]]:
+    """What orders rows by query, rows of a query as they come, and where each query begins."""
+    offsets = np.zeros(queries + 1, np.int64)
+    np.cumsum(np.bincount(codes, minlength=queries), out=offsets[1:])
+    if (codes[1:] >= codes[:-1]).all():
+        return slice(None), offsets
+    bits = len(codes).bit_length()
+    if queries.bit_length() + bits < 64:  # numbers sort faster than indices
+        return np.sort(codes << bits | np.arange(len(codes))) & ((1 << bits) - 1), offsets
+    return np.argsort(codes, kind="stable"), offsets
+
+
+# Rankings by ids
+
+
+def _mappings(
+    predictions: Mapping[Any, Mapping[Any, Any]], references: Mapping[Any, Mapping[Any, Any]], by_docid: bool
+) -> Rankings:
+    """Every query of the references: its retrieved documents, then those judged and not retrieved."""
+    for argument, side in (("predictions", predictions), ("references", references)):
+        for query, documents in side.items():
+            if not isinstance(documents, Mapping):
+                kind = type(documents).__name__
+                raise ValueError(f"{argument}: query {query!r}: must map documents to numbers; got {kind}")
+    if predictions and references and predictions.keys().isdisjoint(references):
+        ids = f"{next(iter(predictions))!r} there and {next(iter(references))!r} here"
+        raise ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
+    scores: list[Any] = []
+    relevances: list[Any] = []
+    lengths = []
+    unjudged = 0
+    for query, judged in references.items():
+        run = predictions.get(query, {})
+        if by_docid and len(set(run.values())) < len(run):
+            run = {document: run[document] for document in sorted(run, reverse=True)}
+        scores.extend(run.values())
+        relevances.extend(map(judged.get, run, repeat(math.nan)))
+        missing = judged.keys() - run.keys()
+        if missing:
+            scores.extend(repeat(-math.inf, len(missing)))
+            relevances.extend([relevance for document, relevance in judged.items() if document in missing])
+        lengths.append(len(run) + len(missing))
+        unjudged += len(run) - len(judged) + len(missing)
+
+    def place(query: int, position: int | None) -> str:
+        name = list(references)[query]
+        run = predictions.get(name, {})
+        documents = sorted(run, reverse=True) if by_docid and len(set(run.values())) < len(run) else list(run)
+        documents += [document for document in references[name] if document not in run]
+        return f"query {name!r}" + ("" if position is None else f", document {documents[position]!r}")
+
+    offsets = _offsets(lengths)
+    score, retrieved = _from_values("predictions", scores, offsets, place)
+    relevance, known = _from_values("references", relevances, offsets, place)
+    nan = np.isnan(relevance)
+    if np.count_nonzero(nan) > unjudged:
+        query, document = next((q, d) for q, side in references.items() for d, r in side.items() if r != r)
+        raise ValueError(f"references: query {query!r}, document {document!r}: nan is not a relevance")
+    if nan.any():
+        known = ~nan if known is None else known & ~nan
+    return Rankings(relevance, score, offsets, known, retrieved, place)
+
+
+def _columns(argument: str, side: Any) -> Columns:
+    """One side by ids as columns."""
+    if isinstance(side, Columns):
+        return side
+    queries = _strings(argument, "query", list(side))
+    lengths = []
+    for query, documents in side.items():
+        if not isinstance(documents, Mapping):
+            kind = type(documents).__name__
+            raise ValueError(f"{argument}: query {query!r}: must map documents to numbers; got {kind}")
+        lengths.append(len(documents))
+    documents = _strings(argument, "document", list(chain.from_iterable(side.values()))).dictionary_encode()
+
+    def place(query: int, position: int | None) -> str:
+        name = list(side)[query]
+        return f"query {name!r}, document {list(side[name])[position or 0]!r}"
+
+    given = list(chain.from_iterable(each.values() for each in side.values()))
+    values, present = _from_values(argument, given, _offsets(lengths), place)
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    kept = slice(None) if present is None else present
+    codes = documents.indices.to_numpy().astype(np.int64)
+    return Columns(query[kept], queries, codes[kept], documents.dictionary, values.astype(np.float64)[kept])
+
+
+def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
+    try:
+        return pa.array(ids, pa.string())
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        first = next(each for each in ids if not isinstance(each, str))
+        raise ValueError(f"{argument}: {what} ids must be strings, as in a file; got {first!r}") from None
+
+
+def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
+    """Every query of the qrels: its retrieved documents, then those judged and not retrieved."""
+    query = _matched(run.query_ids, qrels.query_ids)[run.query]
+    if len(query) and len(qrels.query) and (query < 0).all():
+        ids = f"{run.query_ids[0].as_py()!r} there and {qrels.query_ids[0].as_py()!r} here"
+        raise ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
+    rows = slice(None) if (query >= 0).all() else query >= 0  # queries without judgments are left out
+    query, document, score = query[rows], run.document[rows], run.value[rows]
+    known = len(run.document_ids)
+    judged_document = _matched(qrels.document_ids, run.document_ids)[qrels.document]
+    pairs = query * known + document
+    judged_pairs = np.where(judged_document < 0, -1, qrels.query * known + judged_document)
+    found = _matched(pa.array(pairs), pa.array(judged_pairs))
+    judged = found >= 0
+    retrieved = np.zeros(len(qrels.query), bool)
+    retrieved[found[judged]] = True
+    missing = np.flatnonzero(~retrieved)
+    all_query = np.concatenate([query, qrels.query[missing]])
+    order, offsets = _grouped(all_query, len(qrels.query_ids))
+    rank = np.arange(len(all_query))[order]
+    relevance = np.concatenate([np.where(judged, qrels.value[found], 0), qrels.value[missing]])[order]
+    scores = np.concatenate([score, np.full(len(missing), -np.inf)])[order]
+    judged = np.concatenate([judged, np.ones(len(missing), bool)])[order]
+
+    def document_id(row: int) -> str:
+        if row < len(query):
+            return str(run.document_ids[int(document[row])].as_py())
+        return str(qrels.document_ids[int(qrels.document[missing[row - len(query)]])].as_py())
+
+    def place(index: int, position: int | None) -> str:
+        name = f"query {qrels.query_ids[index].as_py()!r}"
+        return name if position is None else f"{name}, document {document_id(int(rank[offsets[index] + position]))!r}"
+
+    if by_docid:
+        tied = _tied(all_query[order], scores)
+        ids = run.document_ids.take(pa.array(document[rank[tied]]))
+        group = all_query[rank[tied]]
+        by_id = np.lexsort((-_ordinals(ids), group))
+        relevance[tied], scores[tied], judged[tied], rank[tied] = (
+            each[tied][by_id] for each in (relevance, scores, judged, rank)
+        )
+    return Rankings(relevance, scores, offsets, None if judged.all() else judged, None, place)
+
+
+def _matched(values: pa.Array, among: pa.Array) -> NDArray[np.int64]:
+    """Of each value, where it is among others; -1 where it is not."""
+    return np.asarray(pc.fill_null(pc.index_in(values, value_set=among), -1).to_numpy().astype(np.int64))
+
+
+def _tied(query: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The rows of retrieved documents whose query has another of that score."""
+    order = np.lexsort((score, query))
+    same = (query[order][1:] == query[order][:-1]) & (score[order][1:] == score[order][:-1])
+    member = np.zeros(len(order), bool)
+    member[1:], member[:-1] = same, member[:-1] | same
+    member[1:] |= same
+    rows = np.sort(order[member])
+    return np.asarray(rows[score[rows] > -np.inf])
+
+
+def _ordinals(ids: pa.Array) -> NDArray[np.int64]:
+    """Where each id stands in ascending order."""
+    return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))

@@ -28,7 +28,7 @@ SQUARE_RELEVANCES = [[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]]
 
 def documents(read_rankings: Rankings) -> Documents:
     """What the arrays say: per query the score and relevance of each document, None if missing."""
-    relevance, score, offsets, judged, retrieved = read_rankings
+    relevance, score, offsets, judged, retrieved, _ = read_rankings
     assert relevance.shape == score.shape
     assert judged is None or (judged.dtype == bool and judged.shape == score.shape)
     assert retrieved is None or (retrieved.dtype == bool and retrieved.shape == score.shape)
@@ -391,7 +391,7 @@ def test_what_is_no_ranking_is_refused_where_it_stands(argument: str, rows: Any,
         ("12", "must hold one list of documents per query.*got str"),
         (3, "must hold one list of documents per query.*got int"),
         (None, "must hold one list of documents per query.*got NoneType"),
-        ({1: [1.0]}, "must hold one list of documents per query.*got dict"),
+        ({1, 2}, "must hold one list of documents per query.*got set"),
         (array.array("d", [1.0]), "must hold one list of documents per query.*got array"),
         (iter([[1.0]]), "must hold one list of documents per query.*got list_iterator"),
     ],

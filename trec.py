@@ -1,0 +1,185 @@
+"""TREC run and qrels files <-> columns and mappings.
+
+A run has six columns, ``query Q0 document rank score tag``; qrels have four, ``query 0
+document relevance``. Columns are separated by spaces or tabs; lines that are empty or begin
+with ``#`` are skipped; files that end in ``.gz`` are decompressed. The rank column is not
+looked at: as in trec_eval, the score alone orders the documents.
+"""
+
+import gzip
+import math
+import os
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from numpy.typing import NDArray
+
+CHUNK = 1 << 26  # bytes of a file that are parsed at a time
+QUERY = pa.dictionary(pa.int32(), pa.string())
+COLUMNS = {
+    "run": ("query", "Q0", "document", "rank", "score", "tag"),
+    "qrels": ("query", "iteration", "document", "relevance"),
+}
+
+
+class Columns(NamedTuple):
+    """The lines of a run or of qrels; queries and documents as indices into their ids.
+
+    Attributes:
+        query: of each line, an index into ``query_ids``.
+        query_ids: distinct strings, in the order of the file.
+        document: of each line, an index into ``document_ids``.
+        document_ids: distinct strings.
+        value: the score or the relevance of each line.
+    """
+
+    query: NDArray[np.int64]
+    query_ids: pa.StringArray
+    document: NDArray[np.int64]
+    document_ids: pa.StringArray
+    value: NDArray[np.float64]
+
+
+def read_columns(path: str | os.PathLike[str], kind: str) -> Columns:
+    """Read a file.
+
+    Args:
+        path: the file.
+        kind: ``"run"`` or ``"qrels"``.
+
+    Raises:
+        ValueError: a line that is malformed, a value that is not a finite number, a document
+            that occurs twice for a query, no lines at all. Names the file and the line.
+        OSError: the file cannot be read.
+    """
+    path = os.fspath(path)
+    value = COLUMNS[kind][-1 if kind == "qrels" else -2]
+    options = {
+        "read_options": pa.csv.ReadOptions(column_names=COLUMNS[kind]),
+        "parse_options": pa.csv.ParseOptions(delimiter=" ", quote_char=False),
+        "convert_options": pa.csv.ConvertOptions(
+            column_types={"query": QUERY, "document": pa.string(), value: pa.float64()},
+            include_columns=["query", "document", value],
+            null_values=[],
+        ),
+    }
+    try:
+        tables = [pa.csv.read_csv(pa.BufferReader(chunk), **options) for chunk in _chunks(path)]
+    except pa.ArrowInvalid as error:
+        _find_fault(path, kind)
+        raise ValueError(f"{path}: not a {kind} file: {str(error).splitlines()[0]}") from None
+    if not tables:
+        raise ValueError(f"{path}: holds no lines; {kind} have the columns {' '.join(COLUMNS[kind])}")
+    table = pa.concat_tables(tables).unify_dictionaries()
+    query, document = (_encoded(table[name]) for name in ("query", "document"))
+    columns = Columns(*query, *document, table[value].to_numpy())
+    pairs = columns.query * len(columns.document_ids) + columns.document
+    pairs.sort()
+    if not np.isfinite(columns.value).all() or (pairs[1:] == pairs[:-1]).any():
+        _find_fault(path, kind)
+    return columns
+
+
+def read_run(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
+    """The scores of a TREC run: ``{query: {document: score}}``.
+
+    Raises:
+        ValueError: as ``read_columns``.
+    """
+    return _mapping(read_columns(path, "run"))
+
+
+def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
+    """The relevances of TREC qrels: ``{query: {document: relevance}}``, integers where all are.
+
+    Raises:
+        ValueError: as ``read_columns``.
+    """
+    columns = read_columns(path, "qrels")
+    if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
+        columns = columns._replace(value=columns.value.astype(np.int64))
+    return _mapping(columns)
+
+
+def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
+    order = np.argsort(columns.query, kind="stable")
+    ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
+    documents = columns.document_ids.take(pa.array(columns.document[order])).to_pylist()
+    values = columns.value[order].tolist()
+    starts = [0, *ends[:-1]]
+    return {
+        query: dict(zip(documents[start:end], values[start:end], strict=True))
+        for query, start, end in zip(columns.query_ids.to_pylist(), starts, ends, strict=True)
+    }
+
+
+def _encoded(ids: pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.StringArray]:
+    """Indices, and the distinct ids in the order of the file."""
+    if not pa.types.is_dictionary(ids.type):
+        ids = ids.dictionary_encode()
+    ids = ids.combine_chunks()
+    ids = ids.chunk(0) if isinstance(ids, pa.ChunkedArray) else ids
+    return ids.indices.to_numpy().astype(np.int64), ids.dictionary
+
+
+def _chunks(path: str) -> Iterator[bytes]:
+    """The file's whole lines in chunks, columns separated by one space, without comments."""
+    with open(path, "rb") as file, pa.input_stream(file, compression="gzip" if path.endswith(".gz") else None) as lines:
+        rest = b""
+        while data := lines.read(CHUNK):
+            data = rest + data
+            end = data.rfind(b"\n") + 1
+            rest = data[end:]
+            if data := _plain(data[:end]):
+                yield data
+        if rest := _plain(rest):
+            yield rest
+
+
+def _plain(data: bytes) -> bytes:
+    """Lines whose columns are separated by one space, nothing around them."""
+    if b"\t" in data:
+        data = data.replace(b"\t", b" ")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+    while b"  " in data:
+        data = data.replace(b"  ", b" ")
+    if b"\n " in data or data.startswith(b" "):
+        data = re.sub(rb"(?m)^ ", b"", data)
+    if b" \n" in data or data.endswith(b" "):
+        data = re.sub(rb"(?m) $", b"", data)
+    if b"#" in data:
+        data = re.sub(rb"(?m)^#.*\n?", b"", data)
+    return b"" if data.isspace() else data
+
+
+def _find_fault(path: str, kind: str) -> None:
+    """Raise the error for the first line at fault: slowly, line by line."""
+    seen: dict[tuple[str, str], int] = {}
+    names = COLUMNS[kind]
+    with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as lines:
+        for number, line in enumerate(lines, 1):
+            place = f"{path}: line {number}"
+            try:
+                cells = line.decode("utf-8").split()
+            except UnicodeDecodeError:
+                raise ValueError(f"{place}: is not text in UTF-8") from None
+            if not cells or cells[0].startswith("#"):
+                continue
+            if len(cells) != len(names):
+                columns = f"{len(cells)} columns where {kind} have {len(names)}: {' '.join(names)}"
+                raise ValueError(f"{place}: {columns}")
+            query, document, value = cells[0], cells[2], cells[3 if kind == "qrels" else 4]
+            name = "relevance" if kind == "qrels" else "score"
+            try:
+                finite = math.isfinite(float(value))
+            except ValueError:
+                raise ValueError(f"{place}: the {name} {value!r} is not a number") from None
+            if not finite:
+                raise ValueError(f"{place}: the {name} {value} is not finite")
+            if (first := seen.setdefault((query, document), number)) != number:
+                raise ValueError(f"{place}: document {document} of query {query} is in line {first} already")
