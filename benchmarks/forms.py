@@ -1,0 +1,169 @@
+"""Rankings in the forms people hold them, from the mapping, the file or the flat column to the mean nDCG."""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from contenders import ROOT
+
+Call = Callable[[], float]
+
+
+def forms(scores: int, rounds: int) -> dict[str, dict[str, float | str]]:
+    """Seconds that each way takes, by form; or why it was not measured.
+
+    Args:
+        scores: documents in all, of the flat columns and the files; a tenth of them in mappings.
+        rounds: of all ways; the median counts.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        return {
+            "mappings, 100 documents per query": _measured(_mappings(scores // 10, 100), rounds),
+            "mappings, 1,000 documents per query": _measured(_mappings(scores // 10, 1_000), rounds),
+            f"TREC files, a run of {scores:,} lines": _measured(_files(Path(folder), scores), rounds),
+            f"flat, {scores:,} rows, unsorted string ids": _measured(_flat(scores), rounds),
+        }
+
+
+def _measured(ways: dict[str, Callable[[], Call]], rounds: int) -> dict[str, float | str]:
+    """The ways take turns, after all have agreed."""
+    calls: dict[str, Call] = {}
+    results: dict[str, float | str] = {}
+    right = None
+    for name, prepare in ways.items():
+        try:
+            calls[name] = prepare()
+            answer = calls[name]() if rounds > 1 else None  # a way that is run once is checked by its only run
+        except ImportError as error:
+            calls.pop(name, None)
+            results[name] = f"not installed: {error}"
+            continue
+        right = answer if right is None else right
+        if answer is not None and abs(answer - (right or 0)) > 1e-6:
+            results[name] = f"differs: {answer!r} for {right!r}"
+            del calls[name]
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            answer = call()
+            seconds[name].append(time.perf_counter() - start)
+            right = answer if right is None else right
+            if abs(answer - right) > 1e-6:
+                raise ValueError(f"{name} answers {answer!r}, others {right!r}")
+    return results | {name: statistics.median(taken) for name, taken in seconds.items()}
+
+
+def _metric() -> Any:
+    import evaluate
+
+    return evaluate.load(str(ROOT / "ndcg.py"))
+
+
+def _ids(queries: int, documents: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Qrels with a tenth of the retrieved documents and ten others, and a run, for each query."""
+    random = np.random.default_rng(0)
+    qrels, run = {}, {}
+    for query in range(queries):
+        chosen = random.choice(8_000_000, documents + 10, replace=False).tolist()
+        score = np.sort(random.random(documents).astype(np.float32).astype(np.float64)).tolist()
+        grade = random.integers(0, 4, documents // 10 + 10).tolist()
+        run[f"q{query}"] = {f"D{document}": s for document, s in zip(chosen[:documents], score, strict=True)}
+        judged = chosen[: documents // 10] + chosen[documents:]
+        qrels[f"q{query}"] = {f"D{document}": g for document, g in zip(judged, grade, strict=True)}
+    return qrels, run
+
+
+def _mappings(scores: int, documents: int) -> dict[str, Callable[[], Call]]:
+    qrels, run = _ids(max(1, scores // documents), documents)
+
+    def ours() -> Call:
+        metric = _metric()
+        return lambda: float(metric.compute(predictions=run, references=qrels, k=10)["nDCG@10"])
+
+    def pytrec_eval() -> Call:
+        import pytrec_eval
+
+        def call() -> float:
+            results = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(run)
+            return float(np.mean([of_query["ndcg_cut_10"] for of_query in results.values()]))
+
+        return call
+
+    def ranx() -> Call:
+        import ranx
+
+        return lambda: float(ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "ndcg@10"))
+
+    return {"ours": ours, "pytrec_eval": pytrec_eval, "ranx": ranx}
+
+
+def _files(folder: Path, lines: int) -> dict[str, Callable[[], Call]]:
+    run_file, qrels_file = str(folder / "run.trec"), str(folder / "qrels.trec")
+    documents = 1_000
+    with open(run_file, "w") as run_lines, open(qrels_file, "w") as qrels_lines:
+        for part in range(0, max(1, lines // documents), 1_000):
+            qrels, run = _ids(min(1_000, max(1, lines // documents) - part), documents)
+            for query, scored in run.items():
+                run_lines.writelines(f"{part}-{query} Q0 {d} 0 {s!r} tag\n" for d, s in scored.items())
+            for query, judged in qrels.items():
+                qrels_lines.writelines(f"{part}-{query} 0 {d} {r}\n" for d, r in judged.items())
+
+    def ours() -> Call:
+        metric = _metric()
+        return lambda: float(metric.compute(predictions=run_file, references=qrels_file, k=10)["nDCG@10"])
+
+    def pytrec_eval() -> Call:
+        import pytrec_eval
+
+        def call() -> float:
+            with open(qrels_file) as judged, open(run_file) as scored:
+                evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(judged), {"ndcg_cut.10"})
+                results = evaluator.evaluate(pytrec_eval.parse_run(scored))
+            return float(np.mean([of_query["ndcg_cut_10"] for of_query in results.values()]))
+
+        return call
+
+    def ranx() -> Call:
+        import ranx
+
+        def call() -> float:
+            qrels = ranx.Qrels.from_file(qrels_file, kind="trec")
+            return float(ranx.evaluate(qrels, ranx.Run.from_file(run_file, kind="trec"), "ndcg@10"))
+
+        return call
+
+    return {"ours": ours, "pytrec_eval": pytrec_eval, "ranx": ranx}
+
+
+def _flat(rows: int) -> dict[str, Callable[[], Call]]:
+    random = np.random.default_rng(0)
+    queries, documents = max(1, rows // 100), 100
+    score, relevance = random.random((queries, documents)), random.integers(0, 5, (queries, documents)).astype(float)
+    order = random.permutation(score.size)
+    ids = np.array([f"user-{query:08d}" for query in range(queries)], object)
+
+    def ours() -> Call:
+        import pyarrow as pa
+
+        metric = _metric()
+        flat = {"predictions": score.ravel()[order], "references": relevance.ravel()[order]}
+        query_ids = pa.array(ids[order // documents])
+        return lambda: float(metric.compute(**flat, query_ids=query_ids, k=10)["nDCG@10"])
+
+    def kernel() -> Call:
+        from scoring import score_queries
+
+        return lambda: float(score_queries(relevance, score, cutoffs=(10,))["nDCG"].mean())
+
+    return {"ours": ours, "the kernel, grouped already": kernel}
+
+
+if __name__ == "__main__":
+    import sys
+
+    print(forms(int(sys.argv[1]), int(sys.argv[2])))
