@@ -59,15 +59,13 @@ class Columns(NamedTuple):
     Attributes:
         query: of each row, an index into ``query_ids``.
         query_ids: distinct strings.
-        document: of each row, an index into ``document_ids``.
-        document_ids: distinct strings.
+        document: the id of each row's document, a string.
         value: the score or the relevance.
     """
 
     query: NDArray[np.int64]
     query_ids: pa.StringArray
-    document: NDArray[np.int64]
-    document_ids: pa.StringArray
+    document: pa.StringArray | pa.ChunkedArray
     value: NDArray[np.float64]
 
 
@@ -427,6 +425,9 @@ def _one_by_one(
 
 def _large(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where integers may be such that float64 cannot tell them from their neighbours."""
+    if values.dtype.kind == "f":
+        size = np.abs(values)
+        return (size >= 2**53) & (size < math.inf)
     return (values >= 2**53) | (values <= -(2**53))
 
 
@@ -498,8 +499,7 @@ def _codes(query_ids: Any) -> tuple[NDArray[np.int64], pa.Array]:
         raise ValueError(f"query_ids: row {row}: is None; give each row the id of its query")
     if pa.types.is_nested(ids.type) or pa.types.is_floating(ids.type):
         raise ValueError(f"query_ids must be integers or strings, one per row; got {ids.type}")
-    encoded = ids.dictionary_encode()
-    encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+    encoded = pc.dictionary_encode(ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids)
     return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
 
 
@@ -524,7 +524,7 @@ def _mappings(
     """Every query of the references: its retrieved documents, then those judged and not retrieved."""
     for argument, side in (("predictions", predictions), ("references", references)):
         for query, documents in side.items():
-            if not isinstance(documents, Mapping):
+            if type(documents) is not dict and not isinstance(documents, Mapping):
                 kind = type(documents).__name__
                 raise ValueError(f"{argument}: query {query!r}: must map documents to numbers; got {kind}")
     if predictions and references and predictions.keys().isdisjoint(references):
@@ -540,10 +540,9 @@ def _mappings(
             run = {document: run[document] for document in sorted(run, reverse=True)}
         scores.extend(run.values())
         relevances.extend(map(judged.get, run, repeat(math.nan)))
-        missing = judged.keys() - run.keys()
-        if missing:
-            scores.extend(repeat(-math.inf, len(missing)))
-            relevances.extend([relevance for document, relevance in judged.items() if document in missing])
+        missing = [document for document in judged if document not in run]
+        scores.extend(repeat(-math.inf, len(missing)))
+        relevances.extend(map(judged.__getitem__, missing))
         lengths.append(len(run) + len(missing))
         unjudged += len(run) - len(judged) + len(missing)
 
@@ -577,7 +576,7 @@ def _columns(argument: str, side: Any) -> Columns:
             kind = type(documents).__name__
             raise ValueError(f"{argument}: query {query!r}: must map documents to numbers; got {kind}")
         lengths.append(len(documents))
-    documents = _strings(argument, "document", list(chain.from_iterable(side.values()))).dictionary_encode()
+    documents = _strings(argument, "document", list(chain.from_iterable(side.values())))
 
     def place(query: int, position: int | None) -> str:
         name = list(side)[query]
@@ -586,9 +585,9 @@ def _columns(argument: str, side: Any) -> Columns:
     given = list(chain.from_iterable(each.values() for each in side.values()))
     values, present = _from_values(argument, given, _offsets(lengths), place)
     query = np.repeat(np.arange(len(lengths)), lengths)
-    kept = slice(None) if present is None else present
-    codes = documents.indices.to_numpy().astype(np.int64)
-    return Columns(query[kept], queries, codes[kept], documents.dictionary, values.astype(np.float64)[kept])
+    if present is not None:
+        query, documents, values = query[present], documents.filter(pa.array(present)), values[present]
+    return Columns(query, queries, documents, values.astype(np.float64))
 
 
 def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
@@ -605,13 +604,15 @@ def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
     if len(query) and len(qrels.query) and (query < 0).all():
         ids = f"{run.query_ids[0].as_py()!r} there and {qrels.query_ids[0].as_py()!r} here"
         raise ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
-    rows = slice(None) if (query >= 0).all() else query >= 0  # queries without judgments are left out
-    query, document, score = query[rows], run.document[rows], run.value[rows]
-    known = len(run.document_ids)
-    judged_document = _matched(qrels.document_ids, run.document_ids)[qrels.document]
-    pairs = query * known + document
-    judged_pairs = np.where(judged_document < 0, -1, qrels.query * known + judged_document)
-    found = _matched(pa.array(pairs), pa.array(judged_pairs))
+    score, document = run.value, run.document
+    if (query < 0).any():  # queries without judgments are left out
+        kept = query >= 0
+        query, score, document = query[kept], score[kept], document.filter(pa.array(kept))
+    documents = qrels.document.unique()
+    known = len(documents)
+    known_document = _matched(document, documents)
+    pairs = np.where(known_document < 0, -1, query * known + known_document)
+    found = _matched(pa.array(pairs), pa.array(qrels.query * known + _matched(qrels.document, documents)))
     judged = found >= 0
     retrieved = np.zeros(len(qrels.query), bool)
     retrieved[found[judged]] = True
@@ -625,8 +626,8 @@ def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
 
     def document_id(row: int) -> str:
         if row < len(query):
-            return str(run.document_ids[int(document[row])].as_py())
-        return str(qrels.document_ids[int(qrels.document[missing[row - len(query)]])].as_py())
+            return str(document[row].as_py())
+        return str(qrels.document[int(missing[row - len(query)])].as_py())
 
     def place(index: int, position: int | None) -> str:
         name = f"query {qrels.query_ids[index].as_py()!r}"
@@ -634,7 +635,7 @@ def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
 
     if by_docid:
         tied = _tied(all_query[order], scores)
-        ids = run.document_ids.take(pa.array(document[rank[tied]]))
+        ids = document.take(pa.array(rank[tied]))
         group = all_query[rank[tied]]
         by_id = np.lexsort((-_ordinals(ids), group))
         relevance[tied], scores[tied], judged[tied], rank[tied] = (

@@ -19,6 +19,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 CHUNK = 1 << 26  # bytes of a file that are parsed at a time
+ODD = np.uint64(0x9E3779B97F4A7C15)
 QUERY = pa.dictionary(pa.int32(), pa.string())
 COLUMNS = {
     "run": ("query", "Q0", "document", "rank", "score", "tag"),
@@ -27,20 +28,18 @@ COLUMNS = {
 
 
 class Columns(NamedTuple):
-    """The lines of a run or of qrels; queries and documents as indices into their ids.
+    """The lines of a run or of qrels.
 
     Attributes:
         query: of each line, an index into ``query_ids``.
         query_ids: distinct strings, in the order of the file.
-        document: of each line, an index into ``document_ids``.
-        document_ids: distinct strings.
+        document: the id of each line's document.
         value: the score or the relevance of each line.
     """
 
     query: NDArray[np.int64]
     query_ids: pa.StringArray
-    document: NDArray[np.int64]
-    document_ids: pa.StringArray
+    document: pa.ChunkedArray
     value: NDArray[np.float64]
 
 
@@ -75,12 +74,11 @@ def read_columns(path: str | os.PathLike[str], kind: str) -> Columns:
     if not tables:
         raise ValueError(f"{path}: holds no lines; {kind} have the columns {' '.join(COLUMNS[kind])}")
     table = pa.concat_tables(tables).unify_dictionaries()
-    query, document = (_encoded(table[name]) for name in ("query", "document"))
-    columns = Columns(*query, *document, table[value].to_numpy())
-    pairs = columns.query * len(columns.document_ids) + columns.document
-    pairs.sort()
+    query = np.concatenate([chunk.indices for chunk in table["query"].chunks]).astype(np.int64)
+    columns = Columns(query, table["query"].chunk(0).dictionary, table["document"], table[value].to_numpy())
+    pairs = np.sort(_hashes(columns.document) * ODD + columns.query.view(np.uint64))
     if not np.isfinite(columns.value).all() or (pairs[1:] == pairs[:-1]).any():
-        _find_fault(path, kind)
+        _find_fault(path, kind)  # nothing, if two pairs have but the same hash
     return columns
 
 
@@ -108,7 +106,7 @@ def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
 def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
     order = np.argsort(columns.query, kind="stable")
     ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
-    documents = columns.document_ids.take(pa.array(columns.document[order])).to_pylist()
+    documents = columns.document.take(pa.array(order)).to_pylist()
     values = columns.value[order].tolist()
     starts = [0, *ends[:-1]]
     return {
@@ -117,13 +115,22 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
     }
 
 
-def _encoded(ids: pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.StringArray]:
-    """Indices, and the distinct ids in the order of the file."""
-    if not pa.types.is_dictionary(ids.type):
-        ids = ids.dictionary_encode()
-    ids = ids.combine_chunks()
-    ids = ids.chunk(0) if isinstance(ids, pa.ChunkedArray) else ids
-    return ids.indices.to_numpy().astype(np.int64), ids.dictionary
+def _hashes(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
+    """A number of 64 bits for each id, eight of its bytes at a time."""
+    hashes = []
+    for chunk in ids.chunks:
+        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+        data = np.append(np.frombuffer(chunk.buffers()[2] or b"", np.uint8), np.zeros(8, np.uint8))
+        words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes from each byte on
+        lengths = np.diff(offsets)
+        hashed = lengths.astype(np.uint64)
+        for start in range(0, int(lengths.max(initial=0)), 8):
+            word = words.take(offsets[:-1] + start, mode="clip")
+            beyond = (64 - 8 * np.clip(lengths - start, 0, 8)).astype(np.uint64)  # bits of the next id
+            hashed = (hashed ^ np.where(beyond < 64, word << (beyond & np.uint64(63)), 0)) * ODD
+            hashed ^= hashed >> np.uint64(29)
+        hashes.append(hashed)
+    return np.concatenate(hashes)
 
 
 def _chunks(path: str) -> Iterator[bytes]:
