@@ -581,7 +581,8 @@ class NDCG(evaluate.Metric):
             query_ids: None where each row of the model's output is a query and its columns are
                 documents. Where each row is one document: a function that gets the model's
                 main input, an array, and returns the query id of each row. It needs
-                `TrainingArguments(include_for_metrics=["inputs"])`.
+                `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single
+                process: the Trainer does not gather the inputs of several.
             main_input: the name of the model's main input.
             ignore_index: the label of padding, which the Trainer itself uses to make
                 batches of one width.
@@ -595,6 +596,11 @@ class NDCG(evaluate.Metric):
         >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
         {'nDCG@1': 1.0}
         """
+        for name in ("sample_weight", "use_aggregator", "engine"):
+            if name in options:
+                raise ValueError(f"trainer_metrics has no option {name}; it answers with the mean over all queries")
+        if options.get("ties") == "docid":
+            raise ValueError('ties="docid" needs document ids, which a Trainer does not have')
         parsed = Options.parse(k=k, ignore_index=ignore_index, **options)
 
         def score(predictions: Any, references: Any, query_ids: Any) -> dict[str, NDArray[np.float64]]:

@@ -416,7 +416,7 @@ def _one_by_one(
     except OverflowError:  # an integer beyond all floats is refused below
         array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
     usual = all(issubclass(kind, (float, Integral, np.bool_, np.float32, np.float16)) for kind in kinds)
-    for at in np.flatnonzero(_large(array)).tolist() if usual else range(len(values)):
+    for at in np.flatnonzero(_large(array) | np.isinf(array)).tolist() if usual else range(len(values)):
         value = int(values[at]) if isinstance(values[at], Integral) else values[at]
         if float(array[at]) != value and value == value:  # and it is no NaN
             raise refuse(at, f"{values[at]!r} would be rounded; give floats, or all integers of at most 64 bits")
@@ -427,7 +427,7 @@ def _large(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where integers may be such that float64 cannot tell them from their neighbours."""
     if values.dtype.kind == "f":
         size = np.abs(values)
-        return (size >= 2**53) & (size < math.inf)
+        return np.asarray((size >= 2**53) & (size < math.inf))
     return (values >= 2**53) | (values <= -(2**53))
 
 

@@ -1,6 +1,7 @@
 """The metric as `transformers.Trainer(compute_metrics=...)` calls it."""
 
 from collections.abc import Callable, Mapping
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ class TrainerMetrics:
     model's inputs, which ``TrainingArguments(include_for_metrics=["inputs"])`` passes on.
 
     Batch by batch only the results of queries are kept, or one score, label and id per document.
+    After a batch-wise evaluation that broke off, ``reset`` forgets its batches.
     """
 
     def __init__(
@@ -26,50 +28,78 @@ class TrainerMetrics:
         query_ids: Callable[[NDArray[Any]], Any] | None,
         main_input: str,
     ) -> None:
-        """Keep how to score predictions, references and query ids, and how to average the results of queries."""
+        """Keep how to score predictions, references and query ids, and how to average the results of queries.
+
+        Raises:
+            ValueError: ``query_ids`` is no function or ``main_input`` no name.
+        """
+        if query_ids is not None and not callable(query_ids):
+            raise ValueError(f"query_ids must be a function of the model's main input, or None; got {query_ids!r}")
+        if not isinstance(main_input, str):
+            raise ValueError(f"main_input must be the name of the model's main input; got {main_input!r}")
         self.score, self.mean, self.query_ids, self.main_input = score, mean, query_ids, main_input
         self._batches: list[Any] = []
 
-    def __call__(self, evaluation: Any, compute_result: bool = True) -> dict[str, Any]:
-        """Take predictions; the results, if these are the last.
+    def reset(self) -> None:
+        """Forget the batches of an evaluation that broke off."""
+        self._batches = []
+
+    def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
+        """Take predictions; the results, unless more are to come.
 
         Args:
             evaluation: a `transformers.EvalPrediction`. Of several outputs of a model the first counts.
-            compute_result: False for a batch that is not the last (`batch_eval_metrics=True`).
+            compute_result: False for a batch that is not the last, True for the last
+                (`batch_eval_metrics=True`); None for a whole set.
 
         Raises:
-            ValueError: predictions and labels of shapes that do not belong together.
+            ValueError: predictions, labels and query ids that do not belong together.
         """
-        scores, labels = _first(evaluation.predictions), _first(evaluation.label_ids)
+        if compute_result is None:
+            self.reset()
+        predictions, labels, inputs = evaluation.predictions, evaluation.label_ids, evaluation.inputs
         try:
-            if self.query_ids is None:
-                if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
-                    scores = scores[..., 0]
-                if scores.ndim != 2 or scores.shape != labels.shape:
-                    shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
-                    problem = "one row per query and one column per document on both sides, or query_ids="
-                    raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
-                self._batches.append(self.score(scores, labels, None))
+            if isinstance(predictions, list):  # of batches, by eval_do_concat_batches=False
+                for batch in zip(predictions, labels, repeat(None) if inputs is None else inputs):  # noqa: B905
+                    self._add(*batch)
             else:
-                self._batches.append(
-                    (_flat(scores), _flat(labels), np.asarray(self.query_ids(self._inputs(evaluation))))
-                )
-            if not compute_result:
+                self._add(predictions, labels, inputs)
+            if compute_result is False:
                 return {}
-            if self.query_ids is None:
-                values = self._batches
-            else:
+            values = self._batches
+            if self.query_ids is not None:
                 values = [self.score(*map(np.concatenate, zip(*self._batches, strict=True)))]
             result = self.mean({name: np.concatenate([each[name] for each in values]) for name in values[0]})
         except BaseException:
-            self._batches = []
+            self.reset()
             raise
-        self._batches = []
+        self.reset()
         return result
 
-    def _inputs(self, evaluation: Any) -> NDArray[Any]:
+    def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
+        """Keep what is needed of a batch."""
+        scores, labels = _first(predictions), _first(label_ids)
+        if self.query_ids is None:
+            if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
+                scores = scores[..., 0]
+            if scores.ndim != 2 or scores.shape != labels.shape:
+                shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
+                problem = "one row per query and one column per document on both sides, or query_ids="
+                raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
+            self._batches.append(self.score(scores, labels, None))
+            return
+        ids = np.array(self.query_ids(self._main(inputs)))  # a copy: a view would keep all of the input
+        columns = {"predictions": _flat(scores), "references": _flat(labels), "query_ids": ids}
+        for name, column in columns.items():
+            if column.ndim != 1:
+                raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}")
+        if len({len(column) for column in columns.values()}) > 1:
+            lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
+            raise ValueError(f"with query_ids, predictions, references and ids are one per document; got {lengths}")
+        self._batches.append(tuple(columns.values()))
+
+    def _main(self, inputs: Any) -> NDArray[Any]:
         """The model's main input."""
-        inputs = evaluation.inputs
         if inputs is None:
             raise ValueError('query_ids need the inputs: set TrainingArguments(include_for_metrics=["inputs"])')
         if isinstance(inputs, Mapping):  # batch by batch the Trainer passes them all
@@ -80,17 +110,18 @@ class TrainerMetrics:
 
 
 def _first(outputs: Any) -> Any:
-    return outputs[0] if isinstance(outputs, (tuple, list)) else outputs
+    """The first of a model's outputs."""
+    return outputs[0] if isinstance(outputs, tuple) else outputs
 
 
 def _flat(values: Any) -> NDArray[Any]:
     """One number per row, off the accelerator."""
     array = _array(values)
-    return array.reshape(len(array)) if array.size == len(array) else array
+    return array.reshape(len(array)) if array.ndim and array.size == len(array) else array
 
 
 def _array(values: Any) -> NDArray[Any]:
     if hasattr(values, "detach"):  # a tensor; NumPy has no bfloat16
         values = values.detach().cpu()
-        values = values.float() if values.is_floating_point() else values
+        values = values.float() if str(values.dtype) == "torch.bfloat16" else values
     return np.asarray(values)

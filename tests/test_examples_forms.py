@@ -1,0 +1,172 @@
+"""The examples print what other code finds on the same data: scikit-learn, and plain Python."""
+
+import importlib.util
+import math
+import os
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+import torch
+from conftest import ROOT
+from sklearn.metrics import ndcg_score
+
+EXAMPLES = ("trainer_loop", "search_run", "recommender")
+Printed = Callable[[str], list[list[str]]]
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Printed]:
+    """The rows of the table that an example prints; all examples run at once, in folders of their own."""
+    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
+    processes, folders = {}, {}
+    for name in EXAMPLES:
+        folders[name] = (tmp_path_factory.mktemp(name), tmp_path_factory.mktemp(f"{name}-temporary"))
+        processes[name] = subprocess.Popen(
+            [sys.executable, ROOT / "examples" / f"{name}.py"],
+            cwd=folders[name][0],
+            env={**environment, "TMPDIR": str(folders[name][1])},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    outputs: dict[str, tuple[str, str]] = {}
+
+    def rows(name: str) -> list[list[str]]:
+        if name not in outputs:
+            outputs[name] = processes[name].communicate(timeout=120)
+        output, errors = outputs[name]
+        assert processes[name].returncode == 0, errors
+        assert "Warning" not in errors
+        assert not [path for folder in folders[name] for path in folder.iterdir()], "files are left behind"
+        lines = (re.split("[│┃|]", line)[1:-1] for line in output.splitlines())
+        return [[cell.strip() for cell in cells] for cells in lines if cells]
+
+    yield rows
+    for process in processes.values():
+        process.kill()
+        process.communicate()
+
+
+def load(name: str) -> ModuleType:
+    """An example as a module, for the data it makes."""
+    spec = importlib.util.spec_from_file_location(f"example_{name}", ROOT / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def mean_ndcg(queries: list[tuple[list[float], list[int]]], k: int) -> float:
+    """scikit-learn's mean over queries of scores and relevances, and of one document what it refuses to score."""
+    values = []
+    for scores, relevance in queries:
+        several = len(scores) > 1
+        values.append(ndcg_score([relevance], [scores], k=k) if several else float(relevance[0] > 0))
+    return math.fsum(values) / len(values)
+
+
+def test_the_trainer_logs_a_rising_ndcg_from_that_of_the_untrained_model(printed: Printed) -> None:
+    header, *rows = printed("trainer_loop")
+    assert header == ["step", "eval_nDCG@10"]
+    assert [int(step) for step, _ in rows] == [0, 20, 40, 60, 80, 100]
+    values = [float(value) for _, value in rows]
+    assert all(0 < value <= 1 for value in values)
+    assert values[-1] > values[0] + 0.1
+
+    example = load("trainer_loop")
+    torch.manual_seed(0)
+    model, rng = example.Ranker(example.RankerConfig()), np.random.default_rng(1)
+    example.make_queries(1000, rng)
+    queries = []
+    for query in example.make_queries(200, rng):
+        with torch.no_grad():
+            scores = model(torch.from_numpy(query["features"]))["logits"]
+        queries.append((scores.tolist(), query["labels"].tolist()))
+    assert len({len(relevance) for _, relevance in queries}) > 10
+    assert rows[0][1] == f"{mean_ndcg(queries, 10):.4f}"
+
+
+def read_lines(path: Path, value: int) -> dict[str, dict[str, float]]:
+    columns: dict[str, dict[str, float]] = defaultdict(dict)
+    for line in path.read_text().splitlines():
+        cells = line.split(" ")
+        columns[cells[0]][cells[2]] = float(cells[value])
+    return columns
+
+
+def test_the_searches_score_as_their_files_say(printed: Printed, tmp_path: Path) -> None:
+    header, *rows = printed("search_run")
+    assert header == ["search", "ties", "nDCG@1", "nDCG@5", "nDCG@10"]
+    example = load("search_run")
+    documents, queries, relevance = example.read_docstrings()
+    example.write_qrels(tmp_path / "qrels.txt", relevance)
+    qrels = read_lines(tmp_path / "qrels.txt", 3)
+    assert qrels.keys() == queries.keys()
+    expected = []
+    for name, scores in example.search(list(documents.values()), list(queries.values())).items():
+        example.write_run(tmp_path / "run.trec", scores, list(documents))
+        run = read_lines(tmp_path / "run.trec", 4)
+        for ties in ("average", "docid"):
+            lists = []
+            for query, grades in qrels.items():
+                found = sorted(run[query], key=lambda document: (run[query][document], document), reverse=True)
+                # Documents not found stand last, behind ten that nobody looks for: beyond every cutoff.
+                ranked = [*found, *[None] * 10, *(document for document in grades if document not in run[query])]
+                order = [float(-rank) for rank in range(len(ranked))]
+                tied = [run[query][document] for document in found] + [-1.0 - rank for rank in range(len(ranked))]
+                lists.append(
+                    (
+                        order if ties == "docid" else tied[: len(ranked)],
+                        [int(grades.get(document, 0)) for document in ranked],
+                    )
+                )
+            expected.append([name, ties, *(f"{mean_ndcg(lists, k):.4f}" for k in (1, 5, 10))])
+    assert rows == expected
+    assert rows[2][2:] != rows[3][2:]  # tied documents make a difference
+
+
+def test_the_search_is_bm25() -> None:
+    example = load("search_run")
+    documents = ["the cat sat", "the dog sat on the cat cat", "a bird sang of the dog and the cat", "fish swim"]
+    queries = ["cat", "dog cat", "fish swim swim", "bird unknown"]
+    texts = [re.findall(r"\w\w+", document) for document in documents]
+    average = sum(map(len, texts)) / len(texts)
+    expected = np.zeros((len(queries), len(documents)))
+    for row, query in enumerate(queries):
+        for column, text in enumerate(texts):
+            for word in set(query.split()):
+                having = sum(word in other for other in texts)
+                idf = math.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
+                often = Counter(text)[word]
+                norm = 1.2 * (1 - 0.75 + 0.75 * len(text) / average)
+                expected[row, column] += idf * often * 2.2 / (often + norm)
+    searches = example.search(documents, queries)
+    np.testing.assert_allclose(searches["BM25"], expected, rtol=1e-12)
+    assert searches["words in common"].tolist() == [[1, 1, 1, 0], [1, 2, 2, 0], [0, 0, 0, 2], [0, 0, 1, 0]]
+
+
+def test_the_recommenders_score_as_each_users_list_does(printed: Printed) -> None:
+    header, *rows = printed("recommender")
+    assert header == ["recommender", "nDCG@10"]
+    example = load("recommender")
+    rng = np.random.default_rng(0)
+    known, asked = example.simulate(rng)
+    assert (np.diff(asked.user) < 0).any()
+    expected = []
+    for name, scores in example.recommend(known, asked, rng).items():
+        lists: dict[int, tuple[list[float], list[int]]] = defaultdict(lambda: ([], []))
+        for user, score, stars in zip(asked.user.tolist(), scores.tolist(), asked.stars.tolist(), strict=True):
+            lists[user][0].append(score)
+            lists[user][1].append(stars)
+        expected.append([name, f"{mean_ndcg(list(lists.values()), 10):.4f}"])
+    assert rows == expected
+    values = [float(value) for _, value in rows]
+    assert values == sorted(values)
