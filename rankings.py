@@ -160,7 +160,10 @@ def parts(predictions: Any, references: Any, **how: Any) -> Iterator[Rankings]:
     [1]
     """
     predictions, references = _plain(predictions), _plain(references)
-    chunked = isinstance(predictions, pa.ChunkedArray) and isinstance(references, pa.ChunkedArray)
+    chunked = all(
+        isinstance(side, pa.ChunkedArray) and (pa.types.is_list(side.type) or pa.types.is_large_list(side.type))
+        for side in (predictions, references)
+    )
     if not chunked or how.get("query_ids") is not None or len(predictions) != len(references):
         yield read(predictions, references, **how)
         return
@@ -261,10 +264,13 @@ NOT_OF_NUMPY = ("torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2")
 
 
 def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column of a table that has one."""
-    if pa.types.is_struct(column.type) and column.type.num_fields == 1:
-        return pa.chunked_array([chunk.flatten()[0] for chunk in column.chunks], column.type.field(0).type)
-    return column
+    """The column of a table that has one, besides pandas' index."""
+    if not pa.types.is_struct(column.type):
+        return column
+    fields = [at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")]
+    if len(fields) != 1:
+        return column
+    return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
 
 
 def _column(argument: str, values: Any) -> _Column:
@@ -331,7 +337,8 @@ def _from_arrays(argument: str, rows: "list[NDArray[Any]] | tuple[NDArray[Any], 
 def _from_arrow(argument: str, lists: pa.Array) -> _Column:
     """An Arrow list array, its values where they lie."""
     if pa.types.is_fixed_size_list(lists.type) or pa.types.is_list_view(lists.type):
-        lists = lists.cast(pa.large_list(lists.type.value_type))
+        offsets = _offsets(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
+        lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
     if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
         raise ValueError(f"{argument} must be an Arrow array of lists, one per query; got {lists.type}")
     if lists.null_count:
@@ -425,8 +432,8 @@ def _one_by_one(
 
 def _large(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where integers may be such that float64 cannot tell them from their neighbours."""
-    if values.dtype.kind == "f":
-        size = np.abs(values)
+    if values.dtype.kind == "f":  # of narrower floats none was rounded
+        size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
         return np.asarray((size >= 2**53) & (size < math.inf))
     return (values >= 2**53) | (values <= -(2**53))
 
@@ -450,8 +457,13 @@ def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
 
 def _flat(predictions: Any, references: Any, query_ids: Any) -> Rankings:
     """Rows grouped by query; of a query they keep their order."""
-    score, relevance = _values("predictions", predictions), _values("references", references)
     codes, ids = _codes(query_ids)
+
+    def row_of(_: int, row: int | None) -> str:
+        query = f"query {ids[int(codes[row])].as_py()!r}, " if row is not None and row < len(codes) else ""
+        return f"{query}row {row}"
+
+    score, relevance = _values("predictions", predictions, row_of), _values("references", references, row_of)
     rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": len(codes)}
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
@@ -466,7 +478,7 @@ def _flat(predictions: Any, references: Any, query_ids: Any) -> Rankings:
     return Rankings(relevance.values[order], score.values[order], offsets, judged, retrieved, place)
 
 
-def _values(argument: str, values: Any) -> _Column:
+def _values(argument: str, values: Any, place: Callable[[int, int | None], str]) -> _Column:
     """One flat side: numbers, None or masked where missing."""
     values = _plain(values)
     if isinstance(values, pa.ChunkedArray):
@@ -476,8 +488,9 @@ def _values(argument: str, values: Any) -> _Column:
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype != object:
         return _from_arrays(argument, [values])
     if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim == 1):
-        column = _from_lists(argument, [list(values)])
-        return _Column(column.values.ravel(), None, None if column.present is None else column.present.ravel())
+        values = values.tolist() if isinstance(values, np.ndarray) else list(values)  # None where masked
+        array, present = _from_values(argument, values, _offsets([len(values)]), place)
+        return _Column(array, None, present)
     form = f"{values.ndim}-D" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
     raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}")
 
@@ -487,13 +500,18 @@ def _codes(query_ids: Any) -> tuple[NDArray[np.int64], pa.Array]:
     ids = _plain(query_ids)
     if isinstance(ids, np.ndarray) and ids.ndim != 1:
         raise ValueError(f"query_ids must be flat, the id of each row's query; got {ids.ndim}-D")
+    if not isinstance(ids, (pa.Array, pa.ChunkedArray, np.ndarray, list, tuple)):
+        raise ValueError(f"query_ids must be integers or strings, one per row; got {type(query_ids).__name__}")
     if not isinstance(ids, (pa.Array, pa.ChunkedArray)):
         try:
             ids = pa.array(ids)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        except (pa.ArrowException, OverflowError) as error:
             raise ValueError(f"query_ids must be all integers or all strings: {error}") from None
     if pa.types.is_dictionary(ids.type):
-        ids = ids.cast(ids.type.value_type)
+        chunks = ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]
+        text = not pa.types.is_integer(ids.type.value_type)
+        kinds = [chunk.dictionary.cast(pa.string()) if text else chunk.dictionary for chunk in chunks]
+        ids = pa.chunked_array([kind.take(chunk.indices) for kind, chunk in zip(kinds, chunks, strict=True)])
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
         raise ValueError(f"query_ids: row {row}: is None; give each row the id of its query")
@@ -536,7 +554,7 @@ def _mappings(
     unjudged = 0
     for query, judged in references.items():
         run = predictions.get(query, {})
-        if by_docid and len(set(run.values())) < len(run):
+        if by_docid:
             run = {document: run[document] for document in sorted(run, reverse=True)}
         scores.extend(run.values())
         relevances.extend(map(judged.get, run, repeat(math.nan)))
@@ -549,7 +567,7 @@ def _mappings(
     def place(query: int, position: int | None) -> str:
         name = list(references)[query]
         run = predictions.get(name, {})
-        documents = sorted(run, reverse=True) if by_docid and len(set(run.values())) < len(run) else list(run)
+        documents = sorted(run, reverse=True) if by_docid else list(run)
         documents += [document for document in references[name] if document not in run]
         return f"query {name!r}" + ("" if position is None else f", document {documents[position]!r}")
 
@@ -585,17 +603,21 @@ def _columns(argument: str, side: Any) -> Columns:
     given = list(chain.from_iterable(each.values() for each in side.values()))
     values, present = _from_values(argument, given, _offsets(lengths), place)
     query = np.repeat(np.arange(len(lengths)), lengths)
+    if values.dtype.kind in "iu" and (large := np.flatnonzero(_large(values))).size:
+        at = int(large[0])
+        first = int(_offsets(lengths)[query[at]])
+        problem = f"{given[at]!r} may be rounded beside a file's numbers; give both sides as mappings"
+        raise ValueError(f"{argument}: {place(int(query[at]), at - first)}: {problem}")
     if present is not None:
         query, documents, values = query[present], documents.filter(pa.array(present)), values[present]
     return Columns(query, queries, documents, values.astype(np.float64))
 
 
 def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
-    try:
-        return pa.array(ids, pa.string())
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    if not all(isinstance(each, str) for each in ids):
         first = next(each for each in ids if not isinstance(each, str))
-        raise ValueError(f"{argument}: {what} ids must be strings, as in a file; got {first!r}") from None
+        raise ValueError(f"{argument}: {what} ids must be strings, as in a file; got {first!r}")
+    return pa.array(ids, pa.string())
 
 
 def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:

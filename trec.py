@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 CHUNK = 1 << 26  # bytes of a file that are parsed at a time
 ODD = np.uint64(0x9E3779B97F4A7C15)
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+NUMBER = re.compile(r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 QUERY = pa.dictionary(pa.int32(), pa.string())
 COLUMNS = {
     "run": ("query", "Q0", "document", "rank", "score", "tag"),
@@ -71,6 +73,10 @@ def read_columns(path: str | os.PathLike[str], kind: str) -> Columns:
     except pa.ArrowInvalid as error:
         _find_fault(path, kind)
         raise ValueError(f"{path}: not a {kind} file: {str(error).splitlines()[0]}") from None
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, str(error).splitlines()[0], path) from None  # of decompression
     if not tables:
         raise ValueError(f"{path}: holds no lines; {kind} have the columns {' '.join(COLUMNS[kind])}")
     table = pa.concat_tables(tables).unify_dictionaries()
@@ -136,7 +142,7 @@ def _hashes(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
 def _chunks(path: str) -> Iterator[bytes]:
     """The file's whole lines in chunks, columns separated by one space, without comments."""
     with open(path, "rb") as file, pa.input_stream(file, compression="gzip" if path.endswith(".gz") else None) as lines:
-        rest = b""
+        rest = (lines.read(len(BYTE_ORDER_MARK)) or b"").removeprefix(BYTE_ORDER_MARK)
         while data := lines.read(CHUNK):
             data = rest + data
             end = data.rfind(b"\n") + 1
@@ -171,22 +177,21 @@ def _find_fault(path: str, kind: str) -> None:
     with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as lines:
         for number, line in enumerate(lines, 1):
             place = f"{path}: line {number}"
+            line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+            if line.isspace() or line.lstrip(b" \t").startswith(b"#"):
+                continue
             try:
-                cells = line.decode("utf-8").split()
+                cells = [cell.decode("utf-8") for cell in re.split(rb"[ \t]+", line.strip(b" \t\r\n"))]
             except UnicodeDecodeError:
                 raise ValueError(f"{place}: is not text in UTF-8") from None
-            if not cells or cells[0].startswith("#"):
-                continue
             if len(cells) != len(names):
                 columns = f"{len(cells)} columns where {kind} have {len(names)}: {' '.join(names)}"
                 raise ValueError(f"{place}: {columns}")
             query, document, value = cells[0], cells[2], cells[3 if kind == "qrels" else 4]
             name = "relevance" if kind == "qrels" else "score"
-            try:
-                finite = math.isfinite(float(value))
-            except ValueError:
-                raise ValueError(f"{place}: the {name} {value!r} is not a number") from None
-            if not finite:
+            if not NUMBER.fullmatch(value):
+                raise ValueError(f"{place}: the {name} {value!r} is not a number")
+            if not math.isfinite(float(value)):
                 raise ValueError(f"{place}: the {name} {value} is not finite")
             if (first := seen.setdefault((query, document), number)) != number:
                 raise ValueError(f"{place}: document {document} of query {query} is in line {first} already")
