@@ -1,0 +1,938 @@
+"""One ranking problem in every form that people hold rankings in: the same floats, to the last bit."""
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import MetricFactory
+
+# Quarters, which bfloat16 and float16 hold exactly; with ties and a query of nothing relevant.
+SQUARE_SCORES = [[0.5, 2.25, 3.0, 2.25], [7.0, -1.25, 0.0, 7.0], [1.0, 1.0, 1.0, 1.0], [-3.5, 0.25, 8.0, 0.75]]
+SQUARE_RELEVANCES = [[1, 2, 0, 0], [0, 3, 1, 1], [0, 0, 0, 0], [4, 0, 2, 1]]
+# Ragged, of documents not retrieved and documents not judged; no queries are empty: flat forms cannot hold these.
+RAGGED_SCORES = [[0.5, None, 3.0, 2.25], [-1.25], [7.0, 7.0, 7.0, 0.0, 0.25], [None, 1.5]]
+RAGGED_RELEVANCES = [[1, 2, None, 1], [2], [0, 3, None, 1, 1], [3, 0]]
+WIDTH = 5
+OPTIONS: dict[str, Any] = {
+    "k": [1, 3, None],
+    "measures": ["nDCG", "DCG", "IDCG", "CG"],
+    "gain": "exponential",
+    "use_aggregator": False,
+}
+
+Rows = list[list[Any]]
+Form = Callable[[Rows], Any]
+
+
+def values(metric: evaluate.Metric, **inputs: Any) -> dict[str, list[str]]:
+    """Every measure of every query, to the last bit."""
+    result = metric.compute(**{**OPTIONS, **inputs})
+    return {name: [value.hex() for value in each] for name, each in result.items()}
+
+
+def of_lists(metric: evaluate.Metric, scores: Rows, relevances: Rows) -> dict[str, list[str]]:
+    return values(metric, predictions=scores, references=relevances)
+
+
+def filled(rows: Rows) -> Rows:
+    """The rows with 0 for what is missing."""
+    return [[0 if value is None else value for value in row] for row in rows]
+
+
+# --- By position -----------------------------------------------------------------------------------------------------
+
+
+def torch_tensor(dtype: str) -> Form:
+    def form(rows: Rows) -> Any:
+        import torch
+
+        return torch.tensor(rows, dtype=getattr(torch, dtype))
+
+    return form
+
+
+def torch_with_gradient(rows: Rows) -> Any:
+    import torch
+
+    return torch.tensor(rows, dtype=torch.float32, requires_grad=True) * 1
+
+
+def torch_transposed(rows: Rows) -> Any:
+    import torch
+
+    tensor = torch.tensor(rows, dtype=torch.float64).t().contiguous().t()
+    assert not tensor.is_contiguous()
+    return tensor
+
+
+def torch_strided(rows: Rows) -> Any:
+    import torch
+
+    return torch.tensor(rows, dtype=torch.bfloat16).repeat_interleave(2, dim=1)[:, ::2]
+
+
+def torch_rows(dtype: str, requires_grad: bool = False) -> Form:
+    def form(rows: Rows) -> Any:
+        import torch
+
+        return [torch.tensor(row, dtype=getattr(torch, dtype), requires_grad=requires_grad) for row in rows]
+
+    return form
+
+
+def jax_array(dtype: str) -> Form:
+    def form(rows: Rows) -> Any:
+        import jax.numpy as jnp
+
+        return jnp.array(rows, getattr(jnp, dtype))
+
+    return form
+
+
+def jax_rows(dtype: str) -> Form:
+    def form(rows: Rows) -> Any:
+        import jax.numpy as jnp
+
+        return [jnp.array(row, getattr(jnp, dtype)) for row in rows]
+
+    return form
+
+
+def arrow_chunks(rows: Rows) -> pa.ChunkedArray:
+    return pa.chunked_array([rows[:1], [], rows[1:3], rows[3:]], pa.list_(pa.float64()))
+
+
+def dataset_column(rows: Rows) -> Any:
+    return datasets.Dataset.from_dict({"other": list(range(len(rows))), "values": rows})["values"]
+
+
+def dataset_column_of_format(form: str) -> Form:
+    return lambda rows: datasets.Dataset.from_dict({"values": rows}).with_format(form)["values"]
+
+
+def dataset_column_by_indices(rows: Rows) -> Any:
+    backwards = datasets.Dataset.from_dict({"values": [[99.0], *reversed(rows)]})
+    return backwards.select([*range(len(rows), 0, -1)])["values"]
+
+
+def dataset_column_read(rows: Rows) -> Any:
+    return datasets.Dataset.from_dict({"values": rows})["values"][:]
+
+
+def polars_lists(rows: Rows) -> Any:
+    import polars as pl
+
+    return pl.Series("values", [[None if value is None else float(value) for value in row] for row in rows])
+
+
+def polars_arrays(rows: Rows) -> Any:
+    import polars as pl
+
+    return pl.Series("values", rows, pl.Array(pl.Float32, len(rows[0])))
+
+
+def polars_table(rows: Rows) -> Any:
+    return polars_lists(rows).to_frame()
+
+
+def polars_chunks(rows: Rows) -> Any:
+    return polars_lists(rows[:1]).append(polars_lists(rows[1:]))
+
+
+def pandas_lists(rows: Rows) -> Any:
+    import pandas as pd
+
+    return pd.Series(rows, index=[f"row {number}" for number in range(len(rows), 0, -1)])
+
+
+def pandas_arrays(rows: Rows) -> Any:
+    import pandas as pd
+
+    return pd.Series([np.array(row, np.float64) for row in rows])
+
+
+def pandas_arrow(rows: Rows) -> Any:
+    import pandas as pd
+
+    return pd.Series(rows, dtype=pd.ArrowDtype(pa.list_(pa.float64())))
+
+
+def pandas_table(rows: Rows) -> Any:
+    return pandas_lists(rows).to_frame("values")
+
+
+def duckdb_relation(rows: Rows) -> Any:
+    import duckdb
+
+    table = pa.table({"row": range(len(rows)), "values": pa.array(rows, pa.list_(pa.float64()))})
+    return duckdb.connect().from_arrow(table).order("row").project('"values"')
+
+
+SQUARE_FORMS: dict[str, Form] = {
+    "lists": lambda rows: rows,
+    "NumPy": np.array,
+    "NumPy float32": lambda rows: np.array(rows, np.float32),
+    "NumPy float16": lambda rows: np.array(rows, np.float16),
+    "NumPy transposed": lambda rows: np.asfortranarray(rows),
+    "NumPy rows": lambda rows: [np.array(row) for row in rows],
+    "PyTorch float32": torch_tensor("float32"),
+    "PyTorch float64": torch_tensor("float64"),
+    "PyTorch bfloat16": torch_tensor("bfloat16"),
+    "PyTorch float16": torch_tensor("float16"),
+    "PyTorch with a gradient": torch_with_gradient,
+    "PyTorch transposed": torch_transposed,
+    "PyTorch strided": torch_strided,
+    "PyTorch rows": torch_rows("float32"),
+    "PyTorch bfloat16 rows": torch_rows("bfloat16"),
+    "PyTorch rows with gradients": torch_rows("float32", requires_grad=True),
+    "JAX float32": jax_array("float32"),
+    "JAX bfloat16": jax_array("bfloat16"),
+    "JAX rows": jax_rows("float32"),
+    "JAX bfloat16 rows": jax_rows("bfloat16"),
+    "Arrow fixed-size lists": lambda rows: pa.array(rows, pa.list_(pa.float32(), len(rows[0]))),
+    "an Arrow slice of fixed-size lists": lambda rows: pa.array(
+        [rows[-1], *rows, rows[0]], pa.list_(pa.float64(), len(rows[0]))
+    )[1:-1],
+    "a torch-formatted datasets column": dataset_column_of_format("torch"),
+    "Polars arrays": polars_arrays,
+}
+RAGGED_FORMS: dict[str, Form] = {
+    "lists": lambda rows: rows,
+    "tuples": lambda rows: tuple(map(tuple, rows)),
+    "masked NumPy, padded": lambda rows: np.ma.MaskedArray(
+        [[*row, *[99] * (WIDTH - len(row))] for row in filled(rows)],
+        [[*[value is None for value in row], *[True] * (WIDTH - len(row))] for row in rows],
+    ),
+    "masked NumPy rows": lambda rows: [
+        np.ma.MaskedArray(full, [value is None for value in row]) for full, row in zip(filled(rows), rows, strict=True)
+    ],
+    "Arrow lists": lambda rows: pa.array(rows, pa.list_(pa.float64())),
+    "Arrow large lists": lambda rows: pa.array(rows, pa.large_list(pa.float32())),
+    "Arrow list views": lambda rows: pa.array(rows, pa.list_view(pa.float32())),
+    "Arrow chunks": arrow_chunks,
+    "an Arrow table": lambda rows: pa.table({"values": arrow_chunks(rows)}),
+    "a datasets column": dataset_column,
+    "a NumPy-formatted datasets column": dataset_column_of_format("numpy"),
+    "an Arrow-formatted datasets column": dataset_column_of_format("arrow"),
+    "a datasets column by indices": dataset_column_by_indices,
+    "a datasets column read": dataset_column_read,
+    "Polars lists": polars_lists,
+    "a Polars table": polars_table,
+    "Polars chunks": polars_chunks,
+    "pandas lists": pandas_lists,
+    "pandas Arrow lists": pandas_arrow,
+    "a pandas table": pandas_table,
+    "a DuckDB relation": duckdb_relation,
+}
+# without anything missing, all of these hold the square problem, too
+EVERY_FORM = {
+    **RAGGED_FORMS,
+    **SQUARE_FORMS,
+    "pandas arrays": pandas_arrays,
+    "masked NumPy, padded": lambda rows: np.ma.MaskedArray(rows, np.zeros(np.shape(rows))),
+}
+# these hold ragged rows without anything missing
+ROWS_FORMS = ["NumPy rows", "PyTorch rows", "PyTorch bfloat16 rows", "JAX rows", "JAX bfloat16 rows", "pandas arrays"]
+
+
+@pytest.mark.parametrize("form", EVERY_FORM)
+def test_equally_long_lists_in_every_form_score_the_same(ndcg: evaluate.Metric, form: str) -> None:
+    scores, relevances = EVERY_FORM[form](SQUARE_SCORES), EVERY_FORM[form](SQUARE_RELEVANCES)
+    expected = of_lists(ndcg, SQUARE_SCORES, SQUARE_RELEVANCES)
+    assert values(ndcg, predictions=scores, references=relevances) == expected
+    assert values(ndcg, predictions=scores, references=SQUARE_RELEVANCES) == expected
+    assert values(ndcg, predictions=SQUARE_SCORES, references=relevances) == expected
+    assert values(ndcg, predictions=scores, references=np.array(SQUARE_RELEVANCES, np.int8)) == expected
+
+
+@pytest.mark.parametrize("form", RAGGED_FORMS)
+def test_ragged_lists_with_missing_values_in_every_form_score_the_same(ndcg: evaluate.Metric, form: str) -> None:
+    scores, relevances = RAGGED_FORMS[form](RAGGED_SCORES), RAGGED_FORMS[form](RAGGED_RELEVANCES)
+    expected = of_lists(ndcg, RAGGED_SCORES, RAGGED_RELEVANCES)
+    assert values(ndcg, predictions=scores, references=relevances) == expected
+    if form != "masked NumPy, padded":
+        assert values(ndcg, predictions=scores, references=RAGGED_RELEVANCES) == expected
+        assert values(ndcg, predictions=RAGGED_SCORES, references=relevances) == expected
+
+
+@pytest.mark.parametrize("form", ROWS_FORMS)
+def test_ragged_rows_of_every_library_score_the_same(ndcg: evaluate.Metric, form: str) -> None:
+    scores, relevances = filled(RAGGED_SCORES), filled(RAGGED_RELEVANCES)
+    expected = of_lists(ndcg, scores, relevances)
+    assert values(ndcg, predictions=EVERY_FORM[form](scores), references=EVERY_FORM[form](relevances)) == expected
+
+
+def test_columns_of_one_shuffled_dataset_stay_aligned(ndcg: evaluate.Metric) -> None:
+    data = datasets.Dataset.from_dict({"p": RAGGED_SCORES, "r": RAGGED_RELEVANCES, "row": range(4)}).shuffle(seed=2)
+    rows = list(data["row"])
+    assert rows != [0, 1, 2, 3]
+    expected = of_lists(ndcg, [RAGGED_SCORES[row] for row in rows], [RAGGED_RELEVANCES[row] for row in rows])
+    for form in (None, "numpy", "torch"):
+        formatted = data.with_format(form)
+        assert values(ndcg, predictions=formatted["p"], references=formatted["r"]) == expected
+
+
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+@pytest.mark.parametrize("form", EVERY_FORM)
+def test_every_form_may_be_added_in_batches(fresh_metric: MetricFactory, form: str, keep_in_memory: bool) -> None:
+    metric = fresh_metric(keep_in_memory=keep_in_memory)
+    for _ in range(2):
+        metric.add_batch(predictions=EVERY_FORM[form](SQUARE_SCORES), references=EVERY_FORM[form](SQUARE_RELEVANCES))
+    expected = of_lists(fresh_metric(), SQUARE_SCORES * 2, SQUARE_RELEVANCES * 2)
+    assert values(metric) == expected
+
+
+def test_a_low_precision_score_is_compared_as_it_is(ndcg: evaluate.Metric) -> None:
+    import torch
+
+    # of neighbours in bfloat16 the higher ranks first
+    close = torch.tensor([[1.0, 1.0078125]], dtype=torch.bfloat16)
+    assert ndcg.compute(predictions=close, references=[[0, 1]], k=1) == {"nDCG@1": 1.0}
+    # what bfloat16 rounds to one value is tied
+    rounded = torch.tensor([[1.0, 1.001]], dtype=torch.bfloat16)
+    assert ndcg.compute(predictions=rounded, references=[[0, 1]], k=1) == {"nDCG@1": 0.5}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_nan_in_a_tensor_is_refused_where_it_stands(ndcg: evaluate.Metric, dtype: str) -> None:
+    tensor = torch_tensor(dtype)([[1.0, 2.0], [0.5, math.nan]])
+    with pytest.raises(ValueError, match=r"^predictions: query 1, position 1: nan is not a score"):
+        ndcg.compute(predictions=tensor, references=[[1, 0], [0, 1]])
+    with pytest.raises(ValueError, match=r"^references: query 1, position 1: nan is not a relevance"):
+        ndcg.compute(predictions=[[1, 0], [0, 1]], references=tensor)
+
+
+def test_minus_infinity_in_a_tensor_is_a_document_not_retrieved(ndcg: evaluate.Metric) -> None:
+    expected = of_lists(ndcg, [[1.0, None]], [[1, 2]])
+    for dtype in ("float32", "bfloat16", "float16"):
+        tensor = torch_tensor(dtype)([[1.0, -math.inf]])
+        assert values(ndcg, predictions=tensor, references=[[1, 2]]) == expected
+
+
+def test_a_table_of_several_columns_is_refused_by_its_argument(ndcg: evaluate.Metric) -> None:
+    import pandas as pd
+    import polars as pl
+
+    columns = {"a": [[1.0, 0.0]], "b": [[1.0, 0.0]]}
+    for table in (pa.table(columns), pl.DataFrame(columns), pd.DataFrame(columns), pd.DataFrame([[1.0, 0.0]])):
+        with pytest.raises(ValueError, match=r"^predictions"):
+            ndcg.compute(predictions=table, references=[[1, 0]])
+        with pytest.raises(ValueError, match=r"^references"):
+            ndcg.compute(predictions=[[1, 0]], references=table)
+        with pytest.raises(ValueError, match=r"^predictions"):
+            ndcg.compute(predictions=table, references=table)
+
+
+# --- Flat, with query_ids --------------------------------------------------------------------------------------------
+
+# rows of the queries, which first occur in their order, are not next to each other
+FLAT_ORDER = [(0, 0), (1, 0), (0, 1), (2, 0), (2, 1), (0, 2), (3, 0), (2, 2), (3, 1), (0, 3), (2, 3), (2, 4)]
+FLAT_SCORES = [RAGGED_SCORES[query][position] for query, position in FLAT_ORDER]
+FLAT_RELEVANCES = [RAGGED_RELEVANCES[query][position] for query, position in FLAT_ORDER]
+CODES = [[7, 3, 9, -2][query] for query, _ in FLAT_ORDER]
+NAMES = [["query b", "a", "é", ""][query] for query, _ in FLAT_ORDER]
+
+FlatForm = Callable[[list[Any]], Any]
+
+
+def pandas_series(dtype: Any = None) -> FlatForm:
+    def form(ids: list[Any]) -> Any:
+        import pandas as pd
+
+        return pd.Series(ids, index=range(len(ids), 0, -1), dtype=dtype)
+
+    return form
+
+
+def polars_series(dtype: str | None = None) -> FlatForm:
+    def form(ids: list[Any]) -> Any:
+        import polars as pl
+
+        return pl.Series("ids", ids, None if dtype is None else getattr(pl, dtype))
+
+    return form
+
+
+def polars_enum(ids: list[Any]) -> Any:
+    import polars as pl
+
+    return pl.Series(ids, dtype=pl.Enum(sorted(set(ids))))
+
+
+def torch_ids(ids: list[Any]) -> Any:
+    import torch
+
+    return torch.tensor(ids)
+
+
+def jax_ids(ids: list[Any]) -> Any:
+    import jax.numpy as jnp
+
+    return jnp.array(ids)
+
+
+def duckdb_ids(ids: list[Any]) -> Any:
+    import duckdb
+
+    table = pa.table({"row": range(len(ids)), "ids": ids})
+    return duckdb.connect().from_arrow(table).order("row").project("ids")
+
+
+ANY_IDS: dict[str, FlatForm] = {
+    "a list": lambda ids: ids,
+    "a tuple": tuple,
+    "NumPy": np.array,
+    "a NumPy object array": lambda ids: np.array(ids, object),
+    "Arrow": pa.array,
+    "Arrow chunks": lambda ids: pa.chunked_array([ids[:5], [], ids[5:]]),
+    "Arrow dictionary": lambda ids: pa.array(ids).dictionary_encode(),
+    "Arrow chunks of other dictionaries": lambda ids: pa.chunked_array(
+        [pa.array(ids[:5]).dictionary_encode(), pa.array(ids[5:]).dictionary_encode()]
+    ),
+    "pandas": pandas_series(),
+    "pandas object": pandas_series(object),
+    "pandas categorical": pandas_series("category"),
+    "pandas index": lambda ids: pandas_series()(ids).set_axis(ids).index,
+    "Polars": polars_series(),
+    "a Polars table": lambda ids: polars_series()(ids).to_frame(),
+    "a datasets column": lambda ids: datasets.Dataset.from_dict({"ids": ids})["ids"],
+    "a DuckDB relation": duckdb_ids,
+}
+INTEGER_IDS: dict[str, FlatForm] = {
+    **ANY_IDS,
+    "NumPy int8": lambda ids: np.array(ids, np.int8),
+    "PyTorch": torch_ids,
+    "JAX": jax_ids,
+    "pandas nullable": pandas_series("Int64"),
+    "Polars Int32": polars_series("Int32"),
+}
+STRING_IDS: dict[str, FlatForm] = {
+    **ANY_IDS,
+    "NumPy strings of the library's own": lambda ids: np.array(ids, np.dtypes.StringDType()),
+    "Arrow large strings": lambda ids: pa.array(ids, pa.large_string()),
+    "Arrow string views": lambda ids: pa.array(ids, pa.string_view()),
+    "pandas strings": pandas_series("string"),
+    "Polars categorical": polars_series("Categorical"),
+    "Polars enum": polars_enum,
+}
+FLAT_FORMS: dict[str, FlatForm] = {
+    "a list": lambda flat: flat,
+    "a tuple": tuple,
+    "an object array": lambda flat: np.array(flat, object),
+    "masked NumPy": lambda flat: np.ma.MaskedArray(filled([flat])[0], [value is None for value in flat]),
+    "Arrow": lambda flat: pa.array(flat, pa.float64()),
+    "Arrow chunks": lambda flat: pa.chunked_array([flat[:4], flat[4:]], pa.float32()),
+    "a datasets column": lambda flat: datasets.Dataset.from_dict({"values": flat})["values"],
+    "pandas nullable": pandas_series("Float64"),
+    "pandas Arrow": lambda flat: pandas_series("double[pyarrow]")(flat),
+    "Polars": lambda flat: polars_series("Float64")(flat),
+    "a Polars table": lambda flat: polars_series("Float32")(flat).to_frame(),
+    "a DuckDB relation": duckdb_ids,
+}
+FULL_FLAT_FORMS: dict[str, FlatForm] = {
+    **FLAT_FORMS,
+    "NumPy": np.array,
+    "NumPy float16": lambda flat: np.array(flat, np.float16),
+    "PyTorch bfloat16": lambda flat: torch_tensor("bfloat16")(flat),
+    "PyTorch float16": lambda flat: torch_tensor("float16")(flat),
+    "PyTorch with a gradient": torch_with_gradient,
+    "JAX float32": lambda flat: jax_array("float32")(flat),
+    "JAX bfloat16": lambda flat: jax_array("bfloat16")(flat),
+    "pandas": pandas_series(),
+}
+
+
+def all_ids() -> Iterator[tuple[str, Any]]:
+    for kind, ids, forms in (("integers", CODES, INTEGER_IDS), ("strings", NAMES, STRING_IDS)):
+        for form in forms:
+            yield f"{kind}: {form}", (forms[form], ids)
+
+
+@pytest.mark.parametrize(("form", "ids"), [pytest.param(*each, id=name) for name, each in all_ids()])
+def test_query_ids_of_every_form_group_the_rows(ndcg: evaluate.Metric, form: FlatForm, ids: list[Any]) -> None:
+    expected = of_lists(ndcg, RAGGED_SCORES, RAGGED_RELEVANCES)
+    flat = {"predictions": FLAT_SCORES, "references": FLAT_RELEVANCES}
+    assert values(ndcg, **flat, query_ids=form(ids)) == expected
+
+
+@pytest.mark.parametrize("form", FLAT_FORMS)
+def test_flat_rankings_with_missing_values_in_every_form_score_as_lists(ndcg: evaluate.Metric, form: str) -> None:
+    flat = {"predictions": FLAT_FORMS[form](FLAT_SCORES), "references": FLAT_FORMS[form](FLAT_RELEVANCES)}
+    assert values(ndcg, **flat, query_ids=NAMES) == of_lists(ndcg, RAGGED_SCORES, RAGGED_RELEVANCES)
+
+
+@pytest.mark.parametrize("form", FULL_FLAT_FORMS)
+def test_flat_rankings_in_every_form_score_as_lists(ndcg: evaluate.Metric, form: str) -> None:
+    scores, relevances = filled([FLAT_SCORES, FLAT_RELEVANCES])
+    flat = {"predictions": FULL_FLAT_FORMS[form](scores), "references": FULL_FLAT_FORMS[form](relevances)}
+    expected = of_lists(ndcg, filled(RAGGED_SCORES), filled(RAGGED_RELEVANCES))
+    assert values(ndcg, **flat, query_ids=CODES) == expected
+
+
+def test_queries_are_in_the_order_of_their_first_rows_and_rows_keep_theirs(ndcg: evaluate.Metric) -> None:
+    flat = {"predictions": [1, 2, 1, 1, 1], "references": [0, 1, 1, 2, 0], "query_ids": ["z", "a", "z", "a", "z"]}
+    rows = {"predictions": [[1, 1, 1], [2, 1]], "references": [[0, 1, 0], [1, 2]]}
+    for ties in ("first", "last", "average"):
+        assert values(ndcg, **flat, ties=ties) == values(ndcg, **rows, ties=ties)
+
+
+def test_sorted_query_ids_score_as_unsorted_ones(ndcg: evaluate.Metric) -> None:
+    rng = np.random.default_rng(5)
+    codes = np.sort(rng.integers(0, 40, 1000))
+    scores, relevances = rng.integers(0, 9, 1000) / 4, rng.integers(0, 4, 1000)
+    order = np.concatenate([np.unique(codes, return_index=True)[1], rng.permutation(1000)])
+    order = order[np.sort(np.unique(order, return_index=True)[1])]  # the queries first occur in the same order
+    in_order = values(ndcg, predictions=scores, references=relevances, query_ids=codes)
+    assert values(ndcg, predictions=scores[order], references=relevances[order], query_ids=codes[order]) == in_order
+
+
+def test_flat_rankings_may_be_added_in_batches(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    flat = {"predictions": FLAT_SCORES, "references": FLAT_RELEVANCES, "query_ids": NAMES}
+    metric.add_batch(**flat)
+    assert len(metric) == len(RAGGED_SCORES)
+    metric.add_batch(**flat)
+    expected = of_lists(fresh_metric(), RAGGED_SCORES * 2, RAGGED_RELEVANCES * 2)
+    assert values(metric) == expected
+
+
+def ids_of_nan() -> Any:
+    import pandas as pd
+
+    return pd.Series([1.0, None, 2.0])
+
+
+def categories_of_none() -> Any:
+    import pandas as pd
+
+    return pd.Series(["a", "b", None], dtype="category")
+
+
+REFUSED_IDS: dict[str, tuple[Any, str]] = {
+    "too few": (["a", "a"], "predictions 3, references 3, query_ids 2"),
+    "too many": ([1, 1, 2, 2], "predictions 3, references 3, query_ids 4"),
+    "none at all": ([], "predictions 3, references 3, query_ids 0"),
+    "None": (["a", None, "b"], "row 1"),
+    "None among integers": ([1, 1, None], "row 2"),
+    "None in Arrow": (pa.array([None, "a", "b"]), "row 0"),
+    "None in categories": (categories_of_none, "row 2"),
+    "masked": (np.ma.MaskedArray([1, 1, 2], [0, 1, 0]), "row 1"),
+    "floats": ([1.0, 1.0, 2.0], "integers or strings"),
+    "NumPy floats": (np.array([1.0, 1.0, 2.0]), "integers or strings"),
+    "nan in pandas": (ids_of_nan, ""),
+    "integers and strings": ([1, "a", 2], "all integers or all strings"),
+    "2-D": ([["a", "a", "b"]], ""),
+    "a 2-D array": (np.array([[1, 1, 2]]), "2-D"),
+    "a column": (np.array([[1], [1], [2]]), "2-D"),
+    "a number": (5, ""),
+    "text": ("abc", ""),
+    "an integer beyond 64 bits": ([2**70, 1, 1], ""),
+    "tuples": ([("a", 1), ("a", 1), ("b", 1)], ""),
+}
+
+
+@pytest.mark.parametrize("refused", REFUSED_IDS)
+def test_query_ids_that_are_none_are_refused_by_name_and_add_nothing(fresh_metric: MetricFactory, refused: str) -> None:
+    ids, problem = REFUSED_IDS[refused]
+    inputs = {"predictions": [0.5, 1.0, 0.25], "references": [1, 0, 1], "query_ids": ids() if callable(ids) else ids}
+    metric = fresh_metric()
+    for method in (metric.compute, metric.add_batch):
+        with pytest.raises(ValueError, match="query_ids.*" + re.escape(problem)) as caught:
+            method(**inputs)
+        assert "\n" not in str(caught.value)
+    assert len(metric) == 0
+
+
+@pytest.mark.parametrize(
+    ("inputs", "problem"),
+    [
+        ({"predictions": [1, 2], "references": [1, 0, 1]}, "predictions 2, references 3, query_ids 3 rows"),
+        ({"predictions": [1, 2, 3], "references": [1]}, "predictions 3, references 1, query_ids 3 rows"),
+        ({"predictions": np.ones((3, 1)), "references": [1, 0, 1]}, "predictions must be flat"),
+        ({"predictions": [1, 2, 3], "references": np.ones((1, 3))}, "references must be flat"),
+        ({"predictions": [[1], [2], [3]], "references": [1, 0, 1]}, "predictions: "),
+        ({"predictions": pa.array([[1], [2], [3]]), "references": [1, 0, 1]}, "predictions must be flat"),
+        ({"predictions": [1, math.nan, 3], "references": [1, 0, 1]}, "predictions: query 'q', row 1: nan"),
+        ({"predictions": [1, 2, math.inf], "references": [1, 0, 1]}, "predictions: query 'p', row 2: inf"),
+        ({"predictions": [1, 2, 3], "references": [1, 0, -1]}, "references: query 'p', row 2: the relevance -1"),
+    ],
+)
+def test_flat_rankings_without_a_meaning_are_refused_by_row(
+    ndcg: evaluate.Metric, inputs: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        ndcg.compute(**inputs, query_ids=["q", "q", "p"])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "problem"),
+    [
+        ({"predictions": [1, "high", 3], "references": [1, 0, 1]}, "predictions: query 'q', row 1: 'high' is not a"),
+        ({"predictions": [1, 2, 3], "references": [1, 0, "low"]}, "references: query 'p', row 2: 'low' is not a"),
+    ],
+)
+def test_flat_text_is_refused_by_row(ndcg: evaluate.Metric, inputs: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        ndcg.compute(**inputs, query_ids=["q", "q", "p"])
+
+
+# --- By ids ----------------------------------------------------------------------------------------------------------
+
+
+def by_ids(rows: Rows) -> dict[str, dict[str, Any]]:
+    """The rows as a mapping; what is missing is left out."""
+    return {
+        f"q{query}": {f"d{position}": value for position, value in enumerate(row) if value is not None}
+        for query, row in enumerate(rows)
+    }
+
+
+def written(path: Path, side: dict[str, dict[str, Any]], kind: str) -> Path:
+    """The mapping as a TREC file; its lines are in no order."""
+    columns = "{} Q0 {} 0 {} tag\n" if kind == "run" else "{} 0 {} {}\n"
+    lines = [columns.format(query, d, value) for query, documents in side.items() for d, value in documents.items()]
+    if kind == "run":
+        lines.reverse()
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("problem", ["square", "ragged"])
+def test_mappings_and_files_score_as_lists(ndcg: evaluate.Metric, tmp_path: Path, problem: str) -> None:
+    scores, relevances = (
+        (SQUARE_SCORES, SQUARE_RELEVANCES) if problem == "square" else (RAGGED_SCORES, RAGGED_RELEVANCES)
+    )
+    run, qrels = by_ids(scores), by_ids(relevances)
+    run_file, qrels_file = written(tmp_path / "run", run, "run"), written(tmp_path / "qrels", qrels, "qrels")
+    expected = of_lists(ndcg, scores, relevances)
+    for predictions in (run, run_file, str(run_file)):
+        for references in (qrels, qrels_file, str(qrels_file)):
+            assert values(ndcg, predictions=predictions, references=references) == expected
+
+
+def test_mappings_and_files_may_be_added_in_batches(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+    run, qrels = by_ids(RAGGED_SCORES), by_ids(RAGGED_RELEVANCES)
+    metric = fresh_metric()
+    metric.add_batch(predictions=run, references=qrels)
+    metric.add_batch(
+        predictions=written(tmp_path / "run", run, "run"), references=written(tmp_path / "qrels", qrels, "qrels")
+    )
+    metric.add_batch(predictions=RAGGED_SCORES, references=RAGGED_RELEVANCES)
+    assert values(metric) == of_lists(fresh_metric(), RAGGED_SCORES * 3, RAGGED_RELEVANCES * 3)
+
+
+def both(tmp_path: Path, run: Any, qrels: Any) -> list[tuple[Any, Any]]:
+    """The mappings, and the same as files."""
+    files = written(tmp_path / "run", run, "run"), written(tmp_path / "qrels", qrels, "qrels")
+    return [(run, qrels), files, (run, files[1]), (files[0], qrels)]
+
+
+def test_every_query_of_the_references_counts_in_their_order(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    run = {"only in the run": {"a": 1.0}, "q2": {"a": 1.0, "b": 2.0}}
+    qrels = {"q3": {"a": 1}, "q2": {"a": 1, "b": 2}, "q1": {"b": 0}}
+    run = {query.replace(" ", "-"): documents for query, documents in run.items()}
+    for predictions, references in both(tmp_path, run, qrels):
+        # nothing was retrieved for q3, the ranking of q2 is ideal, nothing is relevant for q1
+        result = ndcg.compute(predictions=predictions, references=references, use_aggregator=False)
+        assert result == {"nDCG": [0.0, 1.0, 0.0]}
+        assert ndcg.compute(predictions=predictions, references=references) == {"nDCG": pytest.approx(1 / 3)}
+
+
+def test_what_was_not_retrieved_counts_in_the_ideal_only(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    for predictions, references in both(tmp_path, {"q": {"b": 1.0}}, {"q": {"a": 3, "b": 1, "c": 2}}):
+        result = ndcg.compute(predictions=predictions, references=references)
+        assert result == {"nDCG": pytest.approx(1 / (3 + 2 / math.log2(3) + 1 / 2), rel=1e-15)}
+
+
+def test_what_was_not_judged_takes_a_rank_only(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    for predictions, references in both(tmp_path, {"q": {"x": 9.0, "a": 2.0, "y": 1.0}}, {"q": {"a": 3}}):
+        result = ndcg.compute(predictions=predictions, references=references)
+        assert result == {"nDCG": pytest.approx(1 / math.log2(3), rel=1e-15)}
+
+
+def test_none_in_a_mapping_is_as_if_left_out(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    run = {"q1": {"a": None, "b": 2.0, "x": None, "y": 1.0}, "q2": {"a": None}}
+    qrels = {"q1": {"a": 1, "b": 2, "y": None, "z": None}, "q2": {"a": 1}, "q3": {"a": None}}
+    plain_run = {"q1": {"b": 2.0, "y": 1.0}, "q2": {}}
+    plain_qrels = {"q1": {"a": 1, "b": 2}, "q2": {"a": 1}, "q3": {}}
+    expected = of_lists(ndcg, [[None, 2.0, 1.0], [None], []], [[1, 2, None], [1], []])
+    assert values(ndcg, predictions=plain_run, references=plain_qrels) == expected
+    assert values(ndcg, predictions=run, references=qrels) == expected
+    run_file, qrels_file = (
+        written(tmp_path / "run", plain_run, "run"),
+        written(tmp_path / "qrels", plain_qrels, "qrels"),
+    )
+    assert values(ndcg, predictions=run_file, references=qrels) == expected
+    without_q3 = {name: each[:2] for name, each in expected.items()}  # a file holds no query without documents
+    assert values(ndcg, predictions=run, references=qrels_file) == without_q3
+
+
+def test_mappings_may_hold_numbers_of_every_kind_and_ids_of_any_one_kind(ndcg: evaluate.Metric) -> None:
+    expected = of_lists(ndcg, [[0.5, 1.0]], [[2, 1]])
+    for number in (float, np.float32, np.float16, np.float64):
+        for whole in (int, float, np.int8, np.uint64):
+            run, qrels = {3: {1: number(0.5), 2: number(1)}}, {3: {1: whole(2), 2: whole(1)}}
+            assert values(ndcg, predictions=run, references=qrels) == expected
+
+
+def test_of_tied_documents_the_higher_id_ranks_first_by_docid(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    # of the order of UTF-8: 10 < 9 < Z < a < é < 🥇
+    ids = ["9", "🥇", "a", "10", "é", "Z"]
+    ranked = ["🥇", "é", "a", "Z", "9", "10"]
+    run = {"q": dict.fromkeys(ids, 1.0)}
+    for relevant in ids:
+        expected = 1 / math.log2(ranked.index(relevant) + 2)
+        for predictions, references in both(tmp_path, run, {"q": {relevant: 1}}):
+            result = ndcg.compute(predictions=predictions, references=references, ties="docid")
+            assert result == {"nDCG": pytest.approx(expected, rel=1e-15)}, relevant
+
+
+def test_big_integers_are_not_rounded_into_a_tie_beside_a_file(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    run, qrels = {"q": {"a": 2**53 + 1, "b": 2**53}}, {"q": {"a": 1, "b": 0}}
+    assert ndcg.compute(predictions=run, references=qrels) == {"nDCG": 1.0}
+    try:
+        result = ndcg.compute(predictions=run, references=written(tmp_path / "qrels", qrels, "qrels"))
+    except ValueError as error:
+        assert str(error).startswith("predictions: query 'q', document 'a'")  # noqa: PT017 - either is right
+    else:
+        assert result == {"nDCG": 1.0}
+
+
+BAD_SIDES: dict[str, tuple[dict[str, Any], str]] = {
+    "a nan score": ({"predictions": {"q": {"b": math.nan}}}, "predictions: query 'q', document 'b': nan"),
+    "a nan score not judged": ({"predictions": {"q": {"z": math.nan}}}, "predictions: query 'q', document 'z': nan"),
+    "an infinite score": ({"predictions": {"q": {"b": math.inf}}}, "predictions: query 'q', document 'b': inf"),
+    "a score of text": ({"predictions": {"q": {"b": "1"}}}, "predictions: query 'q', document 'b': '1'"),
+    "a score that is a list": ({"predictions": {"q": {"b": [1]}}}, "predictions: query 'q', document 'b': [1]"),
+    "a complex score": ({"predictions": {"q": {"b": 1j}}}, "predictions: query 'q', document 'b': 1j"),
+    "a nan relevance": ({"references": {"q": {"b": math.nan}}}, "references: query 'q', document 'b': nan"),
+    "a nan relevance not retrieved": (
+        {"references": {"q": {"a": 1, "z": math.nan}}},
+        "references: query 'q', document 'z': nan",
+    ),
+    "an infinite relevance": ({"references": {"q": {"b": math.inf}}}, "references: query 'q', document 'b': inf"),
+    "a relevance of text": ({"references": {"q": {"z": "2"}}}, "references: query 'q', document 'z': '2'"),
+    "a negative relevance": ({"references": {"q": {"b": -1}}}, "references: query 'q', document 'b': the relevance -1"),
+    "a negative relevance not retrieved": (
+        {"references": {"q": {"a": 1, "z": -1}}},
+        "references: query 'q', document 'z': the relevance -1",
+    ),
+    "a run of lists": ({"predictions": {"q": [1, 2]}}, "predictions: query 'q'"),
+    "a run of numbers": ({"predictions": {"q": 1}}, "predictions: query 'q'"),
+    "qrels of lists": ({"references": {"q": ["a", "b"]}}, "references: query 'q'"),
+    "no query in common": ({"predictions": {"Q": {"a": 1}, "7": {"a": 1}}}, "predictions: no query"),
+    "no queries": ({"references": {}}, "references hold no queries"),
+}
+
+
+@pytest.mark.parametrize("ties", ["average", "docid"])
+@pytest.mark.parametrize("bad", BAD_SIDES)
+def test_what_has_no_meaning_in_a_mapping_is_refused_by_query_and_document(
+    ndcg: evaluate.Metric, bad: str, ties: str
+) -> None:
+    sides, problem = BAD_SIDES[bad]
+    inputs: dict[str, Any] = {
+        "predictions": {"p": {"a": 1, "b": 1}, "q": {"a": 0.5, "b": 0.5}},
+        "references": {"p": {"a": 1}, "q": {"a": 1, "b": 0}},
+    }
+    with pytest.raises(ValueError, match=re.escape(problem)) as caught:
+        ndcg.compute(**{**inputs, **sides}, ties=ties)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "bad", [bad for bad in BAD_SIDES if bad not in ("no queries", "a nan relevance not retrieved")]
+)
+def test_a_mapping_beside_a_file_is_refused_in_the_same_words(ndcg: evaluate.Metric, tmp_path: Path, bad: str) -> None:
+    ((argument, side),) = BAD_SIDES[bad][0].items()
+    run, qrels = {"q": {"a": 0.5, "b": 0.25}}, {"q": {"a": 1, "b": 0}}
+    inputs: dict[str, Any] = {
+        "predictions": written(tmp_path / "run", run, "run"),
+        "references": written(tmp_path / "qrels", qrels, "qrels"),
+    }
+    with pytest.raises(ValueError, match=re.escape(BAD_SIDES[bad][1])):
+        ndcg.compute(**{**inputs, argument: side})
+
+
+def test_files_without_a_query_in_common_are_refused(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    for predictions, references in both(tmp_path, {"301": {"a": 1.0}}, {"q301": {"a": 1}}):
+        with pytest.raises(ValueError, match=r"^predictions: no query is one of the references'.*'301'.*'q301'"):
+            ndcg.compute(predictions=predictions, references=references)
+
+
+def test_ids_that_are_no_strings_are_refused_beside_a_file(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    run = written(tmp_path / "run", {"1": {"1": 1.0}}, "run")
+    for ids, what in (({1: {"1": 1}}, "query"), ({"1": {1: 1}}, "document"), ({"1": {None: 1}}, "document")):
+        with pytest.raises(ValueError, match=f"^references: {what} ids must be strings"):
+            ndcg.compute(predictions=run, references=ids)
+
+
+def test_a_run_of_no_queries_retrieved_nothing(ndcg: evaluate.Metric) -> None:
+    assert ndcg.compute(predictions={}, references={"q": {"a": 1}}) == {"nDCG": 0.0}
+
+
+# --- Mixed forms -----------------------------------------------------------------------------------------------------
+
+
+def test_ids_on_one_side_and_positions_on_the_other_are_refused(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+    run, qrels = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"a": 1, "b": 0}}
+    positions = [[[1, 0]], np.array([[1, 0]]), pa.array([[1, 0]]), polars_lists([[1, 0]])]
+    metric = fresh_metric()
+    for method in (metric.compute, metric.add_batch):
+        for by_position in positions:
+            for predictions in (run, written(tmp_path / "run", run, "run")):
+                with pytest.raises(ValueError, match=r"^predictions are by ids and references by position"):
+                    method(predictions=predictions, references=by_position)
+            for references in (qrels, written(tmp_path / "qrels", qrels, "qrels")):
+                with pytest.raises(ValueError, match=r"^predictions are by position .* and references by ids"):
+                    method(predictions=by_position, references=references)
+        for side in ((run, qrels), (tmp_path / "run", tmp_path / "qrels")):
+            with pytest.raises(ValueError, match=r"^query_ids are for flat predictions and references"):
+                method(predictions=side[0], references=side[1], query_ids=[1, 1])
+    assert len(metric) == 0
+
+
+def test_ties_by_docid_need_ids(ndcg: evaluate.Metric) -> None:
+    for inputs in ({"predictions": [[1, 1]]}, {"predictions": [1, 1], "query_ids": ["a", "a"]}):
+        references = [[1, 0]] if "query_ids" not in inputs else [1, 0]
+        with pytest.raises(ValueError, match='ties="docid" needs document ids'):
+            ndcg.compute(**inputs, references=references, ties="docid")
+
+
+# --- Padding ---------------------------------------------------------------------------------------------------------
+
+LEFT_OUT_SCORES = [[0.5, 2.25], [7.0], [1.0, 1.0, 0.25], []]
+LEFT_OUT_RELEVANCES = [[1, 2], [0], [0, 3, 1], []]
+
+
+def padded(rows: Rows, value: Any) -> Rows:
+    """Padded on the right, but the last query, which is all padding."""
+    return [[*row, *[value] * (3 - len(row))] for row in rows]
+
+
+@pytest.mark.parametrize("score", [0.0, 99.0, -99.0, -100, 1e30, math.nan, math.inf, -math.inf, None])
+@pytest.mark.parametrize(
+    "form", ["lists", "NumPy", "PyTorch bfloat16", "PyTorch float32", "JAX float32", "Arrow lists"]
+)
+def test_padding_is_as_if_left_out_whatever_its_score(ndcg: evaluate.Metric, form: str, score: Any) -> None:
+    scores = padded(LEFT_OUT_SCORES, score)
+    if score is not None:
+        scores = EVERY_FORM[form](scores)
+    references = EVERY_FORM[form](padded(LEFT_OUT_RELEVANCES, -100))
+    expected = of_lists(ndcg, LEFT_OUT_SCORES, LEFT_OUT_RELEVANCES)
+    assert values(ndcg, predictions=scores, references=references, ignore_index=-100) == expected
+
+
+@pytest.mark.parametrize(("dtype", "ignore_index"), [(np.int8, -1), (np.uint8, 255), (np.float32, -1.0), (float, 0.5)])
+def test_any_relevance_may_mark_padding(ndcg: evaluate.Metric, dtype: Any, ignore_index: float) -> None:
+    references = np.array(padded(LEFT_OUT_RELEVANCES, ignore_index), dtype)
+    expected = of_lists(ndcg, LEFT_OUT_SCORES, LEFT_OUT_RELEVANCES)
+    predictions = padded(LEFT_OUT_SCORES, 3.0)
+    assert values(ndcg, predictions=predictions, references=references, ignore_index=ignore_index) == expected
+
+
+def test_padding_in_the_middle_and_beside_missing_values_is_left_out(ndcg: evaluate.Metric) -> None:
+    predictions = [[9.0, 0.5, math.nan, None, 2.0, None], [-100.0, 1.0]]
+    references = [[-100, 1, -100, 2, None, -100], [1, -100]]
+    expected = of_lists(ndcg, [[0.5, None, 2.0], [-100.0]], [[1, 2, None], [1]])
+    assert values(ndcg, predictions=predictions, references=references, ignore_index=-100) == expected
+
+
+def test_padding_is_left_out_of_flat_rankings_and_mappings(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    expected = of_lists(ndcg, [[0.5, 1.0]], [[1, 0]])
+    flat = {"predictions": [0.5, math.nan, 1.0], "references": [1, -100, 0], "query_ids": ["q"] * 3}
+    assert values(ndcg, **flat, ignore_index=-100) == expected
+    run, qrels = {"q": {"a": 0.5, "b": 2.0, "c": 1.0}}, {"q": {"a": 1, "b": -100, "c": 0}}
+    for predictions, references in both(tmp_path, run, qrels):
+        assert values(ndcg, predictions=predictions, references=references, ignore_index=-100) == expected
+
+
+def test_padding_is_left_out_of_batches(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    scores, relevances = padded(LEFT_OUT_SCORES, math.nan), padded(LEFT_OUT_RELEVANCES, -100)
+    metric.add_batch(predictions=np.array(scores), references=np.array(relevances), ignore_index=-100)
+    assert values(metric) == of_lists(fresh_metric(), LEFT_OUT_SCORES, LEFT_OUT_RELEVANCES)
+
+
+def test_without_ignore_index_padding_is_refused_as_a_relevance(ndcg: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match=r"^references: query 1, position 1: the relevance -100"):
+        ndcg.compute(
+            predictions=padded(LEFT_OUT_SCORES, 0.0), references=padded([[1, 2, 0], [0]], -100) + [[0] * 3] * 2
+        )
+    with pytest.raises(ValueError, match=r"^predictions: query 0, position 1: nan"):
+        ndcg.compute(predictions=[[1, math.nan]], references=[[1, 2]], ignore_index=-100)
+
+
+def test_all_padding_is_a_query_with_nothing_relevant(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": [[1.0, 2.0], [1.0, 2.0]], "references": [[-100, -100], [0, 1]], "ignore_index": -100}
+    for zero_division in (0.0, 1.0):
+        result = ndcg.compute(**inputs, zero_division=zero_division, use_aggregator=False)
+        assert result == {"nDCG": [zero_division, 1.0]}
+    assert ndcg.compute(**inputs, zero_division=math.nan) == {"nDCG": 1.0}
+
+
+@pytest.mark.parametrize("value", ["-100", math.nan, math.inf, True, [-100], None])
+def test_an_ignore_index_that_is_no_number_is_refused(ndcg: evaluate.Metric, value: Any) -> None:
+    if value is None:
+        assert ndcg.compute(predictions=[[1, 0]], references=[[1, 0]], ignore_index=None) == {"nDCG": 1.0}
+        return
+    with pytest.raises(ValueError, match=r"^ignore_index must be"):
+        ndcg.compute(predictions=[[1, 0]], references=[[1, 0]], ignore_index=value)
+
+
+# --- Only the judged -------------------------------------------------------------------------------------------------
+
+
+def test_only_the_judged_are_ranked_as_if_the_others_were_dropped(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    scores = [[3.0, 2.0, 2.0, None, 1.0, 2.0], [5.0, 4.0], [1.0, 2.0]]
+    relevances = [[None, 1, None, 3, 2, 0], [None, None], [1, 0]]
+    expected = of_lists(ndcg, [[2.0, None, 1.0, 2.0], [], [1.0, 2.0]], [[1, 3, 2, 0], [], [1, 0]])
+    for form in RAGGED_FORMS:
+        if form != "masked NumPy, padded":  # which is not as wide
+            inputs = {"predictions": RAGGED_FORMS[form](scores), "references": RAGGED_FORMS[form](relevances)}
+            assert values(ndcg, **inputs, judged_only=True) == expected, form
+            assert values(ndcg, **inputs) != expected, form
+    flat = {"predictions": [each for row in scores for each in row], "query_ids": [0] * 6 + [1] * 2 + [2] * 2}
+    flat["references"] = [each for row in relevances for each in row]
+    assert values(ndcg, **flat, judged_only=True) == expected
+    run, qrels = by_ids(scores), by_ids(relevances)
+    assert values(ndcg, predictions=run, references=qrels, judged_only=True) == expected
+    qrels = {"q0": qrels["q0"], "q2": qrels["q2"]}  # a file holds no query without documents
+    expected = {name: [each[0], each[2]] for name, each in expected.items()}
+    for predictions, references in both(tmp_path, run, qrels):
+        assert values(ndcg, predictions=predictions, references=references, judged_only=True) == expected
+
+
+def test_only_the_judged_of_a_random_run_are_ranked(ndcg: evaluate.Metric) -> None:
+    rng = np.random.default_rng(8)
+    scores = np.ma.MaskedArray(rng.integers(0, 12, (50, 30)) / 4, rng.random((50, 30)) < 0.2)
+    relevances = np.ma.MaskedArray(rng.integers(0, 4, (50, 30)), rng.random((50, 30)) < 0.4)
+    by_hand = [
+        [list(side) for side in zip(*[(s, r) for s, r in zip(*rows, strict=True) if r is not None], strict=True)]
+        for rows in zip(scores.tolist(), relevances.tolist(), strict=True)
+    ]
+    dropped = {"predictions": [s for s, _ in by_hand], "references": [r for _, r in by_hand]}
+    for ties in ("average", "first", "last", "best", "worst"):
+        actual = values(ndcg, predictions=scores, references=relevances, judged_only=True, ties=ties)
+        assert actual == values(ndcg, **dropped, ties=ties), ties
+
+
+def test_only_the_judged_of_batches_are_ranked(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    metric.add_batch(predictions=[[3.0, 2.0]], references=[[None, 1]])
+    assert metric.compute(judged_only=True) == {"nDCG": 1.0}
+    metric.add_batch(predictions=[[3.0, 2.0]], references=[[None, 1]])
+    assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(3), rel=1e-15)}
+
+
+def test_only_the_judged_and_padding_together(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": [[3.0, 2.0, 1.0, 9.0]], "references": [[None, 0, 1, -100]]}
+    expected = of_lists(ndcg, [[2.0, 1.0]], [[0, 1]])
+    assert values(ndcg, **inputs, judged_only=True, ignore_index=-100) == expected

@@ -1,0 +1,515 @@
+"""TREC files: every way that people write them is read, and what is malformed is refused by file and line."""
+
+import gzip
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pytest
+from conftest import MetricFactory
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trec
+
+RUN = "q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 -1 tag\nq2 Q0 d1 1 0.25 tag\n"
+RUN_READ = {"q1": {"d1": 2.5, "d2": -1.0}, "q2": {"d1": 0.25}}
+QRELS = "q1 0 d1 1\nq1 0 d3 2\nq2 0 d1 0\n"
+QRELS_READ = {"q1": {"d1": 1, "d3": 2}, "q2": {"d1": 0}}
+KINDS = ("run", "qrels")
+READERS: dict[str, Callable[[Any], dict[str, dict[str, Any]]]] = {"run": trec.read_run, "qrels": trec.read_qrels}
+ARGUMENTS = {"run": "predictions", "qrels": "references"}
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a file of the given content, as it is."""
+
+    def to_file(content: str | bytes, name: str = "file.txt") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return to_file
+
+
+def line(kind: str, query: str = "q", document: str = "d", value: object = 1) -> str:
+    return f"{query} Q0 {document} 1 {value} tag" if kind == "run" else f"{query} 0 {document} {value}"
+
+
+# --- What is read ----------------------------------------------------------------------------------------------------
+
+LAYOUTS: dict[str, Callable[[str], str]] = {
+    "single spaces": lambda text: text,
+    "tabs": lambda text: text.replace(" ", "\t"),
+    "several spaces": lambda text: text.replace(" ", "    "),
+    "spaces and tabs": lambda text: text.replace(" ", " \t  \t "),
+    "leading spaces": lambda text: "".join("  " + each for each in text.splitlines(keepends=True)),
+    "leading tabs": lambda text: "".join("\t" + each for each in text.splitlines(keepends=True)),
+    "trailing spaces": lambda text: text.replace("\n", "   \n"),
+    "trailing tabs": lambda text: text.replace("\n", "\t\n"),
+    "CRLF": lambda text: text.replace("\n", "\r\n"),
+    "CRLF after spaces": lambda text: text.replace("\n", "  \r\n"),
+    "CRLF and no final newline": lambda text: text.replace("\n", "\r\n").removesuffix("\r\n"),
+    "CRLF and blank lines": lambda text: "\r\n" + text.replace("\n", "\r\n\r\n"),
+    "no final newline": lambda text: text.removesuffix("\n"),
+    "no final newline but spaces": lambda text: text.removesuffix("\n") + "  ",
+    "no final newline after leading spaces": lambda text: "  " + text.removesuffix("\n").replace("\n", "\n  "),
+    "blank lines": lambda text: "\n\n" + text.replace("\n", "\n\n"),
+    "lines of spaces": lambda text: " \n" + text.replace("\n", "\n  \t \n"),
+    "comments": lambda text: "# a comment\n" + text.replace("\n", "\n#another one of words\n"),
+    "comments with tabs and CRLF": lambda text: "#\ta\r\n" + text.replace("\n", "\r\n#\tb c\r\n"),
+    "indented comments": lambda text: "  # a comment\n" + text.replace("\n", "\n\t# another\n"),
+    "empty comments": lambda text: "#\n" + text + "#\n#",
+    "a comment without a newline at the end": lambda text: text + "# the end",
+    "a byte order mark": lambda text: "\ufeff" + text,
+    "a byte order mark before a comment": lambda text: "\ufeff# a comment\n" + text,
+}
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 26])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_of_lines_is_read(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, layout: str, chunk: int
+) -> None:
+    monkeypatch.setattr(trec, "CHUNK", chunk)
+    assert trec.read_run(write(LAYOUTS[layout](RUN))) == RUN_READ
+    assert trec.read_qrels(write(LAYOUTS[layout](QRELS))) == QRELS_READ
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_path_is_a_string_or_a_path_of_pathlib(write: Callable[..., Path], kind: str) -> None:
+    path = write(RUN if kind == "run" else QRELS)
+    assert READERS[kind](path) == READERS[kind](str(path)) == (RUN_READ if kind == "run" else QRELS_READ)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 26])
+def test_files_that_end_in_gz_are_decompressed(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(trec, "CHUNK", chunk)
+    assert trec.read_run(write(gzip.compress(RUN.encode()), "run.gz")) == RUN_READ
+    assert trec.read_qrels(str(write(gzip.compress(QRELS.encode()), "qrels.txt.gz"))) == QRELS_READ
+    several = b"".join(gzip.compress(each.encode()) for each in RUN.splitlines(keepends=True))
+    assert trec.read_run(write(several, "appended.gz")) == RUN_READ
+
+
+IDS = [
+    "NA",
+    "null",
+    "NULL",
+    "nan",
+    "N/A",
+    "None",
+    "true",
+    "1e5",
+    "007",
+    "7",
+    "-1",
+    "0x1F",
+    '"quoted"',
+    '"',
+    "'",
+    'a"b',
+    "a,b",
+    "a;b",
+    "a\\b",
+    "a#b",
+    "http://a.b/c?d=e&f#g",
+    "2024-01-01",
+    "dé",
+    "文書",
+    "🥇",
+    "e\u0301",
+    "a\u00a0b",
+    "9" * 40,
+    "x" * 1000,
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_are_text_whatever_they_look_like(write: Callable[..., Path], kind: str) -> None:
+    for text in IDS:
+        path = write(line(kind, query=text, document=text) + "\n")
+        assert READERS[kind](path) == {text: {text: 1}}, text
+    path = write("".join(line(kind, query, document) + "\n" for query in IDS for document in IDS))
+    assert READERS[kind](path) == {query: dict.fromkeys(IDS, 1) for query in IDS}
+
+
+SPELLINGS = ["1", "-1", "+1.5", "1.5", ".5", "5.", "-0.25", "1e5", "1E5", "-1.5e-3", "2.5E+10", "1e-400", "5e-324"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_number_in_any_spelling_is_the_nearest_float(write: Callable[..., Path], kind: str, spelling: str) -> None:
+    # with a fraction beside it, relevances are floats
+    path = write(line(kind, document="a", value=spelling) + "\n" + line(kind, document="b", value="0.1") + "\n")
+    assert READERS[kind](path) == {"q": {"a": float(spelling), "b": 0.1}}
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_scores_are_read_to_the_last_bit(tmp_path_factory: pytest.TempPathFactory, scores: list[float]) -> None:
+    path = tmp_path_factory.mktemp("run") / "run.txt"
+    path.write_text("".join(line("run", document=f"d{at}", value=repr(each)) + "\n" for at, each in enumerate(scores)))
+    actual = list(trec.read_run(path)["q"].values())
+    assert list(map(repr, actual)) == list(map(repr, scores))
+
+
+@pytest.mark.parametrize(
+    ("values", "read"),
+    [
+        (["0", "1", "-2"], [0, 1, -2]),
+        (["1.0", "2"], [1, 2]),
+        (["1e2", "0"], [100, 0]),
+        (["0.5", "1"], [0.5, 1.0]),
+        (["1e300", "1"], [1e300, 1.0]),
+    ],
+)
+def test_relevances_are_integers_where_all_are_whole(
+    write: Callable[..., Path], values: list[str], read: list[float]
+) -> None:
+    path = write("".join(line("qrels", document=f"d{at}", value=value) + "\n" for at, value in enumerate(values)))
+    actual = trec.read_qrels(path)
+    assert actual == {"q": {f"d{at}": value for at, value in enumerate(read)}}
+    assert set(map(type, actual["q"].values())) == {type(read[0])}
+
+
+def test_scores_are_floats_where_all_are_whole(write: Callable[..., Path]) -> None:
+    scores = trec.read_run(write(line("run", value=1)))["q"]
+    assert set(map(type, scores.values())) == {float}
+
+
+def test_queries_and_documents_keep_the_order_of_the_file(write: Callable[..., Path]) -> None:
+    # the lines of a query need not be next to each other
+    path = write("q2 0 b 1\nq10 0 c 1\nq2 0 a 2\nq1 0 z 0\nq10 0 a 1\n")
+    actual = [(query, list(documents.items())) for query, documents in trec.read_qrels(path).items()]
+    assert actual == [("q2", [("b", 1), ("a", 2)]), ("q10", [("c", 1), ("a", 1)]), ("q1", [("z", 0)])]
+
+
+def test_the_rank_and_the_other_columns_are_not_looked_at(write: Callable[..., Path]) -> None:
+    assert trec.read_run(write("q x d1 9 0.5 NA\nq - d2 first 2 #tag\n")) == {"q": {"d1": 0.5, "d2": 2.0}}
+    assert trec.read_qrels(write("q Q0 d1 1\nq NA d2 0\n")) == {"q": {"d1": 1, "d2": 0}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_hold_indices_into_distinct_queries_and_the_ids_of_documents(
+    write: Callable[..., Path], kind: str
+) -> None:
+    rows = [("b", "y", 1.0), ("a", "x", 2.0), ("b", "x", 0.5)]
+    columns = trec.read_columns(write("\n".join(line(kind, *row) for row in rows)), kind)
+    assert columns.query.dtype == np.int64
+    assert columns.value.dtype == np.float64
+    assert (columns.query_ids.to_pylist(), columns.query.tolist()) == (["b", "a"], [0, 1, 0])
+    assert columns.document.to_pylist() == ["y", "x", "x"]
+    assert columns.value.tolist() == [1.0, 2.0, 0.5]
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_chunks_may_end_anywhere(write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, compress: bool) -> None:
+    text = "# run\r\n" + "".join(
+        f" q{at % 3}\tQ0  文書{at}   {at}\t{at / 8} tag \r\n" + "#  comment\n \n" * (at % 2) for at in range(9)
+    )
+    expected = {f"q{query}": {f"文書{at}": at / 8 for at in range(query, 9, 3)} for query in range(3)}
+    path = write(text) if not compress else write(gzip.compress(text.encode()), "run.gz")
+    for chunk in range(1, len(text.encode()) + 2):
+        monkeypatch.setattr(trec, "CHUNK", chunk)
+        actual = trec.read_run(path)
+        assert actual == expected, chunk
+        assert list(actual) == list(expected), chunk
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_larger_than_what_arrow_parses_at_a_time_is_read_whole(write: Callable[..., Path], kind: str) -> None:
+    documents = {f"q{query}": {f"d{query * at}": at / 4 for at in range(1, 201)} for query in range(1, 401)}
+    path = write("".join(line(kind, q, d, value) + "\n" for q, each in documents.items() for d, value in each.items()))
+    assert path.stat().st_size > 1 << 20
+    assert READERS[kind](path) == documents
+
+
+def test_the_metric_reads_files_as_the_functions_do(ndcg: evaluate.Metric, write: Callable[..., Path]) -> None:
+    run, qrels = write(RUN, "run"), write(gzip.compress(QRELS.encode()), "qrels.gz")
+    assert ndcg.read_run(run) == RUN_READ
+    assert ndcg.read_qrels(str(qrels)) == QRELS_READ
+    values = ndcg.compute(predictions=run, references=str(qrels), use_aggregator=False)
+    assert values == ndcg.compute(predictions=RUN_READ, references=QRELS_READ, use_aggregator=False)
+    # q1: d1 of relevance 1 ranks first, d3 of relevance 2 was not retrieved; q2: nothing is relevant
+    assert values["nDCG"] == pytest.approx([1 / (2 + 1 / math.log2(3)), 0.0], rel=1e-15)
+
+
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+def test_files_may_be_added_as_batches(
+    fresh_metric: MetricFactory, write: Callable[..., Path], keep_in_memory: bool
+) -> None:
+    metric = fresh_metric(keep_in_memory=keep_in_memory)
+    metric.add_batch(predictions=[[1, 0]], references=[[0, 1]])
+    metric.add_batch(predictions=write(RUN, "run"), references=write(QRELS, "qrels"))
+    assert len(metric) == 3
+    expected = [1 / math.log2(3), 1 / (2 + 1 / math.log2(3)), 0.0]
+    assert metric.compute(use_aggregator=False)["nDCG"] == pytest.approx(expected, rel=1e-15)
+
+
+# --- What is refused -------------------------------------------------------------------------------------------------
+
+GOOD = {"run": "q Q0 good 1 1.5 tag", "qrels": "q 0 good 1"}
+# per fault: its line in a run and in qrels, and what the error says of it
+FAULTY_LINES: dict[str, tuple[str, str, str]] = {
+    "a column is missing": ("q Q0 d 1 1.5", "q 0 d", "columns where"),
+    "only one column": ("q", "q", "columns where"),
+    "a column too many": ("q Q0 d 1 1.5 tag more", "q 0 d 1 more", "columns where"),
+    "a comment after the columns": ("q Q0 d 1 1.5 tag # good", "q 0 d 1 # good", "columns where"),
+    "text": ("q Q0 d 1 high tag", "q 0 d high", "'high' is not a number"),
+    "a decimal comma": ("q Q0 d 1 1,5 tag", "q 0 d 1,5", "'1,5' is not a number"),
+    "a hexadecimal number": ("q Q0 d 1 0x10 tag", "q 0 d 0x10", "'0x10' is not a number"),
+    "an underscore": ("q Q0 d 1 1_000 tag", "q 0 d 1_000", "'1_000' is not a number"),
+    "fullwidth digits": ("q Q0 d 1 １ tag", "q 0 d １", "'１' is not a number"),
+    "no value but NA": ("q Q0 d 1 NA tag", "q 0 d NA", "'NA' is not a number"),
+    "nan": ("q Q0 d 1 nan tag", "q 0 d nan", "nan is not finite"),
+    "NaN": ("q Q0 d 1 NaN tag", "q 0 d NaN", "NaN is not finite"),
+    "inf": ("q Q0 d 1 inf tag", "q 0 d inf", "inf is not finite"),
+    "-inf": ("q Q0 d 1 -inf tag", "q 0 d -inf", "-inf is not finite"),
+    "Infinity": ("q Q0 d 1 Infinity tag", "q 0 d Infinity", "Infinity is not finite"),
+    "a number beyond floats": ("q Q0 d 1 1e400 tag", "q 0 d 1e400", "1e400 is not finite"),
+    "a document twice": ("q Q0 good 2 1 tag", "q 0 good 0", "document good of query q is in line 2 already"),
+    "a document twice with one value": ("q Q0 good 1 1.5 tag", "q 0 good 1", "is in line 2 already"),
+    "a document twice in other columns": ("q\tx  good 9 1.5 other", "q\t9  good 1", "is in line 2 already"),
+}
+
+
+def refused(kind: str, path: Path) -> str:
+    """The message of the one-line error that the function of the kind refuses the file with."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - each test looks at the message
+        READERS[kind](path)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def refused_by_metric(metric: evaluate.Metric, kind: str, path: Path) -> str:
+    """The message that the metric refuses the file with, as it does everywhere; its other file is in order."""
+    sides = {"predictions": path.with_name("good.run"), "references": path.with_name("good.qrels")}
+    for side, text in zip(sides.values(), (RUN, QRELS), strict=True):
+        side.write_text(text)
+    sides[ARGUMENTS[kind]] = path
+    messages = set()
+    for form in (path, str(path)):
+        for method in (metric.compute, metric.add_batch):
+            with pytest.raises(ValueError, match=rf"^{ARGUMENTS[kind]}: ") as caught:
+                method(**{**sides, ARGUMENTS[kind]: form})
+            messages.add(str(caught.value))
+    assert len(messages) == 1
+    assert "\n" not in messages.copy().pop()
+    return messages.pop()
+
+
+@pytest.fixture
+def holding(fresh_metric: MetricFactory) -> evaluate.Metric:
+    """A metric that holds a batch of one query."""
+    metric = fresh_metric()
+    metric.add_batch(predictions=[[2, 1]], references=[[0, 1]])
+    return metric
+
+
+def assert_nothing_was_added(metric: evaluate.Metric) -> None:
+    assert len(metric) == 1
+    assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(3), rel=1e-15)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("fault", FAULTY_LINES)
+def test_a_faulty_line_is_refused_by_its_number_and_changes_nothing(
+    holding: evaluate.Metric, write: Callable[..., Path], kind: str, fault: str
+) -> None:
+    faulty, problem = FAULTY_LINES[fault][KINDS.index(kind)], FAULTY_LINES[fault][2]
+    text = f"# comment\n{GOOD[kind]}\n\n{faulty}\n{line(kind, 'other')}\n"
+    for path in (
+        write(text),
+        write(gzip.compress(text.encode()), "file.gz"),
+        write(text.replace("\n", "\r\n"), "crlf"),
+    ):
+        message = refused(kind, path)
+        assert message.startswith(f"{path}: line 4: "), message
+        assert problem in message
+        assert refused_by_metric(holding, kind, path) == f"{ARGUMENTS[kind]}: {message}"
+    assert_nothing_was_added(holding)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("fault", FAULTY_LINES)
+def test_a_faulty_line_is_refused_by_its_number_wherever_chunks_end(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str, fault: str
+) -> None:
+    path = write(f"# comment\n{GOOD[kind]}\n\n{FAULTY_LINES[fault][KINDS.index(kind)]}")
+    messages = set()
+    for chunk in (1, 10, 20, 30, 1 << 26):
+        monkeypatch.setattr(trec, "CHUNK", chunk)
+        messages.add(refused(kind, path))
+    assert len(messages) == 1
+    assert messages.pop().startswith(f"{path}: line 4: ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_error_names_the_columns_of_the_file(write: Callable[..., Path], kind: str) -> None:
+    columns = {"run": "query Q0 document rank score tag", "qrels": "query iteration document relevance"}[kind]
+    other = line("qrels" if kind == "run" else "run")
+    found, expected = (4, 6) if kind == "run" else (6, 4)
+    path = write(other)
+    assert refused(kind, path) == f"{path}: line 1: {found} columns where {kind} have {expected}: {columns}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_of_several_faults_is_named(write: Callable[..., Path], kind: str) -> None:
+    path = write("\n".join([line(kind, document="a"), line(kind, document="b", value="x"), line(kind, document="a")]))
+    assert refused(kind, path).startswith(f"{path}: line 2: ")
+    path = write("\n".join([line(kind, document="a"), line(kind, document="a"), line(kind, document="b", value="x")]))
+    assert refused(kind, path).startswith(f"{path}: line 2: ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("space", ["\u00a0", "\u3000", "\u2028", "\x85"])
+def test_a_line_that_is_read_is_not_blamed_for_a_later_one(write: Callable[..., Path], kind: str, space: str) -> None:
+    good = line(kind, document=f"a{space}b")
+    assert READERS[kind](write(good)) == {"q": {f"a{space}b": 1}}
+    path = write(f"{good}\n{line(kind, document='c', value='x')}\n")
+    assert refused(kind, path).startswith(f"{path}: line 2: ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_comment_that_is_skipped_is_not_blamed_for_a_later_line(write: Callable[..., Path], kind: str) -> None:
+    comment = "# généré\n".encode("latin-1")
+    assert READERS[kind](write(comment + line(kind).encode())) == {"q": {"d": 1}}
+    path = write(comment + line(kind, value="x").encode())
+    assert refused(kind, path).startswith(f"{path}: line 2: ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_document_in_two_queries_is_no_duplicate(write: Callable[..., Path], kind: str) -> None:
+    path = write(f"{line(kind, 'q1')}\n{line(kind, 'q2')}\n")
+    assert READERS[kind](path) == {"q1": {"d": 1}, "q2": {"d": 1}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_are_not_run_together(write: Callable[..., Path], kind: str) -> None:
+    path = write(f"{line(kind, 'a', 'bc')}\n{line(kind, 'ab', 'c')}\n{line(kind, 'a', 'b')}\n")
+    assert READERS[kind](path) == {"a": {"bc": 1, "b": 1}, "ab": {"c": 1}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "content",
+    ["", "\n", " \n\t\r\n", "# only\n# comments\n", "# no newline"],
+    ids=["empty", "\\n", "blank", "#", "#end"],
+)
+def test_a_file_without_lines_is_refused(
+    holding: evaluate.Metric, write: Callable[..., Path], kind: str, content: str
+) -> None:
+    for path in (write(content), write(gzip.compress(content.encode()), "file.gz")):
+        message = refused(kind, path)
+        assert message.startswith(f"{path}: holds no lines")
+        assert refused_by_metric(holding, kind, path) == f"{ARGUMENTS[kind]}: {message}"
+    assert_nothing_was_added(holding)
+
+
+BINARY = {
+    "all bytes": bytes(range(256)) * 9,
+    "zeros": bytes(10_000),
+    "gzip without its ending": gzip.compress(RUN.encode()),
+    "UTF-16": RUN.encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("content", BINARY)
+def test_a_binary_file_is_refused_at_its_first_line(
+    holding: evaluate.Metric, write: Callable[..., Path], kind: str, content: str
+) -> None:
+    path = write(BINARY[content])
+    message = refused(kind, path)
+    assert message.startswith(f"{path}: line 1: ")
+    assert refused_by_metric(holding, kind, path) == f"{ARGUMENTS[kind]}: {message}"
+    assert_nothing_was_added(holding)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("column", ["query", "document"])
+def test_ids_that_are_not_utf8_are_refused_by_line(
+    holding: evaluate.Metric, write: Callable[..., Path], kind: str, column: str
+) -> None:
+    path = write(f"{GOOD[kind]}\n{line(kind, **{column: 'dé'})}\n".encode("latin-1"))
+    message = refused(kind, path)
+    assert message == f"{path}: line 2: is not text in UTF-8"
+    assert refused_by_metric(holding, kind, path) == f"{ARGUMENTS[kind]}: {message}"
+    assert_nothing_was_added(holding)
+
+
+LONG = "".join(f"q Q0 d{at * 7919 % 10007} 1 {at} tag\n" for at in range(2000)).encode()
+UNREADABLE_GZ = {
+    "cut in the middle": gzip.compress(LONG)[:5000],
+    "cut in the header": gzip.compress(LONG)[:5],
+    "cut before its check sum": gzip.compress(LONG)[:-8],
+    "of a wrong check sum": gzip.compress(LONG)[:-8] + bytes(8),
+    "not compressed": LONG,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("content", UNREADABLE_GZ)
+def test_a_gz_that_cannot_be_decompressed_is_refused_by_name(
+    holding: evaluate.Metric, write: Callable[..., Path], kind: str, content: str
+) -> None:
+    path = write(UNREADABLE_GZ[content], "file.gz")
+    message = refused_by_metric(holding, kind, path)
+    assert message.startswith(f"{ARGUMENTS[kind]}: {path}: ")
+    with pytest.raises((OSError, ValueError), match=re.escape(str(path))) as caught:
+        READERS[kind](path)
+    assert "\n" not in str(caught.value)
+    assert_nothing_was_added(holding)
+
+
+@pytest.mark.parametrize("chunk", [64, 1000, 1 << 26])
+def test_a_gz_that_is_cut_is_never_half_read(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(trec, "CHUNK", chunk)
+    whole = gzip.compress(LONG)
+    for size in range(1, len(whole), 997):
+        with pytest.raises((OSError, ValueError)):
+            trec.read_run(write(whole[:size], "run.gz"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_cannot_be_opened_is_refused_by_name(holding: evaluate.Metric, tmp_path: Path, kind: str) -> None:
+    missing = tmp_path / "missing.txt"
+    with pytest.raises(FileNotFoundError, match=re.escape(str(missing))):
+        READERS[kind](missing)
+    problem = f"{ARGUMENTS[kind]}: {missing}: cannot be read as a TREC {kind} file: No such file or directory"
+    assert refused_by_metric(holding, kind, missing) == problem
+    for folder in (tmp_path, tmp_path / "folder.gz"):
+        folder.mkdir(exist_ok=True)
+        with pytest.raises(IsADirectoryError, match=re.escape(str(folder))):
+            READERS[kind](folder)
+        problem = f"{ARGUMENTS[kind]}: {folder}: cannot be read as a TREC {kind} file: Is a directory"
+        assert refused_by_metric(holding, kind, folder) == problem
+    assert_nothing_was_added(holding)
+
+
+def test_a_missing_side_is_still_missing_beside_a_file(holding: evaluate.Metric, write: Callable[..., Path]) -> None:
+    for argument, path in (("predictions", write(RUN, "run")), ("references", write(QRELS, "qrels"))):
+        other = ({"predictions", "references"} - {argument}).pop()
+        with pytest.raises(ValueError, match=f"{other} are missing"):
+            holding.compute(**{argument: path})
+    assert_nothing_was_added(holding)
+
+
+def test_a_first_file_that_is_refused_leaves_an_empty_metric(
+    fresh_metric: MetricFactory, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    metric = fresh_metric()
+    path = write(f"{GOOD['run']}\nq Q0 d 1 high tag\n")
+    with pytest.raises(ValueError, match="line 2"):
+        metric.add_batch(predictions=path, references=write(QRELS, "qrels"))
+    assert len(metric) == 0
+    assert not list((tmp_path / "cache").rglob("*.arrow"))
