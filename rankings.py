@@ -555,7 +555,7 @@ def _mappings(
     for query, judged in references.items():
         run = predictions.get(query, {})
         if by_docid:
-            run = {document: run[document] for document in sorted(run, reverse=True)}
+            run = {document: run[document] for document in _descending(query, run)}
         scores.extend(run.values())
         relevances.extend(map(judged.get, run, repeat(math.nan)))
         missing = [document for document in judged if document not in run]
@@ -567,7 +567,7 @@ def _mappings(
     def place(query: int, position: int | None) -> str:
         name = list(references)[query]
         run = predictions.get(name, {})
-        documents = sorted(run, reverse=True) if by_docid else list(run)
+        documents = _descending(name, run) if by_docid else list(run)
         documents += [document for document in references[name] if document not in run]
         return f"query {name!r}" + ("" if position is None else f", document {documents[position]!r}")
 
@@ -581,6 +581,15 @@ def _mappings(
     if nan.any():
         known = ~nan if known is None else known & ~nan
     return Rankings(relevance, score, offsets, known, retrieved, place)
+
+
+def _descending(query: Any, documents: Mapping[Any, Any]) -> list[Any]:
+    """Document ids in descending order."""
+    try:
+        return sorted(documents, reverse=True)
+    except TypeError as error:
+        problem = f"the document ids have no order: {error}"
+        raise ValueError(f'predictions: query {query!r}: ties="docid": {problem}; give all as strings') from None
 
 
 def _columns(argument: str, side: Any) -> Columns:

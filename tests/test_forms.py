@@ -936,3 +936,16 @@ def test_only_the_judged_and_padding_together(ndcg: evaluate.Metric) -> None:
     inputs = {"predictions": [[3.0, 2.0, 1.0, 9.0]], "references": [[None, 0, 1, -100]]}
     expected = of_lists(ndcg, [[2.0, 1.0]], [[0, 1]])
     assert values(ndcg, **inputs, judged_only=True, ignore_index=-100) == expected
+
+
+def test_document_ids_without_an_order_are_refused_by_docid(ndcg: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match=r"^predictions: query 'q': ties=\"docid\": .*no order.*strings"):
+        ndcg.compute(predictions={"q": {"a": 1, 3: 1}}, references={"q": {"a": 1}}, ties="docid")
+
+
+def test_a_nan_of_pandas_is_a_missing_value(ndcg: evaluate.Metric) -> None:
+    import pandas as pd
+
+    scores, users = pd.Series([0.5, math.nan, 1.0]), pd.Series([1, 1, 1])
+    actual = ndcg.compute(predictions=scores, references=[1, 0, 2], query_ids=users, measures=["DCG", "IDCG"])
+    assert actual == ndcg.compute(predictions=[[0.5, None, 1.0]], references=[[1, 0, 2]], measures=["DCG", "IDCG"])

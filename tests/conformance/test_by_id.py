@@ -1,0 +1,203 @@
+"""Rankings by ids score as trec_eval scores them: pytrec_eval and ir_measures themselves on random runs and qrels."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import ir_measures
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+CUTOFFS = [1, 5, 10, 100]
+OPTIONS: dict[str, Any] = {"ties": "docid", "negative_relevance": "clip", "use_aggregator": False}
+SEEDS = range(25)
+
+Run = dict[str, dict[str, float]]
+Qrels = dict[str, dict[str, int]]
+
+
+def generated(seed: int) -> tuple[Run, Qrels]:
+    """Ties, unjudged, unretrieved and negatively judged documents, queries that miss on either side."""
+    rng = np.random.default_rng(seed)
+    queries = int(rng.integers(1, 30))
+    longest = int(rng.choice([3, 12, 60, 250]))
+    levels = int(rng.choice([1, 3, 20, 1000]))  # of scores; few make many ties
+    lowest, highest = int(rng.choice([-2, 0])), int(rng.integers(1, 5))
+    run: Run = {}
+    qrels: Qrels = {}
+    for query in rng.permutation(queries):
+        known = rng.permutation(2 * longest)[: rng.integers(1, 2 * longest + 1)]
+        ids = [f"{'dDé9'[document % 4]}{document}" for document in known.tolist()]
+        retrieved, judged = rng.random(len(ids)) < rng.uniform(0.2, 1), rng.random(len(ids)) < rng.uniform(0.2, 1)
+        # eighths of small numbers, which float32 holds exactly: trec_eval keeps scores as those
+        scores = (rng.integers(-levels, levels, len(ids)) / 8).tolist()
+        relevances = rng.integers(lowest, highest + 1, len(ids)).tolist()
+        if rng.random() < 0.85 and retrieved.any():
+            run[f"q{query}"] = {id_: score for id_, score, is_in in zip(ids, scores, retrieved, strict=True) if is_in}
+        relevances[int(judged.argmax())] = int(rng.integers(0, highest + 1))  # see below, of all negative
+        if rng.random() < 0.85 and judged.any():
+            qrels[f"q{query}"] = {
+                id_: value for id_, value, is_in in zip(ids, relevances, judged, strict=True) if is_in
+            }
+    run["shared"], qrels["shared"] = {"a": 1.0, "b": 1.0, "c": 0.5}, {"a": 1, "c": 2, "d": 1, "e": -1}
+    return run, qrels
+
+
+def of_pytrec_eval(run: Run, qrels: Qrels) -> dict[str, list[float]]:
+    """Per measure the values of all queries of the qrels: 0 where pytrec_eval has none."""
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg", "ndcg_cut." + ",".join(map(str, CUTOFFS))})
+    scored = evaluator.evaluate(run)
+    assert scored.keys() == run.keys() & qrels.keys()
+    names = {"nDCG": "ndcg", **{f"nDCG@{k}": f"ndcg_cut_{k}" for k in CUTOFFS}}
+    return {
+        name: [scored[query][theirs] if query in scored else 0.0 for query in qrels] for name, theirs in names.items()
+    }
+
+
+def assert_equal(actual: dict[str, list[float]], expected: dict[str, list[float]]) -> None:
+    assert actual.keys() == expected.keys()
+    for name, each in expected.items():
+        assert actual[name] == pytest.approx(each, rel=1e-9, abs=1e-9), name
+
+
+def files(folder: Path, run: Run, qrels: Qrels) -> dict[str, Path]:
+    """Both as TREC files; the lines of a query are not next to each other."""
+    rng = np.random.default_rng(len(run))
+    lines = [f"{query} Q0 {id_} 0 {score!r} tag" for query, each in run.items() for id_, score in each.items()]
+    rng.shuffle(lines)
+    (folder / "run.trec").write_text("\n".join(lines), encoding="utf-8")
+    lines = [f"{query} 0 {id_} {value}" for query, each in qrels.items() for id_, value in each.items()]
+    (folder / "qrels.txt").write_text("\n".join(lines), encoding="utf-8")
+    return {"predictions": folder / "run.trec", "references": folder / "qrels.txt"}
+
+
+def test_the_generated_data_hold_what_they_should() -> None:
+    found = set()
+    for run, qrels in map(generated, SEEDS):
+        found |= {"a query only in the run"} if run.keys() - qrels.keys() else set()
+        found |= {"a query only in the qrels"} if qrels.keys() - run.keys() else set()
+        for query in run.keys() & qrels.keys():
+            scores, relevances = run[query], qrels[query]
+            found |= {"ties"} if len(set(scores.values())) < len(scores) else set()
+            found |= {"unjudged"} if scores.keys() - relevances.keys() else set()
+            found |= {"not retrieved"} if relevances.keys() - scores.keys() else set()
+            found |= {"negative"} if min(relevances.values()) < 0 else set()
+            found |= {"nothing relevant"} if max(relevances.values()) <= 0 else set()
+            found |= {"more than 100"} if len(scores) > 100 else set()
+            assert all(float(np.float32(score)) == score for score in scores.values())
+    assert found == {
+        "a query only in the run",
+        "a query only in the qrels",
+        "ties",
+        "unjudged",
+        "not retrieved",
+        "negative",
+        "nothing relevant",
+        "more than 100",
+    }
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mappings_score_as_pytrec_eval_scores_them(ndcg: evaluate.Metric, seed: int) -> None:
+    run, qrels = generated(seed)
+    actual = ndcg.compute(predictions=run, references=qrels, k=[None, *CUTOFFS], **OPTIONS)
+    assert_equal(actual, of_pytrec_eval(run, qrels))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_trec_files_score_as_pytrec_eval_scores_them(ndcg: evaluate.Metric, tmp_path: Path, seed: int) -> None:
+    run, qrels = generated(seed)
+    paths = files(tmp_path, run, qrels)
+    actual = ndcg.compute(**paths, k=[None, *CUTOFFS], **OPTIONS)
+    assert_equal(actual, of_pytrec_eval(run, qrels))
+    with paths["predictions"].open(encoding="utf-8") as run_lines, paths["references"].open(encoding="utf-8") as lines:
+        assert_equal(actual, of_pytrec_eval(pytrec_eval.parse_run(run_lines), pytrec_eval.parse_qrel(lines)))
+    # what is read from the files is what pytrec_eval reads, and one side may be a mapping
+    for predictions, references in (
+        (ndcg.read_run(paths["predictions"]), ndcg.read_qrels(paths["references"])),
+        (run, paths["references"]),
+        (paths["predictions"], qrels),
+    ):
+        assert ndcg.compute(predictions=predictions, references=references, k=[None, *CUTOFFS], **OPTIONS) == actual
+
+
+def test_a_query_of_which_all_is_judged_negative_has_nothing_relevant(ndcg: evaluate.Metric) -> None:
+    # pytrec_eval 0.5.11 reads what it must not for such a query: it hangs or crashes, and so is not asked
+    run, qrels = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": -1, "b": -2, "c": -1}}
+    assert ndcg.compute(predictions=run, references=qrels, **OPTIONS) == {"nDCG": [0.0]}
+    assert ndcg.compute(predictions=run, references=qrels, **OPTIONS, zero_division=1.0) == {"nDCG": [1.0]}
+
+
+def test_the_mean_counts_queries_that_pytrec_eval_leaves_out(ndcg: evaluate.Metric) -> None:
+    run, qrels = {"q1": {"a": 1.0}}, {"q1": {"a": 1}, "q2": {"a": 1}}
+    assert pytrec_eval.RelevanceEvaluator(qrels, {"ndcg"}).evaluate(run) == {"q1": {"ndcg": 1.0}}
+    assert ndcg.compute(predictions=run, references=qrels, ties="docid") == {"nDCG": (1.0 + 0.0) / 2}
+
+
+IDS = st.sampled_from(["a", "A", "b", "9", "10", "é", "z#1", "文"])
+SCORES = st.sampled_from([-1.0, -0.0, 0.0, 0.25, 1.0, 1e6, 2.0**-20])
+RUNS = st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), st.dictionaries(IDS, SCORES, min_size=1), min_size=1)
+JUDGMENTS = st.dictionaries(IDS, st.integers(-2, 4), min_size=1).filter(lambda each: max(each.values()) >= 0)
+QRELS = st.dictionaries(st.sampled_from(["q3", "q2", "q4"]), JUDGMENTS, min_size=1)
+
+
+@given(run=RUNS, qrels=QRELS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_small_run_scores_as_pytrec_eval_scores_it(
+    ndcg: evaluate.Metric, tmp_path: Path, run: Run, qrels: Qrels
+) -> None:
+    if not run.keys() & qrels.keys():
+        with pytest.raises(ValueError, match="no query is one of the references'"):
+            ndcg.compute(predictions=run, references=qrels)
+        return
+    expected = of_pytrec_eval(run, qrels)
+    for inputs in ({"predictions": run, "references": qrels}, files(tmp_path, run, qrels)):
+        assert_equal(ndcg.compute(**inputs, k=[None, *CUTOFFS], **OPTIONS), expected)
+
+
+def without_negative(qrels: Qrels) -> Qrels:
+    """The qrels without what is judged negative: by trec_eval's judged_only such a document was not judged."""
+    return {query: {id_: value for id_, value in each.items() if value >= 0} for query, each in qrels.items()}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_only_the_judged_score_as_ir_measures_scores_them(ndcg: evaluate.Metric, tmp_path: Path, seed: int) -> None:
+    run, qrels = generated(seed)
+    judged = without_negative(qrels)
+    expected: dict[str, list[float]] = {}
+    for k in CUTOFFS:
+        measure = ir_measures.nDCG(judged_only=True) @ k
+        by_query = {each.query_id: each.value for each in ir_measures.iter_calc([measure], qrels, run)}
+        assert run.keys() & qrels.keys() <= by_query.keys() <= qrels.keys()
+        expected[f"nDCG@{k}"] = [by_query.get(query, 0.0) for query in qrels]
+    options = {"k": CUTOFFS, "judged_only": True, **OPTIONS}
+    assert_equal(ndcg.compute(predictions=run, references=judged, **options), expected)
+    # files hold no query without documents
+    held = [query for query in qrels if judged[query]]
+    expected = {name: [each[list(qrels).index(query)] for query in held] for name, each in expected.items()}
+    assert_equal(ndcg.compute(**files(tmp_path, run, judged), **options), expected)
+
+
+def test_a_document_judged_minus_1_was_judged_unlike_in_trec_eval(ndcg: evaluate.Metric) -> None:
+    run, qrels = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": -1, "b": 1}}
+    measure = ir_measures.nDCG(judged_only=True) @ 10
+    assert ir_measures.calc_aggregate([measure], qrels, run) == {measure: 1.0}
+    options = {"k": 10, "judged_only": True, "ties": "docid", "negative_relevance": "clip"}
+    actual = ndcg.compute(predictions=run, references=qrels, **options)
+    assert actual == {"nDCG@10": pytest.approx(1 / math.log2(3), rel=1e-15)}
+    assert ndcg.compute(predictions=run, references=without_negative(qrels), **options) == {"nDCG@10": 1.0}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_mean_is_the_one_of_ir_measures(ndcg: evaluate.Metric, seed: int) -> None:
+    run, qrels = generated(seed)
+    for judged_only, references in ((False, qrels), (True, without_negative(qrels))):
+        measure = ir_measures.nDCG(judged_only=judged_only) @ 10
+        expected = ir_measures.calc_aggregate([measure], qrels, run)[measure]
+        options = {**OPTIONS, "use_aggregator": True, "judged_only": judged_only}
+        actual = ndcg.compute(predictions=run, references=references, k=10, **options)
+        assert actual == {"nDCG@10": pytest.approx(expected, rel=1e-9)}
