@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from forms import forms
 from measure import QUICK, Plan, grow, run, without_simd
 from report import markdown, plot
 from shapes import QUICK_SHAPES, SHAPES
@@ -36,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not given.only:
         grow(results)
         without_simd(results)
+        results.forms = forms(results.plan.forms, rounds=3)
     text, output = markdown(results, time.perf_counter() - start), given.output
     if output is None and not (given.quick or given.only):
         output = HERE

@@ -37,6 +37,7 @@ class Plan:
         growth: numbers of scores for cost as the work grows; none: not measured.
         growth_rounds: processes per contender and number of scores.
         simd: whether to measure with NumPy's SIMD features switched off.
+        forms: documents in flat columns and files, ten times those in mappings.
     """
 
     scores: int = 5_000_000
@@ -45,9 +46,10 @@ class Plan:
     growth: tuple[int, ...] = (10**5, 10**6, 10**7, 10**8)
     growth_rounds: int = 3
     simd: bool = True
+    forms: int = 10_000_000
 
 
-QUICK = Plan(scores=200_000, rounds=2, seconds=0.02, growth=(10**5, 10**6), growth_rounds=1)
+QUICK = Plan(scores=200_000, rounds=2, seconds=0.02, growth=(10**5, 10**6), growth_rounds=1, forms=200_000)
 
 
 @dataclass
@@ -86,6 +88,7 @@ class Results(dict[tuple[Shape, str], Run]):
         growth: by contender and number of scores, ``{"ns": …, "extra": …}`` or ``{"note": …}``:
             nanoseconds per score, and peak memory above the input's, as a fraction of it.
         simd: by the NumPy features switched off, kernel over scikit-learn by shape, or a note.
+        forms: by the form of the rankings, seconds of each way to score them, or a note.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -94,6 +97,7 @@ class Results(dict[tuple[Shape, str], Run]):
         self.load = os.getloadavg()[0]
         self.growth: dict[tuple[str, int], dict[str, Any]] = {}
         self.simd: dict[str, dict[str, float] | str] = {}
+        self.forms: dict[str, dict[str, float | str]] = {}
 
     def ratio(self, slow: tuple[Shape, str], fast: tuple[Shape, str]) -> float | None:
         """How many times longer one takes than the other; None if one was not measured."""

@@ -82,6 +82,12 @@ def goals(results: Results) -> Iterator[Goal]:
     for features, ratios in results.simd.items():
         label = f"SIMD features off: {features or 'none, as is'}: kernel over scikit-learn"
         yield Goal(label, {} if isinstance(ratios, str) else ratios, 8)
+    for peer, least in (("pytrec_eval", 5), ("ranx", 20)):
+        yield Goal(f"mappings: `compute` over {peer}", _over(results, "mappings", peer), least)
+    for peer, least in (("pytrec_eval", 3), ("ranx", 10)):
+        yield Goal(f"TREC files: `compute` over {peer}", _over(results, "TREC", peer), least)
+    flat = {form: 1 / ratio for form, ratio in _over(results, "flat", "the kernel, grouped already").items()}
+    yield Goal("flat, string ids: `compute`'s time over the kernel's, grouped already", flat, None, 8, at_most=True)
     if not results.growth:
         return
     first, last = (10**6 if 10**6 in results.plan.growth[:-1] else results.plan.growth[0]), results.plan.growth[-1]
@@ -90,6 +96,15 @@ def goals(results: Results) -> Iterator[Goal]:
     yield Goal("peak extra memory of `compute`, % of its input", extra, None, 15, at_most=True)
     growth = {f"{last:,} over {first:,}": large["ns"] / small["ns"]} if "ns" in large and "ns" in small else {}
     yield Goal("`compute`'s ns per score as the work grows", growth, None, 1.3, at_most=True)
+
+
+def _over(results: Results, kind: str, peer: str) -> dict[str, float]:
+    """By form of rankings, how many times faster ours is."""
+    return {
+        form: ways[peer] / ways["ours"]
+        for form, ways in results.forms.items()
+        if form.startswith(kind) and isinstance(ways.get(peer), float)
+    }
 
 
 def tied_over_continuous(results: Results) -> dict[str, float]:
@@ -168,6 +183,12 @@ def _sections(results: Results) -> Iterator[str]:
         shapes = list(dict.fromkeys(name for ratios in measured.values() for name in ratios))
         rows = [[name, *(number(ratios.get(name)) for ratios in measured.values())] for name in shapes]
         yield table(["", *(f"off: {features or 'none'}" for features in measured)], rows)
+    if results.forms:
+        yield "## From the form people hold to the mean, seconds"
+        ways = list(dict.fromkeys(way for each in results.forms.values() for way in each))
+        cells = {form: [each.get(way, "–") for way in ways] for form, each in results.forms.items()}
+        rows = [[form, *(number(c) if isinstance(c, float) else str(c) for c in row)] for form, row in cells.items()]
+        yield table(["", *ways], rows)
     if results.growth:
         yield "## As the work grows"
         yield (
