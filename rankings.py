@@ -623,6 +623,7 @@ def _columns(argument: str, side: Any) -> Columns:
 
 
 def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
+    """Ids as an Arrow array, if they are strings."""
     if not all(isinstance(each, str) for each in ids):
         first = next(each for each in ids if not isinstance(each, str))
         raise ValueError(f"{argument}: {what} ids must be strings, as in a file; got {first!r}")
@@ -685,8 +686,8 @@ def _tied(query: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.in
     order = np.lexsort((score, query))
     same = (query[order][1:] == query[order][:-1]) & (score[order][1:] == score[order][:-1])
     member = np.zeros(len(order), bool)
-    member[1:], member[:-1] = same, member[:-1] | same
-    member[1:] |= same
+    member[1:] = same
+    member[:-1] |= same
     rows = np.sort(order[member])
     return np.asarray(rows[score[rows] > -np.inf])
 

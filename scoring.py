@@ -35,11 +35,11 @@ Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
 MEASURES = ("nDCG", "DCG", "IDCG", "CG")
 TIES = ("average", "first", "last", "best", "worst")
 
-# Scores in one block: large enough that NumPy's call overhead vanishes, small enough
-# that a block stays in a core's cache from its first pass to its last.
+# Scores in one block: large enough that NumPy's call overhead and the handing over of the
+# interpreter's lock between threads vanish, small enough for the last level of cache.
 BLOCK = 1 << 18
-LANES = 32
-PADDING = 1 << 13
+LANES = 32  # sums of ranks that are added up side by side
+PADDING = 1 << 13  # documents that may be padded to save a block
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
