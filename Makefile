@@ -2,7 +2,7 @@
 PYTHON ?= $(firstword $(shell command -v python3.11) $(shell command -v python3))
 NAME ?= nDCG
 BIN := .venv/bin
-MODULES := rankings.py scoring.py trainer.py trec.py
+MODULES := conventions.py rankings.py scoring.py trainer.py trec.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench app space clean
@@ -14,7 +14,7 @@ demo: .venv/demo.done ## score real rankings: two image searches over scikit-lea
 	@$(BIN)/python examples/image_search.py
 
 test: .venv/test.done ## run the tests
-	@HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+	@HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: .venv/check.done ## the gate: lint, format, types, tests
 	$(BIN)/ruff check .

@@ -5,11 +5,14 @@ kernel and names the results. How rankings are read and scored is in the modules
 """
 
 import difflib
+import hashlib
 import math
 import os
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
+from types import CodeType
 from typing import Any
 
 import datasets
@@ -18,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from .conventions import CONVENTIONS
 from .rankings import Columns, Rankings, parts, read, to_arrow
 from .scoring import MEASURES, TIES, Gain, InvalidRankingError, check_queries, score_queries
 from .trainer import TrainerMetrics
@@ -69,13 +73,18 @@ Args:
     ignore_ties (`bool`): order documents of equal score, the last in the input first, rather
         than average over their orders; the same as `ties="last"`.
     measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`.
-    gain: `"linear"` (default, the relevance r), `"exponential"` (2^r - 1), a list of the
-        gains of label 0, 1, 2, ..., or a function from an array of relevances to their gains.
+    convention: whose number to report: `"sklearn"` (default), `"trec_eval"`, `"ranx"`,
+        `"lightgbm"`, ... (the metric card lists them). It decides what `gain`, `ties`,
+        `zero_division` and `negative_relevance` are where they are not given; the defaults
+        named below are scikit-learn's.
+    gain: `"linear"` (default, the relevance r), `"exponential"` (2^r - 1), `"binary"` (1 where
+        r > 0), a list of the gains of label 0, 1, 2, ..., or a function from an array of
+        relevances to their gains.
     log_base (`float`): base of the discount's logarithm; default 2.
     ties: `"average"` (default; the expectation over all orders of tied documents), `"first"`
         or `"last"` (the one first or last in the input ranks first), `"best"` or `"worst"`
         (the order that scores highest or lowest), `"docid"` (as trec_eval: descending document
-        ids; for mappings and files).
+        ids, and where there are none the last in the input first).
     zero_division (`float`): nDCG of a query with nothing relevant; default 0.0. `nan` leaves
         such queries out of the mean.
     negative_relevance: `"raise"` (default), `"clip"` (gain 0) or `"keep"`.
@@ -140,6 +149,7 @@ class Options:
         k: Any = None,
         ignore_ties: Any = False,
         measures: Any = "nDCG",
+        convention: Any = "sklearn",
         gain: Any = None,
         log_base: Any = None,
         ties: Any = None,
@@ -150,7 +160,7 @@ class Options:
         use_aggregator: Any = True,
         engine: Any = "numpy",
     ) -> "Options":
-        """Check the arguments of `NDCG.compute`; None stands for scikit-learn's choice.
+        """Check the arguments of `NDCG.compute`; None stands for the convention's choice.
 
         Raises:
             ValueError: names the option, what it was and what it may be.
@@ -161,6 +171,7 @@ class Options:
         names = _several("measures", measures, lambda name: _choice("measures", name, MEASURES))
         foreign = {
             "measures": None if names == ("nDCG",) else measures,
+            "convention": None if _choice("convention", convention, tuple(CONVENTIONS)) == "sklearn" else convention,
             "gain": gain,
             "log_base": log_base,
             "ties": ties,
@@ -176,17 +187,18 @@ class Options:
             raise ValueError(
                 f'ignore_ties=True means ties="last", but ties={ties!r} was given too; give one of the two'
             )
+        chosen = CONVENTIONS[convention]
         if ties is None:
-            ties = "last" if ignore_ties else "average"
+            ties = "last" if ignore_ties else chosen.ties
         if negative_relevance is None:
-            negative_relevance = "raise"
+            negative_relevance = chosen.negative_relevance
         return cls(
             cutoffs=_several("k", k, _cutoff),
             measures=names,
-            gain=_gain("linear" if gain is None else gain),
+            gain=_gain(chosen.gain if gain is None else gain),
             log_base=_log_base(2.0 if log_base is None else log_base),
             ties=_choice("ties", ties, (*TIES, "docid")),
-            zero_division=_zero_division(0.0 if zero_division is None else zero_division),
+            zero_division=_zero_division(chosen.zero_division if zero_division is None else zero_division),
             negative_relevance=_choice("negative_relevance", negative_relevance, ("raise", "clip", "keep")),
             judged_only=bool(judged_only),
             ignore_index=_ignore_index(ignore_index),
@@ -202,13 +214,27 @@ class Options:
     def scoring(self) -> dict[str, Any]:
         """The keyword arguments of `scoring.score_queries`."""
         options = {name: value for name, value in vars(self).items() if name not in self.reading}
-        return {**options, "ties": "first" if self.ties == "docid" else self.ties}
+        return {**options, "ties": "last" if self.ties == "docid" else self.ties}
 
     def names(self) -> Iterator[tuple[str, str, int]]:
         """The name of each result, with its measure and the index of its cutoff."""
         for measure in self.measures:
             for row, k in enumerate(self.cutoffs):
                 yield (measure if k is None else f"{measure}@{k}"), measure, row
+
+    @property
+    def signature(self) -> str:
+        """Every choice that the numbers depend on, in one line."""
+        choices = {
+            "gain": _gain_name(self.gain),
+            "log": _number(self.log_base),
+            "ties": self.ties,
+            "empty": _number(self.zero_division),
+            "negative": self.negative_relevance,
+            "unjudged": "removed" if self.judged_only else "0",
+            "v": __version__,
+        }
+        return "|".join(["+".join(name for name, _, _ in self.names()), *(f"{a}:{b}" for a, b in choices.items())])
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
@@ -274,16 +300,44 @@ def _ignore_index(value: Any) -> float | None:
 
 def _gain(value: Any) -> Gain:
     if isinstance(value, str):
-        return _choice("gain", value, ("linear", "exponential"))
+        return _choice("gain", value, ("linear", "exponential", "binary"))
     if callable(value):
         function: Callable[[NDArray[np.float64]], Any] = value
         return function
     sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
     table = np.array(value, np.float64) if sequence and all(map(_is_real, value)) else np.empty(0)
     if not table.size or not np.isfinite(table).all():
-        meaning = '"linear", "exponential", a list of the finite gains of labels 0, 1, 2, ... or a function'
+        meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
         raise ValueError(f"gain must be {meaning}; got {value!r}")
     return table
+
+
+def _number(value: float) -> str:
+    return repr(float(value)).removesuffix(".0")
+
+
+def _gain_name(gain: Gain) -> str:
+    """A name that two gains share only if they are the same."""
+    if isinstance(gain, str):
+        return gain
+    if not callable(gain):
+        return ",".join(map(_number, gain))
+    if hasattr(gain, "__code__"):
+        state = [gain.__defaults__, [cell.cell_contents for cell in gain.__closure__ or ()]]
+        content = repr([_content(gain.__code__), state]).encode()
+    else:
+        try:
+            content = pickle.dumps(gain)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            problem = f"cannot be named in a signature: {error}; give a list or a function"
+            raise ValueError(f"gain {gain!r} {problem}") from None
+    return f"{getattr(gain, '__name__', type(gain).__name__)}#{hashlib.sha256(content).hexdigest()[:8]}"
+
+
+def _content(code: CodeType) -> list[Any]:
+    """What a function does, without where it is written."""
+    constants = [_content(each) if isinstance(each, CodeType) else each for each in code.co_consts]
+    return [code.co_code, code.co_names, code.co_varnames, constants]
 
 
 def ndcg_score(
@@ -492,6 +546,7 @@ class NDCG(evaluate.Metric):
         sample_weight: Any = None,
         ignore_ties: bool = False,
         measures: Any = "nDCG",
+        convention: str = "sklearn",
         gain: Any = None,
         log_base: float | None = None,
         ties: str | None = None,
@@ -512,6 +567,7 @@ class NDCG(evaluate.Metric):
             k=k,
             ignore_ties=ignore_ties,
             measures=measures,
+            convention=convention,
             gain=gain,
             log_base=log_base,
             ties=ties,
@@ -526,6 +582,10 @@ class NDCG(evaluate.Metric):
         given = predictions is not None or references is not None
         if given and self.num_process == 1 and not self._holds_batches():
             return self._compute(predictions, references, **how, query_ids=query_ids)
+        if options.ties == "docid":
+            problem = "batches and several processes keep no document ids"
+            hint = 'where documents are in ascending order of their ids, ties="last" is the same'
+            raise ValueError(f'ties="docid": {problem}; {hint}')
         if given:
             table = self._table(predictions, references, query_ids, options.ignore_index)
         else:
@@ -599,8 +659,6 @@ class NDCG(evaluate.Metric):
         for name in ("sample_weight", "use_aggregator", "engine"):
             if name in options:
                 raise ValueError(f"trainer_metrics has no option {name}; it answers with the mean over all queries")
-        if options.get("ties") == "docid":
-            raise ValueError('ties="docid" needs document ids, which a Trainer does not have')
         parsed = Options.parse(k=k, ignore_index=ignore_index, **options)
 
         def score(predictions: Any, references: Any, query_ids: Any) -> dict[str, NDArray[np.float64]]:
@@ -610,6 +668,19 @@ class NDCG(evaluate.Metric):
             return {name: _mean(name, each, None) for name, each in values.items()}
 
         return TrainerMetrics(score, mean, query_ids, main_input)
+
+    def signature(self, k: Any = None, **options: Any) -> str:
+        """Every choice that a score depends on, in one line: scores compare if their signatures are equal.
+
+        Args:
+            k: the cutoff or cutoffs, as in `compute`.
+            **options: of `compute`.
+
+        >>> evaluate.load("ndcg.py").signature(k=10)
+        'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.0.0'
+        """
+        weighted = options.pop("sample_weight", None) is not None
+        return Options.parse(k=k, **options).signature + "|weights:given" * weighted
 
     @staticmethod
     def read_run(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:

@@ -114,8 +114,8 @@ def read(
             strings. Rows of a query need not be next to each other.
         ignore_index: the reference that marks padding: such a document is no part of the ranking.
         judged_only: leave out documents that were not judged.
-        by_docid: order documents of equal score by descending document id, so that a ranking
-            that keeps to the order of the input ranks them as trec_eval does.
+        by_docid: give documents of equal score in ascending order of their ids, where they
+            have any, so that a ranking that puts the last of them first ranks them as trec_eval does.
 
     Returns:
         The rankings. Arrays are not copied, but for ragged lists of them. Queries are in the order
@@ -139,8 +139,6 @@ def read(
         raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in one way")
     if query_ids is not None and by_id[0]:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
-    if by_docid and not by_id[0]:
-        raise ValueError('ties="docid" needs document ids: give mappings {query: {document: value}} or TREC files')
     if query_ids is not None:
         rankings = _flat(predictions, references, query_ids)
     elif not by_id[0]:
@@ -555,7 +553,7 @@ def _mappings(
     for query, judged in references.items():
         run = predictions.get(query, {})
         if by_docid:
-            run = {document: run[document] for document in _descending(query, run)}
+            run = {document: run[document] for document in _ascending(query, run)}
         scores.extend(run.values())
         relevances.extend(map(judged.get, run, repeat(math.nan)))
         missing = [document for document in judged if document not in run]
@@ -567,7 +565,7 @@ def _mappings(
     def place(query: int, position: int | None) -> str:
         name = list(references)[query]
         run = predictions.get(name, {})
-        documents = _descending(name, run) if by_docid else list(run)
+        documents = _ascending(name, run) if by_docid else list(run)
         documents += [document for document in references[name] if document not in run]
         return f"query {name!r}" + ("" if position is None else f", document {documents[position]!r}")
 
@@ -583,10 +581,10 @@ def _mappings(
     return Rankings(relevance, score, offsets, known, retrieved, place)
 
 
-def _descending(query: Any, documents: Mapping[Any, Any]) -> list[Any]:
-    """Document ids in descending order."""
+def _ascending(query: Any, documents: Mapping[Any, Any]) -> list[Any]:
+    """Document ids in ascending order."""
     try:
-        return sorted(documents, reverse=True)
+        return sorted(documents)
     except TypeError as error:
         problem = f"the document ids have no order: {error}"
         raise ValueError(f'predictions: query {query!r}: ties="docid": {problem}; give all as strings') from None
@@ -669,7 +667,7 @@ def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
         tied = _tied(all_query[order], scores)
         ids = document.take(pa.array(rank[tied]))
         group = all_query[rank[tied]]
-        by_id = np.lexsort((-_ordinals(ids), group))
+        by_id = np.lexsort((_ordinals(ids), group))
         relevance[tied], scores[tied], judged[tied], rank[tied] = (
             each[tied][by_id] for each in (relevance, scores, judged, rank)
         )

@@ -117,8 +117,9 @@ def score_queries(
             None: all are. Neither judged nor retrieved is padding.
         measures: of ``"nDCG"``, ``"DCG"``, ``"IDCG"``, ``"CG"``.
         cutoffs: ranks that count, each a positive integer or None for all.
-        gain: ``"linear"`` (r), ``"exponential"`` (2**r - 1), a sequence that gives the gain
-            of label 0, 1, 2, …, or a function from an array of relevances to their gains.
+        gain: ``"linear"`` (r), ``"exponential"`` (2**r - 1), ``"binary"`` (1 where r > 0), a
+            sequence that gives the gain of label 0, 1, 2, …, or a function from an array of
+            relevances to their gains.
         log_base: base of the discount's logarithm, positive and not 1.
         ties: ``"average"``: the expectation over all orders; ``"first"``, ``"last"``: the
             document that comes first or last in the input ranks first; ``"best"``,
@@ -316,6 +317,10 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str) and gain == "linear":
         return relevance, lowest
+    if isinstance(gain, str) and gain == "binary":
+        if not relevance.max(initial=0) < np.inf:
+            raise block.invalid("relevance", relevance == np.inf, NOT_A_RELEVANCE)
+        return (relevance > 0).astype(np.float64), 0.0
     if isinstance(gain, str):
         gains = np.exp2(relevance) - 1
         low = (np.abs(relevance) < 0.5) & (relevance != 0)  # where that would lose digits

@@ -799,11 +799,23 @@ def test_ids_on_one_side_and_positions_on_the_other_are_refused(fresh_metric: Me
     assert len(metric) == 0
 
 
-def test_ties_by_docid_need_ids(ndcg: evaluate.Metric) -> None:
-    for inputs in ({"predictions": [[1, 1]]}, {"predictions": [1, 1], "query_ids": ["a", "a"]}):
-        references = [[1, 0]] if "query_ids" not in inputs else [1, 0]
-        with pytest.raises(ValueError, match='ties="docid" needs document ids'):
-            ndcg.compute(**inputs, references=references, ties="docid")
+def test_without_ids_documents_are_in_the_order_of_their_ids_for_docid(ndcg: evaluate.Metric) -> None:
+    scores, relevance = [1, 1, 2, 1], [1, 0, 0, 2]
+    by_id = [{"q": dict(zip("abcd", side, strict=True))} for side in (scores, relevance)]
+    expected = ndcg.compute(predictions=by_id[0], references=by_id[1], ties="docid")
+    assert ndcg.compute(predictions=[scores], references=[relevance], ties="docid") == expected
+    flat = {"predictions": scores, "references": relevance, "query_ids": ["q"] * 4}
+    assert ndcg.compute(**flat, ties="docid") == expected
+
+
+@pytest.mark.parametrize("options", [{"ties": "docid"}, {"convention": "trec_eval"}], ids=str)
+def test_batches_keep_no_document_ids(fresh_metric: MetricFactory, options: dict[str, str]) -> None:
+    metric = fresh_metric()
+    metric.add_batch(predictions={"q": {"b": 1, "a": 1}}, references={"q": {"a": 1}})
+    with pytest.raises(ValueError, match=r'^ties="docid": batches .* keep no document ids'):
+        metric.compute(**options)
+    assert len(metric) == 1
+    assert metric.compute() == {"nDCG": pytest.approx((1 + 1 / math.log2(3)) / 2)}
 
 
 # --- Padding ---------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -1046,3 +1047,94 @@ def test_the_doctests_of_the_loaded_module_pass(ndcg: evaluate.Metric, monkeypat
     outcome = doctest.testmod(module)
     assert outcome.attempted > 5
     assert outcome.failed == 0
+
+
+# The signature
+
+SIGNATURE = "nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.0.0"
+
+
+def test_a_signature_names_every_choice(ndcg: evaluate.Metric) -> None:
+    assert ndcg.signature(k=10) == SIGNATURE
+    assert ndcg.signature(k=[1, None], measures=["nDCG", "DCG"]).startswith("nDCG@1+nDCG+DCG@1+DCG|gain:")
+
+
+DIFFERENT: list[dict[str, Any]] = [
+    {"k": 5},
+    {"k": [5, 10]},
+    {"measures": "DCG"},
+    {"gain": "exponential"},
+    {"gain": "binary"},
+    {"gain": [0, 1, 3]},
+    {"gain": [0, 1, 4]},
+    {"gain": np.sqrt},
+    {"gain": np.cbrt},
+    {"gain": lambda r: r**2},
+    {"gain": lambda r: r**3},
+    {"gain": lambda r: [x**2 for x in r]},
+    {"gain": lambda r: [x**3 for x in r]},
+    {"gain": partial(np.power, 2)},
+    {"gain": partial(np.power, 3)},
+    {"gain": (lambda power: lambda r: r**power)(2)},
+    {"gain": (lambda power: lambda r: r**power)(3)},
+    {"log_base": 3},
+    {"log_base": math.e},
+    {"ties": "first"},
+    {"ignore_ties": True},
+    {"zero_division": 1},
+    {"zero_division": 0.1},
+    {"zero_division": math.nan},
+    {"negative_relevance": "clip"},
+    {"judged_only": True},
+    {"sample_weight": [1, 2]},
+]
+
+
+def test_other_choices_have_other_signatures(ndcg: evaluate.Metric) -> None:
+    signatures = [ndcg.signature(**{"k": 10, **options}) for options in [{}, *DIFFERENT]]
+    assert len(set(signatures)) == len(signatures)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"gain": "linear"},
+        {"log_base": 2.0},
+        {"ties": "average", "zero_division": 0.0, "negative_relevance": "raise"},
+        {"use_aggregator": False},  # how results are handed over, or found, is no choice of what they are
+        {"engine": "sklearn"},
+        {"ignore_index": -100},
+        {"k": np.int64(10)},
+        {"convention": "sklearn"},
+        {"convention": "lightgbm", "gain": "linear", "ties": "average", "zero_division": False + 0},
+    ],
+    ids=str,
+)
+def test_equal_choices_have_one_signature_however_they_are_given(
+    ndcg: evaluate.Metric, options: dict[str, Any]
+) -> None:
+    assert ndcg.signature(**{"k": 10, **options}) == SIGNATURE
+    assert ndcg.signature(k=10, ignore_ties=True) == ndcg.signature(k=10, ties="last")
+
+
+def test_a_gain_function_has_one_signature_wherever_it_is_written(ndcg: evaluate.Metric) -> None:
+    here = lambda r: r**2  # noqa: E731
+
+    there = lambda r: r**2  # noqa: E731
+
+    assert ndcg.signature(gain=here) == ndcg.signature(gain=there)
+
+
+def test_a_gain_that_cannot_be_told_from_others_is_refused_in_a_signature(ndcg: evaluate.Metric) -> None:
+    class Gain:
+        def __call__(self, relevance: Any) -> Any:
+            return relevance
+
+    with pytest.raises(ValueError, match=r"^gain .*Gain.* cannot be named"):
+        ndcg.signature(gain=Gain())
+
+
+@pytest.mark.parametrize("options", [{"k": 0}, {"ties": "random"}, {"measures": []}])
+def test_a_signature_of_options_that_compute_refuses_is_refused(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        ndcg.signature(**options)

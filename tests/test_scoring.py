@@ -248,6 +248,7 @@ QUERIES = st.lists(st.lists(st.tuples(JUDGEMENTS, RANKS), max_size=14), min_size
 GAINS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "linear": ("linear", lambda r: r),
     "exponential": ("exponential", lambda r: 2**r - 1),
+    "binary": ("binary", lambda r: 1.0 if r > 0 else 0.0),
     "a gain per label": ([0, 1, 10, 2.5], [0, 1, 10, 2.5].__getitem__),
     "a function": (lambda r: r * r + 1, lambda r: r * r + 1),
 }
@@ -886,7 +887,7 @@ def test_values_without_a_meaning_are_refused_where_they_stand(
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("negative_relevance", ["raise", "clip", "keep"])
-@pytest.mark.parametrize("gain", ["linear", "exponential", [0.0, 1.0], np.sqrt])
+@pytest.mark.parametrize("gain", ["linear", "exponential", "binary", [0.0, 1.0], np.sqrt])
 @pytest.mark.parametrize("score", [[3, 2, 1], [1, 2, 3], [1, 1, 1]])
 @pytest.mark.parametrize("k", [1, None])
 def test_no_option_makes_a_relevance_of_what_is_not_a_number(

@@ -349,7 +349,7 @@ def test_a_main_input_of_another_name_is_named_with_those_there_are(
         ({"gain": "log"}, "gain must be"),
         ({"log_base": 1}, "log_base must be"),
         ({"ties": "random"}, "ties must be"),
-        ({"ties": "docid"}, "docid.* needs document ids"),  # rows of a model's output have none
+        ({"convention": "lightgmb"}, 'convention must be.*did you mean "lightgbm"'),
         ({"ties": "first", "ignore_ties": True}, "ignore_ties"),
         ({"ignore_ties": 1}, "ignore_ties must be"),
         ({"zero_division": "warn"}, "zero_division must be"),
