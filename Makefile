@@ -2,7 +2,7 @@
 PYTHON ?= $(firstword $(shell command -v python3.11) $(shell command -v python3))
 NAME ?= nDCG
 BIN := .venv/bin
-MODULES := conventions.py rankings.py scoring.py trainer.py trec.py
+MODULES := conventions.py rankings.py report.py scoring.py significance.py trainer.py trec.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench app space clean

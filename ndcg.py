@@ -9,11 +9,12 @@ import hashlib
 import math
 import os
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
 import datasets
 import evaluate
@@ -23,11 +24,15 @@ from numpy.typing import NDArray
 
 from .conventions import CONVENTIONS
 from .rankings import Columns, Rankings, parts, read, to_arrow
+from .report import Comparison, Pair, Report, Resampling, Score
 from .scoring import MEASURES, TIES, Gain, InvalidRankingError, check_queries, score_queries
+from .significance import Intervals, bootstrap, holm, paired_tests
 from .trainer import TrainerMetrics
 from .trec import read_columns, read_qrels, read_run
 
 __version__ = "1.0.0"
+
+Result = TypeVar("Result")
 
 _DESCRIPTION = """\
 Normalized discounted cumulative gain (nDCG): how good a ranking is, from 0 to 1. Each
@@ -220,7 +225,7 @@ class Options:
         """The name of each result, with its measure and the index of its cutoff."""
         for measure in self.measures:
             for row, k in enumerate(self.cutoffs):
-                yield (measure if k is None else f"{measure}@{k}"), measure, row
+                yield _at(measure, k), measure, row
 
     @property
     def signature(self) -> str:
@@ -367,24 +372,186 @@ def _values(
     references: Any, predictions: Any, options: Options, query_ids: Any = None
 ) -> dict[str, NDArray[np.float64]]:
     """Under the name of each result the values of all queries."""
-    scored: list[dict[str, NDArray[np.float64]]] = []
+
+    def score(part: Rankings) -> dict[str, NDArray[np.float64]]:
+        scored = score_queries(**part.arrays(), **options.scoring)
+        return {name: scored[measure][row] for name, measure, row in options.names()}
+
+    return _by_query(references, predictions, options, query_ids, score)
+
+
+def _by_query(
+    references: Any,
+    predictions: Any,
+    options: Options,
+    query_ids: Any,
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
+) -> dict[str, NDArray[Any]]:
+    """What there is to say of each query, part by part of the input: columns by name."""
+    described: list[dict[str, NDArray[Any]]] = []
     queries = 0
     for part in parts(
         _from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids, **options.reading
     ):
         with _Places(part, queries):
-            scored.append(score_queries(**part.arrays(), **options.scoring))
+            described.append(describe(part))
         queries += part.queries
     if not queries:
         raise ValueError("predictions and references hold no queries; there is nothing to score")
-    return {name: np.concatenate([part[measure][row] for part in scored]) for name, measure, row in options.names()}
+    return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
-def _from_file(side: Any, kind: str) -> Any:
+def _details(references: Any, predictions: Any, options: Options, query_ids: Any = None) -> dict[str, NDArray[Any]]:
+    """The columns of a report's table of queries; `query` only where they have ids, `ideal` to know the empty ones."""
+
+    def describe(part: Rankings) -> dict[str, NDArray[Any]]:
+        arrays = part.arrays()
+        how = {**options.scoring, "measures": tuple(dict.fromkeys([*options.measures, "IDCG"]))}
+        scored, worst, best = (
+            score_queries(**arrays, **{**how, "ties": ties}) for ties in (how["ties"], "worst", "best")
+        )
+        columns: dict[str, NDArray[Any]] = part.counts()
+        if part.query_ids is not None:
+            ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
+            columns["query"] = np.fromiter(ids, object, part.queries)
+        for name, measure, row in options.names():
+            columns[name] = scored[measure][row]
+            columns[f"worst {name}"], columns[f"best {name}"] = worst[measure][row], best[measure][row]
+        unjudged = np.zeros((len(options.cutoffs), part.queries))
+        if part.judged is not None:  # the gain of one for each of them, summed up to the cutoff
+            arrays |= {"relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
+            how |= {"measures": ("CG",), "gain": "linear"}
+            unjudged = score_queries(**arrays, **how)["CG"]
+        columns |= {_at("unjudged", k): each for k, each in zip(options.cutoffs, unjudged, strict=True)}
+        columns["ideal"] = scored["IDCG"].max(axis=0)
+        return columns
+
+    return _by_query(references, predictions, options, query_ids, describe)
+
+
+def _at(name: str, k: int | None) -> str:
+    return name if k is None else f"{name}@{k}"
+
+
+def _table(columns: dict[str, NDArray[Any]]) -> pa.Table:
+    """The table of a report: ids or indices first, missing values as nulls."""
+    queries = len(columns["ideal"])
+    ids = columns["query"].tolist() if "query" in columns else list(range(queries))
+    plain = all(isinstance(each, str) for each in ids) or all(type(each) is int for each in ids)
+    kept = {name: column for name, column in columns.items() if name not in ("query", "ideal")}
+    return pa.table(
+        {
+            "query": pa.array(ids if plain else list(map(str, ids))),
+            **{name: pa.array(column, from_pandas=True) for name, column in kept.items()},
+        }
+    )
+
+
+def _scores(
+    columns: dict[str, NDArray[Any]],
+    options: Options,
+    weight: NDArray[np.float64] | None,
+    intervals: Intervals,
+    first: int = 0,
+) -> dict[str, Score]:
+    """The scores of a system whose intervals stand from `first` on."""
+    scores = {}
+    for at, (name, _, row) in enumerate(options.names(), start=first):
+        k = options.cutoffs[row]
+        worst, best = columns[f"worst {name}"], columns[f"best {name}"]
+        scores[name] = Score(
+            value=_mean(name, columns[name], weight),
+            low=float(intervals.low[at]),
+            high=float(intervals.high[at]),
+            standard_error=float(intervals.standard_error[at]),
+            worst=_mean(name, worst, weight),
+            best=_mean(name, best, weight),
+            tied=int(np.count_nonzero(worst < best)),
+            ranked=int(np.minimum(columns["retrieved"], k or columns["retrieved"]).sum()),
+            unjudged=float(columns[_at("unjudged", k)].sum()),
+        )
+    return scores
+
+
+def _notes(columns: dict[str, NDArray[Any]], options: Options) -> tuple[str, ...]:
+    longest = int(np.maximum(columns["retrieved"], columns["judged"]).max())
+    return tuple(
+        f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
+        for k in options.cutoffs
+        if k is not None and k > longest
+    )
+
+
+def _reported(method: str, k: Any, options: dict[str, Any]) -> Options:
+    """The options of a report or a comparison."""
+    for name in ("use_aggregator", "engine"):
+        if name in options:
+            raise ValueError(f"{method} has no option {name}; it scores each query itself")
+    return Options.parse(k=k, **options)
+
+
+def _system_names(systems: Any, baseline: Any) -> list[str]:
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
+        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
+    for name in systems:
+        if not isinstance(name, str):
+            raise ValueError(f"systems: a name must be a string; got {name!r}")
+    if baseline is not None:
+        _choice("baseline", baseline, tuple(systems))
+    return list(systems)
+
+
+def _same_queries(rankings: dict[str, Any], references: Any) -> None:
+    """Raise an error if, by ids, a system has no ranking for a judged query that another ranks."""
+
+    def queries(side: Any) -> set[Any] | None:
+        if isinstance(side, Columns):
+            return set(side.query_ids.to_pylist())
+        return set(side) if isinstance(side, Mapping) else None
+
+    judged = queries(references)
+    if judged is None:
+        return
+    ranked = {name: found & judged for name, side in rankings.items() if (found := queries(side)) is not None}
+    for name, own in ranked.items():
+        for other, theirs in ranked.items():
+            if lacking := theirs - own:
+                query = min(lacking, key=str)
+                problem = f"no ranking for query {query!r}, which {other!r} has ({len(lacking)} such queries)"
+                hint = "give an empty one, {}, where it retrieved nothing, or leave the query out of the references"
+                raise ValueError(f"systems[{name!r}]: {problem}; {hint}")
+
+
+def _of_system(
+    name: str, predictions: Any, references: Any, options: Options, query_ids: Any
+) -> dict[str, NDArray[Any]]:
+    """The details of one of several systems."""
+    try:
+        return _details(references, predictions, options, query_ids)
+    except ValueError as error:
+        raise ValueError(f"systems[{name!r}]: {error}") from None
+
+
+def _progress(resamples: int) -> Any:
+    """A bar that shows itself where it takes a few seconds, as those of datasets do and unless they are disabled."""
+    return datasets.utils.tqdm(total=resamples, desc="Resampling", unit=" resamples", delay=2, leave=False)
+
+
+def _resampling(confidence: Any, resamples: Any, seed: Any) -> Resampling:
+    if not _is_real(confidence) or not 0 < float(confidence) < 1:
+        raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {confidence!r}")
+    for name, value, least in (("resamples", resamples, 2), ("seed", seed, 0)):
+        if not _is_real(value) or not isinstance(value, Integral) or int(value) < least:
+            raise ValueError(f"{name} must be an integer, at least {least}; got {value!r}")
+    return Resampling(float(confidence), int(resamples), int(seed))
+
+
+def _from_file(side: Any, kind: str, argument: str = "") -> Any:
     """What a TREC file holds, if the argument is the path of one."""
     if not isinstance(side, (str, os.PathLike)):
         return side
-    argument = "predictions" if kind == "run" else "references"
+    argument = argument or ("predictions" if kind == "run" else "references")
     try:
         return Columns(*read_columns(side, kind))
     except OSError as error:
@@ -579,9 +746,15 @@ class NDCG(evaluate.Metric):
             engine=engine,
         )
         how = {"options": options, "sample_weight": sample_weight, "use_aggregator": use_aggregator, "engine": engine}
+        return self._over_all(predictions, references, query_ids, options, partial(self._compute, **how))
+
+    def _over_all(
+        self, predictions: Any, references: Any, query_ids: Any, options: Options, score: Callable[..., Result]
+    ) -> Result | None:
+        """What `score` makes of the queries given and those added before; None in processes other than 0."""
         given = predictions is not None or references is not None
         if given and self.num_process == 1 and not self._holds_batches():
-            return self._compute(predictions, references, **how, query_ids=query_ids)
+            return score(predictions, references, query_ids=query_ids)
         if options.ties == "docid":
             problem = "batches and several processes keep no document ids"
             hint = 'where documents are in ascending order of their ids, ties="last" is the same'
@@ -592,7 +765,7 @@ class NDCG(evaluate.Metric):
             table = self.features.arrow_schema.empty_table()
         if self.num_process > 1 and not self._collected:
             if table.num_rows:  # refused here, it is not yet among the others' queries
-                ndcg_score(table["references"], table["predictions"], options, use_aggregator=False)
+                _values(table["references"], table["predictions"], options)
             if self.process_id > 0:
                 self._write(table)
                 self._finalize()
@@ -603,7 +776,7 @@ class NDCG(evaluate.Metric):
             raise ValueError("there is nothing to score: give predictions and references, or add batches before")
         queries = self._collect()
         queries = pa.concat_tables([queries[: self._added], table, queries[self._added :]])
-        result = self._compute(queries["predictions"], queries["references"], **how)
+        result = score(queries["predictions"], queries["references"])
         self._discard()
         return result
 
@@ -620,6 +793,180 @@ class NDCG(evaluate.Metric):
         if engine == "sklearn":
             return _ndcg_score_of_sklearn(references, predictions, options, sample_weight, query_ids)
         return ndcg_score(references, predictions, options, sample_weight, query_ids, use_aggregator)
+
+    def report(
+        self,
+        *,
+        predictions: Any = None,
+        references: Any = None,
+        k: Any = None,
+        sample_weight: Any = None,
+        query_ids: Any = None,
+        confidence: float = 0.95,
+        resamples: int = 10_000,
+        seed: int = 0,
+        **options: Any,
+    ) -> Report | None:
+        """Score as `compute` does, and say how sure the scores are and what they rest on.
+
+        Args:
+            predictions: as in `compute`; without any, the batches added before are reported on,
+                and are then done with.
+            references: likewise.
+            k: the cutoff or cutoffs.
+            sample_weight: one weight per query for the mean.
+            query_ids: for flat predictions and references.
+            confidence: of the intervals, between 0 and 1.
+            resamples: how often the bootstrap draws the queries anew.
+            seed: of the random numbers; the same seed gives the same report.
+            **options: of `compute`, but `use_aggregator` and `engine`.
+
+        Returns:
+            The report; None in processes other than 0.
+
+        Raises:
+            ValueError: what `compute` refuses, and fewer than two queries.
+            ImportError: SciPy is missing.
+
+        >>> report = evaluate.load("ndcg.py").report(
+        ...     predictions=[[3, 2, 1], [1, 1, 2], [1, 2, 3]], references=[[2, 1, 0], [1, 0, 0], [0, 0, 1]], k=[1, 3]
+        ... )
+        >>> report.scores["nDCG@3"].value.__round__(4), report.scores["nDCG@3"].tied
+        (0.8551, 1)
+        """
+        resampling = _resampling(confidence, resamples, seed)
+        parsed = _reported("report", k, options)
+        signature = self.signature(k, sample_weight=sample_weight, **options)
+
+        def score(predictions: Any, references: Any, query_ids: Any = None) -> Report:
+            columns = _details(references, predictions, parsed, query_ids)
+            queries = len(columns["ideal"])
+            weight = None if sample_weight is None else _weights(sample_weight, queries)
+            values = np.stack([columns[name] for name, _, _ in parsed.names()])
+            with _progress(resampling.resamples) as bar:
+                intervals = bootstrap(values, weight, **resampling.drawing, advance=bar.update)
+            return Report(
+                signature=signature,
+                scores=_scores(columns, parsed, weight, intervals),
+                counts={
+                    "queries": queries,
+                    "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
+                    "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
+                },
+                queries=_table(columns),
+                resampling=resampling,
+                notes=_notes(columns, parsed),
+            )
+
+        return self._over_all(predictions, references, query_ids, parsed, score)
+
+    def compare(
+        self,
+        *,
+        systems: Mapping[str, Any],
+        references: Any,
+        k: Any = None,
+        baseline: str | None = None,
+        sample_weight: Any = None,
+        query_ids: Any = None,
+        confidence: float = 0.95,
+        resamples: int = 10_000,
+        seed: int = 0,
+        **options: Any,
+    ) -> Comparison:
+        """Which of several systems ranks better on the same queries, and how sure that is.
+
+        Each pair of systems, or each system and the baseline, is compared query by query: the
+        difference with its bootstrap interval, a paired randomisation test and a paired t-test,
+        both also corrected by Holm for all pairs of a measure.
+
+        Args:
+            systems: the predictions of each system by its name, in any form of `compute`.
+            references: the relevances that all of them are scored by.
+            k: the cutoff or cutoffs.
+            baseline: the system to compare all others with; None for each with each.
+            sample_weight: one weight per query for the means.
+            query_ids: for flat predictions and references.
+            confidence: of the intervals, between 0 and 1.
+            resamples: how often queries are drawn, and exchanged between systems.
+            seed: of the random numbers; the same seed gives the same comparison.
+            **options: of `compute`, but `use_aggregator` and `engine`.
+
+        Raises:
+            ValueError: what `compute` refuses, with the system's name; fewer than two systems or
+                queries; systems with rankings of different queries; an unknown baseline.
+            ImportError: SciPy is missing.
+
+        >>> comparison = evaluate.load("ndcg.py").compare(
+        ...     systems={"a": [[3, 2, 1], [1, 2, 3]], "b": [[1, 2, 3], [1, 3, 2]]},
+        ...     references=[[2, 1, 0], [0, 0, 1]],
+        ... )
+        >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
+        [('a', 'b', 0.3747, 0.5)]
+        """
+        resampling = _resampling(confidence, resamples, seed)
+        parsed = _reported("compare", k, options)
+        names = _system_names(systems, baseline)
+        references = _from_file(references, "qrels")
+        rankings = {name: _from_file(systems[name], "run", f"systems[{name!r}]") for name in names}
+        _same_queries(rankings, references)
+        described = {name: _of_system(name, rankings[name], references, parsed, query_ids) for name in names}
+        table = {name: _table(columns) for name, columns in described.items()}
+        queries = len(next(iter(described.values()))["ideal"])
+        weight = None if sample_weight is None else _weights(sample_weight, queries)
+        results = [name for name, _, _ in parsed.names()]
+        values = np.stack([columns[name] for columns in described.values() for name in results])
+        several = len(results)
+        others = [(at, of) for at in range(len(names)) for of in range(at + 1, len(names))]
+        if baseline is not None:
+            others = [(at, names.index(baseline)) for at in range(len(names)) if names[at] != baseline]
+        pairs = [(at * several + row, of * several + row) for row in range(several) for at, of in others]
+        with _progress(2 * resampling.resamples) as bar:
+            intervals = bootstrap(values, weight, pairs, **resampling.drawing, advance=bar.update)
+            drawing = {"resamples": resampling.resamples, "seed": resampling.seed}
+            tests = paired_tests(values, weight, pairs, **drawing, advance=bar.update)
+        scores = {
+            name: _scores(columns, parsed, weight, intervals, at * several)
+            for at, (name, columns) in enumerate(described.items())
+        }
+        found = []
+        for row, result in enumerate(results):
+            of_measure = range(row * len(others), (row + 1) * len(others))
+            p_holm, p_t_holm = (holm(each[of_measure]) for each in (tests.randomization, tests.t_test))
+            for at, (system, other) in enumerate(others):
+                pair = of_measure[at]
+                plus, minus = pairs[pair]
+                difference = values[plus] - values[minus]
+                found.append(
+                    Pair(
+                        measure=result,
+                        system=names[system],
+                        other=names[other],
+                        difference=scores[names[system]][result].value - scores[names[other]][result].value,
+                        low=float(intervals.low[len(values) + pair]),
+                        high=float(intervals.high[len(values) + pair]),
+                        standard_error=float(intervals.standard_error[len(values) + pair]),
+                        p=float(tests.randomization[pair]),
+                        p_holm=float(p_holm[at]),
+                        p_t=float(tests.t_test[pair]),
+                        p_t_holm=float(p_t_holm[at]),
+                        wins=int((difference > 0).sum()),
+                        ties=int((difference == 0).sum()),
+                        losses=int((difference < 0).sum()),
+                    )
+                )
+        return Comparison(
+            signature=self.signature(k, sample_weight=sample_weight, **options),
+            scores=scores,
+            pairs=tuple(found),
+            baseline=baseline,
+            queries=pa.concat_tables(
+                each.select(["query", *results]).add_column(0, "system", pa.array([name] * queries, pa.string()))
+                for name, each in table.items()
+            ),
+            resampling=resampling._replace(exact=bool(tests.exact.all())),
+            notes=_notes(next(iter(described.values())), parsed),
+        )
 
     def trainer_metrics(
         self,

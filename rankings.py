@@ -8,7 +8,7 @@ Arrays, tensors and Arrow columns are used where they lie; only lists and mappin
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, repeat
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -34,6 +34,7 @@ class Rankings(NamedTuple):
         retrieved: False where the score is missing; None if none is.
         place: words for a query, by its index, and a document in it, by its position or None,
             where people know them by ids.
+        query_ids: the id of each query, where they have ids.
     """
 
     relevance: NDArray[Any]
@@ -42,6 +43,7 @@ class Rankings(NamedTuple):
     judged: NDArray[np.bool_] | None = None
     retrieved: NDArray[np.bool_] | None = None
     place: Callable[[int, int | None], str] | None = None
+    query_ids: Sequence[Any] | pa.Array | None = None
 
     @property
     def queries(self) -> int:
@@ -50,7 +52,28 @@ class Rankings(NamedTuple):
 
     def arrays(self) -> dict[str, Any]:
         """What the kernel takes, by name."""
-        return {name: value for name, value in self._asdict().items() if name != "place"}
+        return {name: value for name, value in self._asdict().items() if name not in ("place", "query_ids")}
+
+    def counts(self) -> dict[str, NDArray[np.int64]]:
+        """How many documents of each query were retrieved, judged, and judged relevant.
+
+        >>> {name: counts.tolist() for name, counts in read([[.9, None, .1]], [[1, 2, None]]).counts().items()}
+        {'retrieved': [2], 'judged': [2], 'relevant': [2]}
+        """
+        everything = np.ones(self.relevance.shape, bool)
+        judged = everything if self.judged is None else self.judged
+        retrieved = (everything if self.retrieved is None else self.retrieved) & (self.score > -np.inf)
+        return {
+            "retrieved": self._sums(retrieved),
+            "judged": self._sums(judged),
+            "relevant": self._sums(judged & (self.relevance > 0)),
+        }
+
+    def _sums(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+        if self.offsets is None:
+            return np.asarray(mask.sum(axis=1, dtype=np.int64))
+        until = np.concatenate([[0], np.cumsum(mask)])
+        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
 
 
 class Columns(NamedTuple):
@@ -473,7 +496,7 @@ def _flat(predictions: Any, references: Any, query_ids: Any) -> Rankings:
         row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
         return f"query {ids[query].as_py()!r}{row}"
 
-    return Rankings(relevance.values[order], score.values[order], offsets, judged, retrieved, place)
+    return Rankings(relevance.values[order], score.values[order], offsets, judged, retrieved, place, ids)
 
 
 def _values(argument: str, values: Any, place: Callable[[int, int | None], str]) -> _Column:
@@ -578,7 +601,7 @@ def _mappings(
         raise ValueError(f"references: query {query!r}, document {document!r}: nan is not a relevance")
     if nan.any():
         known = ~nan if known is None else known & ~nan
-    return Rankings(relevance, score, offsets, known, retrieved, place)
+    return Rankings(relevance, score, offsets, known, retrieved, place, list(references))
 
 
 def _ascending(query: Any, documents: Mapping[Any, Any]) -> list[Any]:
@@ -671,7 +694,7 @@ def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
         relevance[tied], scores[tied], judged[tied], rank[tied] = (
             each[tied][by_id] for each in (relevance, scores, judged, rank)
         )
-    return Rankings(relevance, scores, offsets, None if judged.all() else judged, None, place)
+    return Rankings(relevance, scores, offsets, None if judged.all() else judged, None, place, qrels.query_ids)
 
 
 def _matched(values: pa.Array, among: pa.Array) -> NDArray[np.int64]:

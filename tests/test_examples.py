@@ -46,3 +46,20 @@ def test_image_search_prints_the_scores_that_sklearn_finds() -> None:
         if len(cells) == 1 + len(CUTOFFS) and re.fullmatch(r"[01]\.\d{4}", cells[1]):
             printed[cells[0]] = cells[1:]
     assert printed == expected_rows()
+
+
+def test_compare_models_prints_the_scores_that_sklearn_finds_and_who_is_better() -> None:
+    process = subprocess.run(
+        [sys.executable, ROOT / "examples" / "compare_models.py"], capture_output=True, text=True, timeout=120
+    )
+    assert process.returncode == 0, process.stderr
+    digits = load_digits()
+    unit = digits.data / np.linalg.norm(digits.data, axis=1, keepdims=True)
+    similarity, same = unit[:899] @ unit[899:].T, digits.target[:899, None] == digits.target[899:]
+    lines = process.stdout.splitlines()
+    systems, pairs = (lines.index("") + 1, lines.index("", lines.index("") + 1))
+    pixels = next(line for line in lines if line.startswith("a  pixels"))
+    assert re.findall(r"[01]\.\d{4}", pixels)[::3] == [f"{ndcg_score(same, similarity, k=k):.4f}" for k in (5, 10)]
+    compared = [line.split("  ")[0] for line in lines[systems + 1 : pairs]]
+    assert compared == ["principal components – pixels", "discriminants – pixels"] * 2
+    assert "10,000 exchanges" in process.stdout

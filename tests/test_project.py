@@ -9,7 +9,15 @@ import pytest
 import yaml
 from conftest import ROOT
 
-ROOMS = ("conventions.py", "rankings.py", "scoring.py", "trainer.py", "trec.py")
+ROOMS = (
+    "conventions.py",
+    "rankings.py",
+    "report.py",
+    "scoring.py",
+    "significance.py",
+    "trainer.py",
+    "trec.py",
+)
 
 
 def text(name: str) -> str:

@@ -28,7 +28,7 @@ SQUARE_RELEVANCES = [[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]]
 
 def documents(read_rankings: Rankings) -> Documents:
     """What the arrays say: per query the score and relevance of each document, None if missing."""
-    relevance, score, offsets, judged, retrieved, _ = read_rankings
+    relevance, score, offsets, judged, retrieved, *_ = read_rankings
     assert relevance.shape == score.shape
     assert judged is None or (judged.dtype == bool and judged.shape == score.shape)
     assert retrieved is None or (retrieved.dtype == bool and retrieved.shape == score.shape)
@@ -438,3 +438,36 @@ def test_the_doctests_of_the_module_pass() -> None:
     outcome = doctest.testmod(rankings)
     assert outcome.attempted > 0
     assert outcome.failed == 0
+
+
+# What is known besides the arrays
+
+
+@pytest.mark.parametrize("as_array", [False, True])
+def test_documents_are_counted_by_what_is_known_of_them(as_array: bool) -> None:
+    score = [[0.5, None, 0.25], [None, None, None], [-math.inf, 0.0, 1.0]]
+    relevance = [[None, 1, 0], [2, 1, None], [1, -1, 0.5]]
+    if as_array:
+        score, relevance = (
+            np.ma.masked_array(np.where(missing := np.equal(side, None), 0, side).astype(float), missing)
+            for side in (np.array(score, object), np.array(relevance, object))
+        )
+    counts = read(score, relevance).counts()
+    assert {name: each.tolist() for name, each in counts.items()} == {
+        "retrieved": [2, 0, 2],
+        "judged": [2, 2, 3],
+        "relevant": [1, 2, 2],
+    }
+
+
+def test_queries_without_documents_count_none() -> None:
+    counts = read([[], [1], []], [[], [1], []]).counts()
+    assert [each.tolist() for each in counts.values()] == [[0, 1, 0]] * 3
+
+
+def test_queries_that_have_ids_keep_them() -> None:
+    assert read([[1, 2]], [[1, 0]]).query_ids is None
+    flat = read([1, 2, 3], [1, 0, 1], query_ids=["b", "a", "b"])
+    assert flat.query_ids.to_pylist() == ["b", "a"]
+    by_id = read({"q2": {"a": 1}}, {"q1": {"a": 1}, "q2": {"a": 0}})
+    assert list(by_id.query_ids) == ["q1", "q2"]

@@ -18,7 +18,7 @@ import evaluate
 import pytest
 from conftest import ROOT
 
-ROOMS = ("conventions", "rankings", "scoring", "trainer", "trec")
+ROOMS = ("conventions", "rankings", "report", "scoring", "significance", "trainer", "trec")
 LOAD = """
 import sys
 sys.modules["transformers"] = None  # evaluate does without, and it takes long to import

@@ -1,0 +1,519 @@
+"""What a report and a comparison say, as a user gets them from the metric: every figure from its definition."""
+
+import io
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.stats
+from conftest import ROOT, MetricFactory
+
+from report import Comparison, Report, Resampling
+from significance import bootstrap, holm, paired_tests
+
+# Query 0 is tied at rank 1, query 1 has nothing relevant, query 2 an unjudged document at rank 2 and a relevant one
+# that was not retrieved, query 3 was not retrieved at all.
+PREDICTIONS = [[3, 3, 1], [1, 2], [0.9, 0.8, 0.7, None], [None, None]]
+REFERENCES = [[2, 0, 1], [0, 0], [1, None, 0, 2], [1, 0]]
+SMALL: dict[str, Any] = {"predictions": PREDICTIONS, "references": REFERENCES, "resamples": 200}
+
+
+def generated(
+    seed: int = 0, queries: int = 60, weights: tuple[float, ...] = (0.2, 0.5, 0.55)
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Systems of rising quality with tied scores, and the relevance they are scored by."""
+    rng = np.random.default_rng(seed)
+    relevance = rng.integers(0, 4, (queries, 12)) * (rng.random((queries, 12)) < 0.4)
+    return {
+        name: np.round(relevance * weight + rng.normal(0, 1, relevance.shape), 1)
+        for name, weight in zip(("bm25", "dense", "hybrid", "oracle"), weights, strict=False)
+    }, relevance
+
+
+SYSTEMS, RELEVANCE = generated()
+SEVERAL: dict[str, Any] = {"k": [3, 10], "measures": ["nDCG", "DCG"]}
+
+
+# The report
+
+
+@pytest.mark.parametrize("options", [{}, {"convention": "lightgbm"}, {"gain": [0, 1, 4, 9], "log_base": 3}], ids=str)
+def test_a_report_has_the_scores_of_compute(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
+    inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE, **SEVERAL, **options}
+    weight = np.arange(60) % 7
+    report = ndcg.report(**inputs, sample_weight=weight, resamples=200)
+    assert {name: score.value for name, score in report.scores.items()} == ndcg.compute(**inputs, sample_weight=weight)
+    by_query = ndcg.compute(**inputs, use_aggregator=False)
+    for name, values in by_query.items():
+        assert report.queries[name].to_pylist() == values
+    assert report.signature == ndcg.signature(**SEVERAL, **options, sample_weight=weight)
+
+
+def test_its_intervals_are_those_of_the_bootstrap(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE, **SEVERAL}
+    by_query = ndcg.compute(**inputs, use_aggregator=False)
+    report = ndcg.report(**inputs, confidence=0.9, resamples=300, seed=5)
+    expected = bootstrap(np.array(list(by_query.values())), confidence=0.9, resamples=300, seed=5)
+    assert [score.low for score in report.scores.values()] == expected.low.tolist()
+    assert [score.high for score in report.scores.values()] == expected.high.tolist()
+    assert [score.standard_error for score in report.scores.values()] == expected.standard_error.tolist()
+    assert report.resampling == Resampling(0.9, 300, 5)
+    for score in report.scores.values():
+        assert score.low < score.value < score.high
+
+
+def test_it_counts_what_the_scores_rest_on(ndcg: evaluate.Metric) -> None:
+    report = ndcg.report(**SMALL, k=[1, 2, 5])
+    assert report.counts == {"queries": 4, "nothing_relevant": 1, "nothing_retrieved": 1}
+    assert report.queries["query"].to_pylist() == [0, 1, 2, 3]
+    assert report.queries["retrieved"].to_pylist() == [3, 2, 3, 0]
+    assert report.queries["judged"].to_pylist() == [3, 2, 3, 2]
+    assert report.queries["relevant"].to_pylist() == [2, 0, 2, 1]
+    assert report.queries["unjudged@1"].to_pylist() == [0, 0, 0, 0]
+    assert report.queries["unjudged@2"].to_pylist() == [0, 0, 1, 0]
+    ranked = {name: (score.ranked, score.unjudged) for name, score in report.scores.items()}
+    assert ranked == {"nDCG@1": (3, 0.0), "nDCG@2": (6, 1.0), "nDCG@5": (8, 1.0)}
+    note = "The cutoff 5 cuts nothing off: no query has more than 3 documents retrieved, or judged."
+    assert report.notes == (note,)
+    assert note in str(report)
+
+
+def test_documents_that_are_tied_at_the_cutoff_are_unjudged_in_expectation(ndcg: evaluate.Metric) -> None:
+    report = ndcg.report(predictions=[[1, 1, 1], [3, 2, 1]], references=[[None, 1, None], [1, None, 0]], k=2)
+    assert report.queries["unjudged@2"].to_pylist() == [pytest.approx(2 * 2 / 3), 1]
+    judged_only = ndcg.report(
+        predictions=[[1, 1, 1], [3, 2, 1]], references=[[None, 1, None], [1, None, 0]], k=2, judged_only=True
+    )
+    assert judged_only.queries["unjudged@2"].to_pylist() == [0, 0]
+    assert judged_only.scores["nDCG@2"].ranked == 3
+
+
+def test_it_bounds_what_the_order_of_ties_can_do(ndcg: evaluate.Metric) -> None:
+    first, second, third = (1 / math.log2(rank + 1) for rank in (1, 2, 3))
+    report = ndcg.report(predictions=PREDICTIONS[:2], references=REFERENCES[:2], measures="DCG", resamples=100)
+    score = report.scores["DCG"]
+    assert (score.worst, score.best) == pytest.approx(((2 * second + third) / 2, (2 * first + third) / 2))
+    assert score.tied == 1  # of the other query nothing is relevant, whatever its order
+    inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE, "k": [3, None]}
+    report = ndcg.report(**inputs, resamples=100)
+    for bound in ("worst", "best"):
+        by_query = ndcg.compute(**inputs, ties=bound, use_aggregator=False)
+        for name, value in ndcg.compute(**inputs, ties=bound).items():
+            assert getattr(report.scores[name], bound) == value
+            assert report.queries[f"{bound} {name}"].to_pylist() == by_query[name]
+    assert 0 < report.scores["nDCG@3"].tied < report.scores["nDCG"].tied <= 60
+
+
+def test_a_query_without_a_value_is_null(ndcg: evaluate.Metric) -> None:
+    report = ndcg.report(**SMALL, zero_division=math.nan)
+    assert report.queries["nDCG"].is_null().to_pylist() == [False, True, False, False]
+    assert (
+        report.scores["nDCG"].value
+        == ndcg.compute(predictions=PREDICTIONS, references=REFERENCES, zero_division=math.nan)["nDCG"]
+    )
+    assert "NaN" not in json.dumps(report.to_dict())
+
+
+def test_queries_go_by_their_ids(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    run = {"q2": {"a": 1.0, "b": 0.5}, "q1": {"a": 2.0}}
+    qrels = {"q1": {"a": 1}, "q2": {"b": 2, "c": 1}, "q3": {"a": 1}}
+    (tmp_path / "run").write_text("q2 Q0 a 1 1.0 t\nq2 Q0 b 2 0.5 t\nq1 Q0 a 1 2.0 t\n")
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 b 2\nq2 0 c 1\nq3 0 a 1\n")
+    for predictions, references in ((run, qrels), (tmp_path / "run", tmp_path / "qrels")):
+        report = ndcg.report(predictions=predictions, references=references, convention="trec_eval", resamples=50)
+        assert report.queries["query"].to_pylist() == ["q1", "q2", "q3"]
+        assert report.queries["retrieved"].to_pylist() == [1, 2, 0]
+        assert report.counts["nothing_retrieved"] == 1
+    flat = ndcg.report(predictions=[1, 2, 3], references=[0, 1, 1], query_ids=[7, 5, 7], resamples=50)
+    assert flat.queries["query"].to_pylist() == [7, 5]
+    mixed = {1: {"a": 1.0}, "one": {"a": 1.0}}
+    report = ndcg.report(predictions=mixed, references={1: {"a": 1}, "one": {"a": 1}}, resamples=50)
+    assert report.queries["query"].to_pylist() == ["1", "one"]
+
+
+def test_batches_that_were_added_are_reported_on(fresh_metric: MetricFactory, ndcg: evaluate.Metric) -> None:
+    metric = fresh_metric()
+    metric.add_batch(predictions=PREDICTIONS[:2], references=REFERENCES[:2])
+    metric.add_batch(predictions=PREDICTIONS[2:], references=REFERENCES[2:])
+    with pytest.raises(ValueError, match="confidence must be"):
+        metric.report(confidence=95)
+    with pytest.raises(ValueError, match=r"^sample_weight must hold"):
+        metric.report(sample_weight=[1, 2])
+    assert len(metric) == 4
+    assert metric.report(k=[1, 2], resamples=200) == ndcg.report(**SMALL, k=[1, 2])
+    assert len(metric) == 0
+    with pytest.raises(ValueError, match="nothing to score"):
+        metric.report()
+
+
+def test_the_same_seed_gives_the_same_report(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE, "resamples": 200}
+    assert ndcg.report(**inputs, seed=1) == ndcg.report(**inputs, seed=1)
+    assert ndcg.report(**inputs, seed=1) != ndcg.report(**inputs, seed=2)
+
+
+SCRIPT = """
+import json, sys
+sys.modules["transformers"] = None
+import evaluate
+import numpy as np
+rng = np.random.default_rng(0)
+relevance = rng.integers(0, 3, (30_000, 20))
+systems = {name: np.round(relevance + rng.normal(0, 1, relevance.shape), 1) for name in "ab"}
+ndcg = evaluate.load("ndcg.py")
+report = ndcg.report(predictions=systems["a"], references=relevance, k=[5, 10], resamples=200)
+comparison = ndcg.compare(systems=systems, references=relevance, k=[5, 10], resamples=200)
+print(json.dumps([report.to_dict(), comparison.to_dict()]))
+"""
+
+
+def test_any_number_of_threads_gives_the_same_report() -> None:
+    def run(threads: int) -> str:
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = {**os.environ, **dict.fromkeys(names, str(threads))}
+        command = [sys.executable, "-c", SCRIPT]
+        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+
+    one = run(1)
+    assert Report.from_dict(json.loads(one)[0]).counts["queries"] == 30_000
+    assert one == run(3)
+
+
+# The comparison
+
+
+def test_a_comparison_has_the_scores_of_compute(ndcg: evaluate.Metric) -> None:
+    comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **SEVERAL, resamples=200)
+    assert comparison.signature == ndcg.signature(**SEVERAL)
+    for system, predictions in SYSTEMS.items():
+        inputs = {"predictions": predictions, "references": RELEVANCE, **SEVERAL}
+        assert {name: score.value for name, score in comparison.scores[system].items()} == ndcg.compute(**inputs)
+        assert comparison.scores[system] == ndcg.report(**inputs, resamples=200).scores
+        rows = comparison.queries.filter(pa.compute.equal(comparison.queries["system"], system))
+        assert rows["query"].to_pylist() == list(range(60))
+        for name, values in ndcg.compute(**inputs, use_aggregator=False).items():
+            assert rows[name].to_pylist() == values
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_figure_of_a_pair_is_what_its_name_says(ndcg: evaluate.Metric, weighted: bool) -> None:
+    weight = np.arange(60) % 5 if weighted else None
+    how = {"references": RELEVANCE, "k": [3, 10], "sample_weight": weight}
+    comparison = ndcg.compare(systems=SYSTEMS, **how, resamples=400, seed=3, confidence=0.9)
+    assert [(pair.measure, pair.system, pair.other) for pair in comparison.pairs] == [
+        (measure, *systems)
+        for measure in ("nDCG@3", "nDCG@10")
+        for systems in (("bm25", "dense"), ("bm25", "hybrid"), ("dense", "hybrid"))
+    ]
+    for measure in ("nDCG@3", "nDCG@10"):
+        pairs = [pair for pair in comparison.pairs if pair.measure == measure]
+        for pair in pairs:
+            names = (pair.system, pair.other)
+            rows = [
+                ndcg.compute(predictions=SYSTEMS[name], references=RELEVANCE, k=[3, 10], use_aggregator=False)[measure]
+                for name in names
+            ]
+            values = np.array(rows)
+            difference = values[0] - values[1]
+            shares = difference if weight is None else difference * weight / weight.mean()
+            assert pair.difference == pytest.approx(shares.mean(), abs=1e-12)
+            intervals = bootstrap(values, weight, [(0, 1)], resamples=400, seed=3, confidence=0.9)
+            expected = [float(each[2]) for each in intervals]
+            assert [pair.low, pair.high, pair.standard_error] == pytest.approx(expected, abs=1e-12)
+            tests = paired_tests(values, weight, [(0, 1)], resamples=400, seed=3)
+            assert pair.p == tests.randomization[0]
+            kept = shares if weight is None else shares[weight > 0]
+            assert pair.p_t == pytest.approx(scipy.stats.ttest_1samp(kept, 0).pvalue)
+            assert (pair.wins, pair.ties, pair.losses) == (
+                (difference > 0).sum(),
+                (difference == 0).sum(),
+                (difference < 0).sum(),
+            )
+            assert pair.wins + pair.ties + pair.losses == 60
+        assert [pair.p_holm for pair in pairs] == holm(np.array([pair.p for pair in pairs])).tolist()
+        assert [pair.p_t_holm for pair in pairs] == holm(np.array([pair.p_t for pair in pairs])).tolist()
+
+
+def test_all_systems_may_be_compared_with_a_baseline(ndcg: evaluate.Metric) -> None:
+    how = {"systems": SYSTEMS, "references": RELEVANCE, "k": 10, "resamples": 200}
+    comparison = ndcg.compare(**how, baseline="dense")
+    assert [(pair.system, pair.other) for pair in comparison.pairs] == [("bm25", "dense"), ("hybrid", "dense")]
+    assert comparison.baseline == "dense"
+    each_with_each = {(pair.system, pair.other): pair for pair in ndcg.compare(**how).pairs}
+    bm25, hybrid = comparison.pairs
+    assert bm25.p == each_with_each["bm25", "dense"].p
+    assert hybrid.difference == -each_with_each["dense", "hybrid"].difference
+    assert (hybrid.wins, hybrid.losses) == (
+        each_with_each["dense", "hybrid"].losses,
+        each_with_each["dense", "hybrid"].wins,
+    )
+    assert hybrid.p_holm == holm(np.array([bm25.p, hybrid.p]))[1]
+
+
+def test_few_queries_are_compared_exactly(ndcg: evaluate.Metric) -> None:
+    systems, relevance = generated(queries=8, weights=(0.2, 0.5))
+    comparison = ndcg.compare(systems=systems, references=relevance)
+    one, other = (
+        ndcg.compute(predictions=each, references=relevance, use_aggregator=False)["nDCG"] for each in systems.values()
+    )
+    expected = scipy.stats.permutation_test(
+        (np.subtract(one, other),), lambda x, axis: x.mean(axis), permutation_type="samples", vectorized=True
+    )
+    assert comparison.pairs[0].p == pytest.approx(expected.pvalue)
+    assert comparison.resampling.exact
+    assert "all exchanges" in comparison.to_markdown()
+
+
+def test_the_queries_that_differ_most_come_first(ndcg: evaluate.Metric) -> None:
+    comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **SEVERAL, resamples=50)
+    for measure in (None, "DCG@10"):
+        table = comparison.differences("bm25", "hybrid", measure, n=5)
+        assert table.column_names == ["query", "bm25", "hybrid", "difference"]
+        rows = table.to_pylist()
+        assert len(rows) == 5
+        by_system = [
+            ndcg.compute(predictions=SYSTEMS[name], references=RELEVANCE, **SEVERAL, use_aggregator=False)[
+                measure or "nDCG@3"
+            ]
+            for name in ("bm25", "hybrid")
+        ]
+        expected = sorted(np.abs(np.subtract(*by_system)), reverse=True)[:5]
+        assert [abs(row["difference"]) for row in rows] == expected
+        for row in rows:
+            assert [row["bm25"], row["hybrid"]] == [values[row["query"]] for values in by_system]
+    for arguments, named in ((("bm26", "dense"), "bm26"), (("bm25", "dense", "nDCG@4"), "nDCG@4")):
+        with pytest.raises(ValueError, match=f"'{named}' is not in this comparison, which has '"):
+            comparison.differences(*arguments)
+
+
+def test_systems_may_come_in_any_form(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"b": 2, "c": 1}, "q3": {"a": 1, "b": 0}}
+    run = {query: {document: float(len(document)) for document in grades} for query, grades in qrels.items()}
+    lines = [f"{query} Q0 {document} 1 1.0 t\n" for query, scores in run.items() for document in scores]
+    (tmp_path / "run").write_text("".join(lines))
+    systems = {"mapping": run, "file": tmp_path / "run"}
+    comparison = ndcg.compare(systems=systems, references=qrels, resamples=50)
+    assert comparison.pairs[0].difference == 0
+    assert comparison.queries["query"].to_pylist() == ["q1", "q2", "q3"] * 2
+    flat = {"one": [0.1, 0.2, 0.3, 0.4], "two": [0.4, 0.3, 0.2, 0.1]}
+    comparison = ndcg.compare(systems=flat, references=[1, 0, 1, 0], query_ids=["x", "x", "y", "y"])
+    assert [comparison.pairs[0].wins, comparison.pairs[0].losses] == [0, 2]
+    ragged = {"one": [[1, 2], [3]], "two": [[2, 1], [None]]}
+    comparison = ndcg.compare(systems=ragged, references=[[1, 0], [1]])
+    assert [comparison.pairs[0].wins, comparison.pairs[0].losses] == [1, 1]
+
+
+# What a person sees
+
+
+@pytest.fixture(scope="module")
+def shown(ndcg: evaluate.Metric) -> tuple[Report, Comparison]:
+    ids = ["<img src=x onerror=alert(1)>", "a|b", "50%_of $x$ & `code`", *(f"q{at}" for at in range(57))]
+    qrels = {id_: {f"d{at}": int(r) for at, r in enumerate(row)} for id_, row in zip(ids, RELEVANCE, strict=True)}
+    runs = {
+        name: {id_: {f"d{at}": float(s) for at, s in enumerate(row)} for id_, row in zip(ids, scores, strict=True)}
+        for name, scores in SYSTEMS.items()
+    }
+    runs["<b>|_&"] = {query: {d: -s for d, s in scores.items()} for query, scores in runs.pop("bm25").items()}
+    report = ndcg.report(predictions=runs["dense"], references=qrels, **SEVERAL, resamples=200)
+    return report, ndcg.compare(systems=runs, references=qrels, **SEVERAL, resamples=200)
+
+
+def test_json_holds_all_of_it(shown: tuple[Report, Comparison]) -> None:
+    for original in shown:
+        again = type(original).from_dict(json.loads(json.dumps(original.to_dict(), allow_nan=False)))
+        assert again == original
+        assert str(again) == str(original)
+        assert again.queries.schema == original.queries.schema
+    assert {type(pair).__name__ for pair in shown[1].pairs} == {"Pair"}
+    assert {type(score).__name__ for score in shown[0].scores.values()} == {"Score"}
+
+
+def test_the_tables_hold_the_figures(shown: tuple[Report, Comparison]) -> None:
+    report, comparison = shown
+    for text in (str(report), report.to_markdown(), report._repr_html_()):
+        for score in report.scores.values():
+            for value in (score.value, score.low, score.high, score.standard_error, score.worst, score.best):
+                assert f"{value:.4f}" in text
+        assert "95% interval" in text
+        assert "200 resamples of the queries, seed 0" in text
+        assert "percentile bootstrap" in text
+        assert report.signature in text
+    for text in (str(comparison), comparison.to_markdown(), comparison._repr_html_()):
+        for pair in comparison.pairs:
+            assert f"{pair.difference:+.4f}" in text
+            assert f"{pair.wins}–{pair.ties}–{pair.losses}" in text
+        assert "randomisation test (200 exchanges" in text
+        assert comparison.signature in text
+
+
+def test_markdown_tables_have_as_many_cells_in_each_row(shown: tuple[Report, Comparison]) -> None:
+    for each in shown:
+        tables = [block for block in each.to_markdown().split("\n\n") if block.startswith("|")]
+        assert len(tables) >= 2
+        for table in tables:
+            cells = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+            assert len(cells) == 1
+
+
+def test_text_of_users_is_shown_as_text(shown: tuple[Report, Comparison]) -> None:
+    _, comparison = shown
+    page = comparison._repr_html_()
+    assert "<b>" not in page
+    assert "&lt;b&gt;|_&amp;" in page
+    assert "\\<b\\>\\|\\_\\&" in comparison.to_markdown()
+    assert re.search(r"(?<!\\)<", comparison.to_markdown().replace("`" + comparison.signature + "`", "")) is None
+    assert "<b>|\\_\\&" in comparison.to_latex()
+
+
+def test_letters_mark_who_is_surely_better(ndcg: evaluate.Metric) -> None:
+    systems, relevance = generated(queries=200, weights=(0.2, 0.5, 0.5, 3))
+    comparison = ndcg.compare(systems=systems, references=relevance, k=10, resamples=1000)
+    p_values = {(pair.system, pair.other): pair.p_holm for pair in comparison.pairs}
+    assert p_values["dense", "hybrid"] > 0.05  # near to each other
+    assert max(p for pair, p in p_values.items() if pair != ("dense", "hybrid")) < 0.05
+    rows = [line.split(" & ") for line in comparison.to_latex().splitlines() if line.startswith("$^")]
+    values = {name: f"{comparison.scores[name]['nDCG@10'].value:.4f}" for name in systems}
+    assert rows == [
+        ["$^{a}$", "bm25", f"{values['bm25']} \\\\"],
+        ["$^{b}$", "dense", f"{values['dense']}$^{{a}}$ \\\\"],
+        ["$^{c}$", "hybrid", f"{values['hybrid']}$^{{a}}$ \\\\"],
+        ["$^{d}$", "oracle", f"\\textbf{{{values['oracle']}}}$^{{abc}}$ \\\\"],
+    ]
+    lines = comparison.to_markdown().splitlines()
+    assert any(line.startswith("| d oracle |") and line.endswith("| a b c |") for line in lines)
+
+
+def test_plots_are_figures_with_what_they_show(shown: tuple[Report, Comparison]) -> None:
+    report, comparison = shown
+    for figure in (report.plot(), report.plot("DCG"), comparison.plot(), comparison.plot("DCG@10")):
+        image = io.BytesIO()
+        figure.savefig(image, format="png")
+        assert image.getvalue().startswith(b"\x89PNG")
+    means, queries = report.plot().axes
+    assert [label.get_text() for label in means.get_xticklabels()] == ["nDCG@3", "nDCG@10"]
+    assert [line.get_ydata()[0] for line in means.lines[1::2]] == [
+        report.scores[name].value for name in ("nDCG@3", "nDCG@10")
+    ]
+    assert len(queries.lines) == 2
+    assert len(queries.lines[0].get_ydata()) == 60
+    (axes,) = comparison.plot("nDCG@10").axes
+    assert len(axes.get_yticklabels()) == 3
+    with pytest.raises(ValueError, match="'recall' is not in this report"):
+        report.plot("recall")
+    with pytest.raises(ValueError, match="'nDCG' is not in this comparison"):
+        comparison.plot("nDCG")
+
+
+def test_a_missing_matplotlib_is_named(shown: tuple[Report, Comparison], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    for each in shown:
+        with pytest.raises(ImportError, match="pip install matplotlib"):
+            each.plot()
+
+
+LONG = """
+import sys
+sys.modules["transformers"] = None
+import datasets, evaluate
+import numpy as np
+if sys.argv[1] == "silent":
+    datasets.disable_progress_bars()
+rng = np.random.default_rng(0)
+ndcg = evaluate.load("ndcg.py")
+ndcg.report(predictions=rng.random((40_000, 3)), references=rng.integers(0, 2, (40_000, 3)), resamples=6_000)
+"""
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_progress_shows_on_long_resampling_unless_it_is_disabled(silent: bool) -> None:
+    command = [sys.executable, "-c", LONG, "silent" if silent else "shown"]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ("Resampling" in process.stderr) is not silent
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"confidence": 95}, r"^confidence must be between 0 and 1, such as 0.95; got 95"),
+        ({"confidence": 0}, "^confidence must be"),
+        ({"confidence": 1.0}, "^confidence must be"),
+        ({"confidence": "95%"}, "^confidence must be"),
+        ({"confidence": True}, "^confidence must be"),
+        ({"resamples": 1}, r"^resamples must be an integer, at least 2; got 1"),
+        ({"resamples": 1e4}, "^resamples must be an integer"),
+        ({"resamples": True}, "^resamples must be an integer"),
+        ({"seed": -1}, "^seed must be an integer, at least 0; got -1"),
+        ({"seed": None}, "^seed must be an integer"),
+        ({"k": 0}, "^k must be"),
+        ({"convention": "trec"}, 'convention must be .* did you mean "trec_eval"'),
+        ({"use_aggregator": False}, "has no option use_aggregator"),
+        ({"engine": "sklearn"}, "has no option engine"),
+        ({"sample_weight": [1]}, "^sample_weight must hold one weight for each of 60 queries"),
+        ({"sample_weight": [1] + [0] * 59}, "needs at least two queries that have a value; got 1"),
+    ],
+    ids=str,
+)
+def test_an_option_that_makes_no_sense_is_refused(ndcg: evaluate.Metric, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE, **options)
+    with pytest.raises(ValueError, match=message):
+        ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **options)
+
+
+def test_one_query_has_no_interval(ndcg: evaluate.Metric) -> None:
+    for queries in (PREDICTIONS[:1], REFERENCES[:1]), ([[1, 2], [1]], [[1, 0], [0]]):
+        inputs = {"predictions": queries[0], "references": queries[1], "zero_division": math.nan}
+        with pytest.raises(ValueError, match=r"^a confidence interval needs at least two queries .* got 1; compute"):
+            ndcg.report(**inputs)
+
+
+@pytest.mark.parametrize(
+    ("systems", "message"),
+    [
+        ({"a": [[1, 2], [1]]}, "^systems must map the names of at least two systems to their predictions; got 1"),
+        ([[[1, 2], [1]]] * 2, "^systems must map the names .* got list"),
+        ({1: [[1, 2], [1]], 2: [[1, 2], [1]]}, "^systems: a name must be a string; got 1"),
+        ({"a": [[1, 2], [1]], "b": [[1, 2]]}, r"^systems\['b'\]: predictions hold 1 queries and references 2"),
+        ({"a": [[1, 2], [1]], "b": [[1, 2], [1, 2]]}, r"^systems\['b'\]: query 1: 2 predictions and 1 references"),
+        ({"a": [[1, 2], [1]], "b": [[1, math.nan], [1]]}, r"^systems\['b'\]: predictions: query 0, position 1: nan"),
+        ({"a": {"q": {"d": 1}}, "b": [[1, 2], [1]]}, r"^systems\['a'\]: predictions are by ids and references by"),
+        ({"a": [[1, 2], [1]], "b": "no/such.run"}, r"^systems\['b'\]: no/such.run: cannot be read"),
+    ],
+    ids=str,
+)
+def test_systems_that_cannot_be_compared_are_named(ndcg: evaluate.Metric, systems: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ndcg.compare(systems=systems, references=[[1, 0], [1]])
+
+
+def test_systems_with_rankings_of_different_queries_are_refused(ndcg: evaluate.Metric) -> None:
+    qrels = {query: {"d": 1, "e": 0} for query in ("q1", "q2", "q3")}
+    full = {query: {"d": 1.0, "e": 2.0} for query in qrels}
+    partly = {query: {"d": 1.0} for query in ("q1", "q2")}
+    with pytest.raises(ValueError, match=r"^systems\['partly'\]: no ranking for query 'q3', which 'full' has \(1 such"):
+        ndcg.compare(systems={"full": full, "partly": partly}, references=qrels)
+    mended = {**partly, "q3": {}}
+    assert ndcg.compare(systems={"full": full, "mended": mended}, references=qrels).queries.num_rows == 6
+    lacking_alike = dict.fromkeys(("one", "two"), partly)
+    assert ndcg.compare(systems=lacking_alike, references=qrels).queries.num_rows == 6
+    beyond = {**full, "unjudged": {"d": 1.0}}
+    assert ndcg.compare(systems={"full": full, "beyond": beyond}, references=qrels).queries.num_rows == 6
+
+
+def test_an_unknown_baseline_is_refused_with_the_nearest_name(ndcg: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match=r'^baseline must be one of "bm25", .*got \'bm52\'; did you mean "bm25"\?'):
+        ndcg.compare(systems=SYSTEMS, references=RELEVANCE, baseline="bm52")

@@ -1,0 +1,276 @@
+"""Intervals that cover and tests that err as often as they say; SciPy's own functions on the same numbers."""
+
+import doctest
+import itertools
+import math
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from conftest import ROOT
+
+import significance
+from significance import bootstrap, holm, paired_tests
+
+
+def queries(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Values as nDCG has them: many 0, some 1, the rest between."""
+    values = rng.beta(2, 1.5, shape)
+    kind = rng.random(shape)
+    return np.where(kind < 0.15, 0.0, np.where(kind > 0.9, 1.0, values))
+
+
+TRUE_MEAN = 0.1 * 1 + 0.75 * 2 / 3.5
+
+
+def test_the_examples_in_docstrings_run() -> None:
+    assert doctest.testmod(significance).attempted > 0
+    assert doctest.testmod(significance).failed == 0
+
+
+# Intervals
+
+
+def test_the_intervals_are_those_of_scipy() -> None:
+    values = queries(np.random.default_rng(1), 3, 40)
+    found = bootstrap(values, resamples=999, confidence=0.9, seed=7)
+    for row, value in enumerate(values):
+        expected = scipy.stats.bootstrap(
+            (value,), np.mean, n_resamples=999, confidence_level=0.9, method="percentile", rng=np.random.default_rng(7)
+        )
+        assert found.low[row] == pytest.approx(expected.confidence_interval.low, abs=1e-12)
+        assert found.high[row] == pytest.approx(expected.confidence_interval.high, abs=1e-12)
+        assert found.standard_error[row] == pytest.approx(expected.standard_error, abs=1e-12)
+
+
+def test_queries_keep_their_weights_when_they_are_drawn() -> None:
+    rng = np.random.default_rng(2)
+    values, weight = queries(rng, 1, 30), rng.random(30)
+
+    def weighted_mean(value: np.ndarray, weight: np.ndarray, axis: int) -> np.ndarray:
+        return (value * weight).sum(axis) / weight.sum(axis)
+
+    expected = scipy.stats.bootstrap(
+        (values[0], weight),
+        weighted_mean,
+        paired=True,
+        vectorized=True,
+        n_resamples=500,
+        method="percentile",
+        rng=np.random.default_rng(0),
+    )
+    found = bootstrap(values, weight, resamples=500)
+    assert [found.low[0], found.high[0]] == pytest.approx(list(expected.confidence_interval), abs=1e-12)
+    alike = [bootstrap(values, weight, resamples=500) for weight in (None, np.ones(30), np.full(30, 4.0))]
+    assert np.array_equal(alike[0], alike[1])
+    assert np.allclose(alike[0], alike[2], rtol=0, atol=1e-12)
+
+
+def test_a_difference_is_that_of_paired_scores() -> None:
+    values = queries(np.random.default_rng(3), 2, 50)
+    found = bootstrap(np.vstack([values, values[0] - values[1]]), pairs=[(0, 1)], resamples=800)
+    for of_rows, of_pair in zip(*np.array(found)[:, [2, 3]].T, strict=True):
+        assert of_pair == pytest.approx(of_rows, abs=1e-12)
+
+
+def test_queries_without_a_value_or_weight_take_no_part() -> None:
+    values = queries(np.random.default_rng(4), 2, 30)
+    with_gaps = np.insert(values, [3, 17], np.nan, axis=1)
+    assert np.array_equal(bootstrap(with_gaps, resamples=300), bootstrap(values, resamples=300))
+    weight = np.ones(32)
+    weight[[3, 18]] = 0
+    zeroed = np.insert(values, [3, 17], 1.0, axis=1)
+    assert np.array_equal(bootstrap(zeroed, weight, resamples=300), bootstrap(values, resamples=300))
+    gap_in_one = with_gaps[:1].repeat(2, axis=0)
+    gap_in_one[1, 5] = np.nan
+    of_others = [bootstrap(gap_in_one[[row]], resamples=300) for row in (0, 1)]
+    assert np.array_equal(bootstrap(gap_in_one, resamples=300), np.concatenate(of_others, axis=1))
+
+
+def test_intervals_of_95_percent_cover_the_true_mean_as_often() -> None:
+    rng = np.random.default_rng(5)
+    covered = 0
+    for seed in range(500):
+        found = bootstrap(queries(rng, 1, 50), resamples=2000, seed=seed)
+        covered += found.low[0] <= TRUE_MEAN <= found.high[0]
+    assert 0.92 <= covered / 500 <= 0.98, covered / 500
+
+
+def test_intervals_of_a_difference_cover_the_true_difference_as_often() -> None:
+    rng = np.random.default_rng(6)
+    covered = 0
+    for seed in range(500):
+        one = queries(rng, 50)
+        values = np.stack([one + 0.1 + rng.normal(0, 0.2, 50), one])
+        found = bootstrap(values, pairs=[(0, 1)], resamples=2000, seed=seed)
+        covered += found.low[2] <= 0.1 <= found.high[2]
+    assert 0.92 <= covered / 500 <= 0.98, covered / 500
+
+
+def test_more_confidence_makes_a_wider_interval() -> None:
+    values = queries(np.random.default_rng(7), 1, 60)
+    widths = []
+    for confidence in (0.5, 0.9, 0.95, 0.99):
+        found = bootstrap(values, confidence=confidence)
+        widths.append(found.high[0] - found.low[0])
+    assert widths == sorted(widths)
+    normal = 2 * scipy.stats.norm.ppf(0.975) * values.std() / math.sqrt(60)
+    assert widths[2] == pytest.approx(normal, rel=0.05)
+
+
+# Tests
+
+
+def permutation_test(differences: np.ndarray, **how: Any) -> float:
+    found = scipy.stats.permutation_test(
+        (differences,), lambda x, axis: x.mean(axis), permutation_type="samples", vectorized=True, **how
+    )
+    return float(found.pvalue)
+
+
+@pytest.mark.parametrize("size", range(2, 14))
+@pytest.mark.parametrize("digits", [1, 2, 16])
+def test_few_queries_are_tested_exactly(size: int, digits: int) -> None:
+    rng = np.random.default_rng(size)
+    for _ in range(5):
+        values = np.round(queries(rng, 2, size), digits)
+        tests = paired_tests(values, pairs=[(0, 1)])
+        assert tests.exact.all()
+        expected = permutation_test(values[0] - values[1], n_resamples=10_000)
+        assert tests.randomization[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_exact_p_value_counts_all_exchanges() -> None:
+    values = np.array([[0.9, 0.4, 0.7, 0.6], [0.5, 0.6, 0.1, 0.55]])
+    differences = values[0] - values[1]
+    sums = [abs(np.dot(signs, differences)) for signs in itertools.product([1, -1], repeat=4)]
+    expected = sum(each >= abs(differences.sum()) - 1e-12 for each in sums) / 16
+    assert paired_tests(values, pairs=[(0, 1)]).randomization[0] == expected
+
+
+def test_many_queries_are_tested_as_scipy_does() -> None:
+    rng = np.random.default_rng(8)
+    for shift in (0.0, 0.02, 0.05):
+        one = queries(rng, 200)
+        values = np.stack([one, one + shift + rng.normal(0, 0.2, 200)])
+        tests = paired_tests(values, pairs=[(0, 1), (1, 0)])
+        assert not tests.exact.any()
+        expected = permutation_test(one - values[1], n_resamples=9999, rng=rng)
+        assert tests.randomization[0] == pytest.approx(expected, abs=0.02)  # four standard deviations of the two
+        assert tests.randomization[0] == tests.randomization[1]
+        assert tests.t_test[0] == pytest.approx(scipy.stats.ttest_rel(*values).pvalue)
+
+
+def test_a_true_null_is_rejected_as_often_as_the_level_says() -> None:
+    rng = np.random.default_rng(9)
+    rejected = np.zeros(2)
+    for seed in range(500):
+        one = queries(rng, 50)
+        values = np.stack([one + rng.normal(0, 0.2, 50), one + rng.normal(0, 0.2, 50)])
+        tests = paired_tests(values, pairs=[(0, 1)], resamples=2000, seed=seed)
+        rejected += [tests.randomization[0] < 0.05, tests.t_test[0] < 0.05]
+    assert ((rejected / 500 >= 0.03) & (rejected / 500 <= 0.07)).all(), rejected / 500
+
+
+def test_weights_weigh_the_differences() -> None:
+    rng = np.random.default_rng(10)
+    values, weight = queries(rng, 2, 10), rng.random(10)
+    tests = paired_tests(values, weight, [(0, 1)])
+    shares = weight * (values[0] - values[1])
+    assert tests.randomization[0] == pytest.approx(permutation_test(shares, n_resamples=10_000))
+    assert tests.t_test[0] == pytest.approx(scipy.stats.ttest_1samp(shares, 0).pvalue)
+
+
+def test_systems_that_are_the_same_do_not_differ() -> None:
+    values = np.tile(queries(np.random.default_rng(11), 1, 30), (2, 1))
+    tests = paired_tests(values, pairs=[(0, 1)])
+    assert (tests.randomization[0], tests.t_test[0]) == (1.0, 1.0)
+
+
+def test_systems_that_always_differ_alike_do_differ() -> None:
+    values = np.stack([np.full(30, 0.75), np.full(30, 0.5)])
+    tests = paired_tests(values, pairs=[(0, 1)], resamples=999)
+    assert tests.randomization[0] == 1 / 1000
+    assert tests.t_test[0] < 1e-12
+
+
+def test_each_pair_is_tested_over_its_own_queries() -> None:
+    values = queries(np.random.default_rng(12), 4, 12)
+    values[2:, 4] = np.nan
+    both = paired_tests(values, pairs=[(0, 1), (2, 3)], resamples=5000)
+    alone = paired_tests(np.delete(values[2:], 4, axis=1), pairs=[(0, 1)], resamples=5000)
+    assert both.randomization[1] == alone.randomization[0]
+    assert both.t_test[1] == alone.t_test[0]
+
+
+def test_holm_multiplies_the_smallest_by_all_and_each_next_by_one_less() -> None:
+    p_values = np.array([0.03, 0.005, 0.5, 0.01])
+    expected = [max(0.01 * 3, 0.03 * 2), 0.005 * 4, 0.5 * 1, 0.01 * 3]
+    assert holm(p_values).tolist() == pytest.approx(expected)
+    assert holm(np.array([0.9, 0.8])).tolist() == [1.0, 1.0]
+    assert holm(np.array([0.2])).tolist() == [0.2]
+    assert holm(np.empty(0)).tolist() == []
+
+
+# Both
+
+
+def test_the_same_seed_gives_the_same_and_another_seed_another() -> None:
+    values = queries(np.random.default_rng(13), 6, 100)
+    pairs = [(0, 1), (2, 3), (4, 5)]
+    for found in (bootstrap, paired_tests):
+        once, again, other = (found(values, pairs=pairs, seed=seed) for seed in (1, 1, 2))
+        assert np.array_equal(once, again)
+        assert not np.array_equal(once, other)
+
+
+SCRIPT = """
+import sys
+import numpy as np
+from significance import bootstrap, paired_tests
+rng = np.random.default_rng(0)
+values = rng.random((6, 20_011))
+pairs = [(0, 1), (2, 3), (4, 5)]
+weight = rng.random(20_011)
+sys.stdout.buffer.write(np.array(bootstrap(values, weight, pairs, resamples=300)).tobytes())
+sys.stdout.buffer.write(np.array(paired_tests(values, weight, pairs, resamples=300)).tobytes())
+"""
+
+
+def test_the_number_of_threads_changes_nothing() -> None:
+    def run(threads: int) -> bytes:
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = {**os.environ, **dict.fromkeys(names, str(threads))}
+        command = [sys.executable, "-c", SCRIPT]
+        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True).stdout
+
+    one = run(1)
+    assert len(one) > 0
+    assert one == run(2) == run(4)
+
+
+@pytest.mark.parametrize("found", [bootstrap, paired_tests])
+@pytest.mark.parametrize("values", [np.ones((2, 1)), np.ones((2, 0)), np.array([[1, np.nan], [1, 1]])])
+def test_fewer_than_two_queries_are_refused(found: Any, values: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=r"needs at least two queries that have a value; got [01]; compute"):
+        found(values, pairs=[(0, 1)])
+
+
+def test_what_is_done_is_told() -> None:
+    values = queries(np.random.default_rng(14), 2, 50_000)
+    for found in (bootstrap, paired_tests):
+        done: list[int] = []
+        found(values, pairs=[(0, 1)], resamples=150, advance=done.append)
+        assert sum(done) == 150
+        assert len(done) > 1
+
+
+def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    with pytest.raises(ImportError, match="pip install scipy"):
+        bootstrap(np.ones((1, 3)))
