@@ -6,6 +6,7 @@ kernel and names the results. How rankings are read and scored is in the modules
 
 import difflib
 import hashlib
+import inspect
 import math
 import os
 import pickle
@@ -164,12 +165,19 @@ class Options:
         ignore_index: Any = None,
         use_aggregator: Any = True,
         engine: Any = "numpy",
+        **unknown: Any,
     ) -> "Options":
         """Check the arguments of `NDCG.compute`; None stands for the convention's choice.
 
         Raises:
             ValueError: names the option, what it was and what it may be.
+            TypeError: an option that there is not.
         """
+        for name in unknown:
+            known = [each for each in inspect.signature(cls.parse).parameters if each != "unknown"]
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            raise TypeError(f"there is no option {name}; {hint}")
         _choice("engine", engine, ("numpy", "sklearn"))
         if not _flag("use_aggregator", use_aggregator) and engine == "sklearn":
             raise ValueError('engine="sklearn": scikit-learn answers with the mean only, not use_aggregator=False')
@@ -271,7 +279,8 @@ def _cutoff(k: Any) -> int | None:
 def _choice(name: str, value: Any, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         by_name = {choice.lower(): choice for choice in choices}
-        near = [by_name[name] for name in difflib.get_close_matches(str(value).lower(), by_name, 1, 0.4)]
+        wrong = value.lower() if isinstance(value, str) else ""
+        near = [by_name[name] for name in difflib.get_close_matches(wrong, by_name, 1, 0.6)]
         allowed = ", ".join(f'"{choice}"' for choice in choices)
         hint = f'; did you mean "{near[0]}"?' if near else ""
         raise ValueError(f"{name} must be one of {allowed}; got {value!r}{hint}")
@@ -438,7 +447,7 @@ def _table(columns: dict[str, NDArray[Any]]) -> pa.Table:
     queries = len(columns["ideal"])
     ids = columns["query"].tolist() if "query" in columns else list(range(queries))
     plain = all(isinstance(each, str) for each in ids) or all(type(each) is int for each in ids)
-    kept = {name: column for name, column in columns.items() if name not in ("query", "ideal")}
+    kept = {name: column for name, column in columns.items() if name not in ("query", "ideal", "retrieved and judged")}
     return pa.table(
         {
             "query": pa.array(ids if plain else list(map(str, ids))),
@@ -475,11 +484,14 @@ def _scores(
 
 def _notes(columns: dict[str, NDArray[Any]], options: Options) -> tuple[str, ...]:
     longest = int(np.maximum(columns["retrieved"], columns["judged"]).max())
-    return tuple(
+    notes = [
         f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
         for k in options.cutoffs
         if k is not None and k > longest
-    )
+    ]
+    if columns["judged"].any() and columns["retrieved"].any() and not columns["retrieved and judged"].any():
+        notes.append("No document was both retrieved and judged: are the ids of documents the same on both sides?")
+    return tuple(notes)
 
 
 def _reported(method: str, k: Any, options: dict[str, Any]) -> Options:
@@ -519,7 +531,10 @@ def _same_queries(rankings: dict[str, Any], references: Any) -> None:
             if lacking := theirs - own:
                 query = min(lacking, key=str)
                 problem = f"no ranking for query {query!r}, which {other!r} has ({len(lacking)} such queries)"
-                hint = "give an empty one, {}, where it retrieved nothing, or leave the query out of the references"
+                hint = (
+                    "if it retrieved nothing there, give it an empty ranking, {} (read_run makes a mapping of a file), "
+                    "or leave the query out of the references"
+                )
                 raise ValueError(f"systems[{name!r}]: {problem}; {hint}")
 
 
@@ -658,6 +673,8 @@ class NDCG(evaluate.Metric):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # The ids of the queries added, as sorted runs of 64-bit numbers.
+        self._added_ids: list[NDArray[np.int64]] = []
         # What a compute has read and not yet been able to score: its tables, how many of
         # their queries were added here rather than by other processes, its files and locks.
         self.data: Any
@@ -688,8 +705,12 @@ class NDCG(evaluate.Metric):
     def add_batch(
         self, *, predictions: Any = None, references: Any = None, query_ids: Any = None, ignore_index: Any = None
     ) -> None:
-        """Add whole queries, to be scored by a later `compute`. A refused batch adds nothing."""
-        self._write(self._table(predictions, references, query_ids, _ignore_index(ignore_index)))
+        """Add whole queries, to be scored by a later `compute`. A refused batch adds nothing.
+
+        A query that was added before, by its id, is refused: its documents belong into one batch.
+        """
+        table, ids = self._table(predictions, references, query_ids, _ignore_index(ignore_index))
+        self._write(table, ids)
 
     def add(
         self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
@@ -702,7 +723,7 @@ class NDCG(evaluate.Metric):
             prediction, reference = predictions, references
         elif predictions is not None or references is not None:
             raise ValueError("give one query as prediction and reference or as predictions and references, not as both")
-        self._write(self._table([prediction], [reference]))
+        self._write(*self._table([prediction], [reference]))
 
     def compute(
         self,
@@ -759,19 +780,18 @@ class NDCG(evaluate.Metric):
             problem = "batches and several processes keep no document ids"
             hint = 'where documents are in ascending order of their ids, ties="last" is the same'
             raise ValueError(f'ties="docid": {problem}; {hint}')
+        table, ids = self.features.arrow_schema.empty_table(), np.empty(0, np.int64)
         if given:
-            table = self._table(predictions, references, query_ids, options.ignore_index)
-        else:
-            table = self.features.arrow_schema.empty_table()
+            table, ids = self._table(predictions, references, query_ids, options.ignore_index)
         if self.num_process > 1 and not self._collected:
             if table.num_rows:  # refused here, it is not yet among the others' queries
                 _values(table["references"], table["predictions"], options)
             if self.process_id > 0:
-                self._write(table)
+                self._write(table, ids)
                 self._finalize()
                 self.cache_file_name = self.filelock = None
                 return None
-            self._write(table[:0])  # the cache file by which processes know each other
+            self._write(table[:0], ids)  # the cache file by which processes know each other
         if not given and not self._holds_batches():
             raise ValueError("there is nothing to score: give predictions and references, or add batches before")
         queries = self._collect()
@@ -832,7 +852,7 @@ class NDCG(evaluate.Metric):
         ...     predictions=[[3, 2, 1], [1, 1, 2], [1, 2, 3]], references=[[2, 1, 0], [1, 0, 0], [0, 0, 1]], k=[1, 3]
         ... )
         >>> report.scores["nDCG@3"].value.__round__(4), report.scores["nDCG@3"].tied
-        (0.8551, 1)
+        (0.8552, 1)
         """
         resampling = _resampling(confidence, resamples, seed)
         parsed = _reported("report", k, options)
@@ -902,7 +922,7 @@ class NDCG(evaluate.Metric):
         ...     references=[[2, 1, 0], [0, 0, 1]],
         ... )
         >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
-        [('a', 'b', 0.3747, 0.5)]
+        [('a', 'b', 0.3746, 0.5)]
         """
         resampling = _resampling(confidence, resamples, seed)
         parsed = _reported("compare", k, options)
@@ -1044,8 +1064,8 @@ class NDCG(evaluate.Metric):
 
     def _table(
         self, predictions: Any, references: Any, query_ids: Any = None, ignore_index: float | None = None
-    ) -> pa.Table:
-        """The queries as Arrow lists, if they can be scored."""
+    ) -> tuple[pa.Table, NDArray[np.int64]]:
+        """The queries as Arrow lists, if they can be scored, and numbers for their ids, ascending."""
         for name, values in (("predictions", predictions), ("references", references)):
             if values is None:
                 raise ValueError(f"{name} are missing; give predictions and references together")
@@ -1053,9 +1073,20 @@ class NDCG(evaluate.Metric):
         rankings = read(predictions, references, query_ids=query_ids, ignore_index=ignore_index)
         with _Places(rankings):
             check_queries(**rankings.arrays())
-        return pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))
+        numbers = np.empty(0, np.int64)
+        if rankings.query_ids is not None:
+            ids = rankings.query_ids
+            ids = ids.to_pylist() if isinstance(ids, pa.Array) else ids
+            hashes = [each if type(each) is int and abs(each) < 2**63 else hash(each) for each in ids]
+            numbers = np.array(hashes, np.int64)
+            for added in self._added_ids:
+                if (again := np.isin(numbers, added)).any():
+                    query = ids[int(again.argmax())]
+                    raise ValueError(f"query {query!r} was added before; add all documents of a query in one batch")
+        table = pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))
+        return table, np.sort(numbers)
 
-    def _write(self, table: pa.Table) -> None:
+    def _write(self, table: pa.Table, ids: NDArray[np.int64]) -> None:
         """Append to the cache: one query into the writer's buffer, a batch as it is."""
         if self.writer is None:
             self.selected_feature_format = self.features
@@ -1064,6 +1095,9 @@ class NDCG(evaluate.Metric):
             self.writer.write_row(table)
         elif table.num_rows:
             self.writer.write_table(table, writer_batch_size=table.num_rows)
+        while self._added_ids and len(self._added_ids[-1]) <= len(ids):  # few runs, of falling lengths
+            ids = np.sort(np.concatenate([self._added_ids.pop(), ids]))
+        self._added_ids.append(ids)
 
     def _collect(self) -> pa.Table:
         """Everything added, here first, then by the other processes; memory-mapped where it is on disk."""
@@ -1078,8 +1112,12 @@ class NDCG(evaluate.Metric):
 
     def _discard(self) -> None:
         """Forget what has been scored, and its files; the lock of process 0 goes last."""
-        self._collected, self._added = [], 0
+        self._collected, self._added, self._added_ids = [], 0, []
         while self._collected_files:
             path, lock = self._collected_files.pop()
             os.remove(path)
             lock.release()
+
+
+# For who has only the loaded metric: `from_dict` reads them back.
+NDCG.Report, NDCG.Comparison = Report, Comparison  # type: ignore[attr-defined]

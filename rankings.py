@@ -58,7 +58,7 @@ class Rankings(NamedTuple):
         """How many documents of each query were retrieved, judged, and judged relevant.
 
         >>> {name: counts.tolist() for name, counts in read([[.9, None, .1]], [[1, 2, None]]).counts().items()}
-        {'retrieved': [2], 'judged': [2], 'relevant': [2]}
+        {'retrieved': [2], 'judged': [2], 'relevant': [2], 'retrieved and judged': [1]}
         """
         everything = np.ones(self.relevance.shape, bool)
         judged = everything if self.judged is None else self.judged
@@ -67,6 +67,7 @@ class Rankings(NamedTuple):
             "retrieved": self._sums(retrieved),
             "judged": self._sums(judged),
             "relevant": self._sums(judged & (self.relevance > 0)),
+            "retrieved and judged": self._sums(retrieved & judged),
         }
 
     def _sums(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -572,7 +573,7 @@ def _mappings(
     scores: list[Any] = []
     relevances: list[Any] = []
     lengths = []
-    unjudged = 0
+    unjudged = matched = 0
     for query, judged in references.items():
         run = predictions.get(query, {})
         if by_docid:
@@ -584,6 +585,7 @@ def _mappings(
         relevances.extend(map(judged.__getitem__, missing))
         lengths.append(len(run) + len(missing))
         unjudged += len(run) - len(judged) + len(missing)
+        matched += len(judged) - len(missing)
 
     def place(query: int, position: int | None) -> str:
         name = list(references)[query]
@@ -595,6 +597,9 @@ def _mappings(
     offsets = _offsets(lengths)
     score, retrieved = _from_values("predictions", scores, offsets, place)
     relevance, known = _from_values("references", relevances, offsets, place)
+    if not matched and (types := _id_types(predictions, references)):
+        found = f"ids are {types[0]} there, {types[1]} here"
+        raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
     nan = np.isnan(relevance)
     if np.count_nonzero(nan) > unjudged:
         query, document = next((q, d) for q, side in references.items() for d, r in side.items() if r != r)
@@ -602,6 +607,14 @@ def _mappings(
     if nan.any():
         known = ~nan if known is None else known & ~nan
     return Rankings(relevance, score, offsets, known, retrieved, place, list(references))
+
+
+def _id_types(*sides: Mapping[Any, Mapping[Any, Any]]) -> list[str] | None:
+    """The types of the ids of documents, if the sides have none in common."""
+    types = [{type(document) for documents in side.values() for document in documents} for side in sides]
+    if not all(types) or types[0] & types[1]:
+        return None
+    return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
 
 
 def _ascending(query: Any, documents: Mapping[Any, Any]) -> list[Any]:

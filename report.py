@@ -231,13 +231,13 @@ class Report(_Shown):
         """A measure over its cutoffs with its intervals, and its values for all queries: a Matplotlib figure.
 
         Args:
-            measure: such as ``"nDCG"``; by default the first.
+            measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.
 
         Raises:
             ValueError: a measure that is not in the report.
         """
         measures = list(dict.fromkeys(name.partition("@")[0] for name in self.scores))
-        measure = measures[0] if measure is None else measure
+        measure = measures[0] if measure is None else measure.partition("@")[0]
         if measure not in measures:
             raise ValueError(f"{measure!r} is not in this report, which has {', '.join(map(repr, measures))}")
         scores = {name: score for name, score in self.scores.items() if name.partition("@")[0] == measure}
@@ -367,13 +367,17 @@ class Comparison(_Shown):
         ]
 
     def to_latex(self) -> str:
-        """The systems' scores as a LaTeX tabular.
+        """The systems' scores as a LaTeX tabular, with what its marks mean as comments before it.
 
         A superscript names the systems that one surpasses, with a corrected p below 0.05; the
         highest score of each measure is bold.
         """
+        marks = "Bold: the highest. Superscripts: the systems that one surpasses, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
         lines = [
+            f"% {marks} (paired randomisation test, p corrected by Holm < {SIGNIFICANT}).",
+            *(f"% {remark}" for remark in self._remarks()),
+            f"% {self.signature}",
             "\\begin{tabular}{ll" + "c" * len(self.measures) + "}",
             "\\hline",
             " & ".join(["", "System", *map(_latex, self.measures)]) + " \\\\",
@@ -424,14 +428,15 @@ class Comparison(_Shown):
         """The differences in one measure with their intervals: a Matplotlib figure.
 
         Args:
-            measure: the name of a result; by default the first.
+            measure: such as ``"nDCG@10"``, or ``"nDCG"`` for the first of its cutoffs; by default the first of all.
 
         Raises:
             ValueError: an unknown measure.
         """
-        measure = self.measures[0] if measure is None else measure
-        if measure not in self.measures:
+        of_measure = [name for name in self.measures if measure in (None, name, name.partition("@")[0])]
+        if not of_measure:
             raise ValueError(f"{measure!r} is not in this comparison, which has {', '.join(self.measures)}")
+        measure = of_measure[0]
         pairs = [pair for pair in self.pairs if pair.measure == measure]
         figure, (axes,) = _figure(1, height=1.2 + 0.4 * len(pairs))
         for at, pair in enumerate(reversed(pairs)):

@@ -271,7 +271,7 @@ def _padded(
     known = inside if judged is None else inside & judged.take(index, mode="clip")
     ranked = inside if retrieved is None else inside & retrieved.take(index, mode="clip")
     relevance = relevance.take(index, mode="clip")
-    np.copyto(relevance, 0, where=~known)
+    np.copyto(relevance, relevance.dtype.type(0), where=~known)
     score = score.take(index, mode="clip").astype(np.float64, copy=False)
     np.copyto(score, -np.inf, where=~ranked)
     return _Block(queries, relevance, score, known)

@@ -498,7 +498,7 @@ def test_flat_rankings_may_be_added_in_batches(fresh_metric: MetricFactory) -> N
     flat = {"predictions": FLAT_SCORES, "references": FLAT_RELEVANCES, "query_ids": NAMES}
     metric.add_batch(**flat)
     assert len(metric) == len(RAGGED_SCORES)
-    metric.add_batch(**flat)
+    metric.add_batch(**{**flat, "query_ids": [f"other {name}" for name in NAMES]})
     expected = of_lists(fresh_metric(), RAGGED_SCORES * 2, RAGGED_RELEVANCES * 2)
     assert values(metric) == expected
 
@@ -619,13 +619,36 @@ def test_mappings_and_files_score_as_lists(ndcg: evaluate.Metric, tmp_path: Path
 
 def test_mappings_and_files_may_be_added_in_batches(fresh_metric: MetricFactory, tmp_path: Path) -> None:
     run, qrels = by_ids(RAGGED_SCORES), by_ids(RAGGED_RELEVANCES)
+    others = [{f"other-{query}": documents for query, documents in side.items()} for side in (run, qrels)]
     metric = fresh_metric()
     metric.add_batch(predictions=run, references=qrels)
     metric.add_batch(
-        predictions=written(tmp_path / "run", run, "run"), references=written(tmp_path / "qrels", qrels, "qrels")
+        predictions=written(tmp_path / "run", others[0], "run"),
+        references=written(tmp_path / "qrels", others[1], "qrels"),
     )
     metric.add_batch(predictions=RAGGED_SCORES, references=RAGGED_RELEVANCES)
     assert values(metric) == of_lists(fresh_metric(), RAGGED_SCORES * 3, RAGGED_RELEVANCES * 3)
+
+
+def test_a_query_that_was_added_before_is_refused_by_its_id(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    batches = [["ann", "bob"], ["cid", "dan", "eve"], ["fay"], [7, -1], [-2]]
+    for batch in batches:
+        metric.add_batch(predictions=[1.0] * len(batch), references=[1] * len(batch), query_ids=batch)
+    for again in ("ann", "bob", "cid", "eve", "fay", 7, -1, -2):
+        with pytest.raises(
+            ValueError, match=rf"^query {again!r} was added before; add all documents of a query in one"
+        ):
+            metric.add_batch(
+                predictions=[1, 1], references=[1, 0], query_ids=[8 if again == 7 else type(again)(9), again]
+            )
+    with pytest.raises(ValueError, match="^query 'ann' was added before"):
+        metric.compute(predictions={"ann": {"a": 1}}, references={"ann": {"a": 1}})
+    assert len(metric) == 9
+    metric.add_batch(predictions=[[1, 2]], references=[[1, 0]])  # by position, nobody knows
+    assert metric.compute()["nDCG"] == pytest.approx((9 + 1 / math.log2(3)) / 10)
+    metric.add_batch(predictions=[1], references=[1], query_ids=["ann"])  # the next evaluation
+    assert metric.compute() == {"nDCG": 1.0}
 
 
 def both(tmp_path: Path, run: Any, qrels: Any) -> list[tuple[Any, Any]]:
@@ -961,3 +984,26 @@ def test_a_nan_of_pandas_is_a_missing_value(ndcg: evaluate.Metric) -> None:
     scores, users = pd.Series([0.5, math.nan, 1.0]), pd.Series([1, 1, 1])
     actual = ndcg.compute(predictions=scores, references=[1, 0, 2], query_ids=users, measures=["DCG", "IDCG"])
     assert actual == ndcg.compute(predictions=[[0.5, None, 1.0]], references=[[1, 0, 2]], measures=["DCG", "IDCG"])
+
+
+@pytest.mark.parametrize("ids", [(1, "1"), ("1", 1), (1.0, "1")])
+def test_document_ids_of_two_types_that_never_meet_are_refused(ndcg: evaluate.Metric, ids: tuple[Any, Any]) -> None:
+    kinds = [type(each).__name__ for each in ids]
+    with pytest.raises(ValueError, match=rf"^predictions: no document .* ids are {kinds[0]} there, {kinds[1]} here"):
+        ndcg.compute(predictions={"q": {ids[0]: 1.0}}, references={"q": {ids[1]: 1}})
+    assert ndcg.compute(predictions={"q": {"d1": 1.0}}, references={"q": {"d2": 1}}) == {"nDCG": 0.0}
+    report = ndcg.report(
+        predictions={q: {"D1": 1.0} for q in "ab"}, references={q: {"d1": 1} for q in "ab"}, resamples=9
+    )
+    assert any("ids of documents the same on both sides" in note for note in report.notes)
+
+
+def test_relevance_may_be_true_or_false_in_ragged_lists(ndcg: evaluate.Metric) -> None:
+    expected = {"nDCG": (1 / math.log2(3) + 1) / 2}
+    lists = {"predictions": [[0.9, 0.1], [0.3]], "references": [[False, True], [True]]}
+    assert ndcg.compute(**lists) == pytest.approx(expected)
+    flat = {"predictions": [0.9, 0.1, 0.3], "references": np.array([False, True, True]), "query_ids": [1, 1, 2]}
+    assert ndcg.compute(**flat) == pytest.approx(expected)
+    masked = np.ma.masked_array([[False, True, False], [True, True, True]], [[0, 0, 1], [0, 1, 1]])
+    scores = np.ma.masked_array([[0.9, 0.1, 0], [0.3, 0, 0]], masked.mask)
+    assert ndcg.compute(predictions=scores, references=masked) == pytest.approx(expected)

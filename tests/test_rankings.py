@@ -457,12 +457,13 @@ def test_documents_are_counted_by_what_is_known_of_them(as_array: bool) -> None:
         "retrieved": [2, 0, 2],
         "judged": [2, 2, 3],
         "relevant": [1, 2, 2],
+        "retrieved and judged": [1, 0, 2],
     }
 
 
 def test_queries_without_documents_count_none() -> None:
     counts = read([[], [1], []], [[], [1], []]).counts()
-    assert [each.tolist() for each in counts.values()] == [[0, 1, 0]] * 3
+    assert [each.tolist() for each in counts.values()] == [[0, 1, 0]] * 4
 
 
 def test_queries_that_have_ids_keep_them() -> None:

@@ -340,6 +340,9 @@ def test_json_holds_all_of_it(shown: tuple[Report, Comparison]) -> None:
 
 def test_the_tables_hold_the_figures(shown: tuple[Report, Comparison]) -> None:
     report, comparison = shown
+    latex = comparison.to_latex()
+    assert latex.startswith("% Bold: the highest. Superscripts:")
+    assert f"% {comparison.signature}" in latex.splitlines()
     for text in (str(report), report.to_markdown(), report._repr_html_()):
         for score in report.scores.values():
             for value in (score.value, score.low, score.high, score.standard_error, score.worst, score.best):
@@ -410,8 +413,16 @@ def test_plots_are_figures_with_what_they_show(shown: tuple[Report, Comparison])
     assert len(axes.get_yticklabels()) == 3
     with pytest.raises(ValueError, match="'recall' is not in this report"):
         report.plot("recall")
-    with pytest.raises(ValueError, match="'nDCG' is not in this comparison"):
-        comparison.plot("nDCG")
+    assert comparison.plot("DCG").axes[0].get_xlabel().startswith("difference in DCG@3,")
+    assert report.plot("DCG@10").axes[1].get_legend_handles_labels()[1] == ["DCG@3", "DCG@10"]
+    with pytest.raises(ValueError, match="'recall' is not in this comparison"):
+        comparison.plot("recall")
+
+
+def test_a_metric_reads_reports_back(ndcg: evaluate.Metric, shown: tuple[Report, Comparison]) -> None:
+    report, comparison = shown
+    assert ndcg.Report.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+    assert ndcg.Comparison.from_dict(json.loads(json.dumps(comparison.to_dict()))) == comparison
 
 
 def test_a_missing_matplotlib_is_named(shown: tuple[Report, Comparison], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -443,6 +454,14 @@ def test_progress_shows_on_long_resampling_unless_it_is_disabled(silent: bool) -
 
 
 # What is refused
+
+
+def test_an_option_that_there_is_not_is_named(ndcg: evaluate.Metric) -> None:
+    for method in (ndcg.report, ndcg.compare, ndcg.signature, ndcg.trainer_metrics):
+        given = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE} if method == ndcg.report else {}
+        given = {"systems": SYSTEMS, "references": RELEVANCE} if method == ndcg.compare else given
+        with pytest.raises(TypeError, match=r"^there is no option gian; did you mean gain"):
+            method(**given, gian="linear")
 
 
 @pytest.mark.parametrize(
