@@ -1120,4 +1120,4 @@ class NDCG(evaluate.Metric):
 
 
 # For who has only the loaded metric: `from_dict` reads them back.
-NDCG.Report, NDCG.Comparison = Report, Comparison  # type: ignore[attr-defined]
+NDCG.Report, NDCG.Comparison = Report, Comparison

@@ -642,7 +642,7 @@ def test_a_query_that_was_added_before_is_refused_by_its_id(fresh_metric: Metric
             metric.add_batch(
                 predictions=[1, 1], references=[1, 0], query_ids=[8 if again == 7 else type(again)(9), again]
             )
-    with pytest.raises(ValueError, match="^query 'ann' was added before"):
+    with pytest.raises(ValueError, match=r"^query 'ann' was added before"):
         metric.compute(predictions={"ann": {"a": 1}}, references={"ann": {"a": 1}})
     assert len(metric) == 9
     metric.add_batch(predictions=[[1, 2]], references=[[1, 0]])  # by position, nobody knows
