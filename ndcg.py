@@ -9,12 +9,10 @@ import hashlib
 import inspect
 import math
 import os
-import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from types import CodeType
 from typing import Any, TypeVar
 
 import datasets
@@ -24,10 +22,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .conventions import CONVENTIONS
-from .rankings import Columns, Rankings, parts, read, to_arrow
+from .rankings import Columns, Rankings, parts, plain, read, to_arrow
 from .report import Comparison, Pair, Report, Resampling, Score
 from .scoring import MEASURES, TIES, Gain, InvalidRankingError, check_queries, score_queries
-from .significance import Intervals, bootstrap, holm, paired_tests
+from .significance import Intervals, bootstrap, differences, holm, paired_tests
 from .trainer import TrainerMetrics
 from .trec import read_columns, read_qrels, read_run
 
@@ -245,6 +243,7 @@ class Options:
             "empty": _number(self.zero_division),
             "negative": self.negative_relevance,
             "unjudged": "removed" if self.judged_only else "0",
+            **({} if self.ignore_index is None else {"ignored": _number(self.ignore_index)}),
             "v": __version__,
         }
         return "|".join(["+".join(name for name, _, _ in self.names()), *(f"{a}:{b}" for a, b in choices.items())])
@@ -331,27 +330,23 @@ def _number(value: float) -> str:
 
 
 def _gain_name(gain: Gain) -> str:
-    """A name that two gains share only if they are the same."""
+    """A name that two gains share if they are the same; a function goes by the gains of some labels."""
     if isinstance(gain, str):
         return gain
     if not callable(gain):
         return ",".join(map(_number, gain))
-    if hasattr(gain, "__code__"):
-        state = [gain.__defaults__, [cell.cell_contents for cell in gain.__closure__ or ()]]
-        content = repr([_content(gain.__code__), state]).encode()
-    else:
-        try:
-            content = pickle.dumps(gain)
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            problem = f"cannot be named in a signature: {error}; give a list or a function"
-            raise ValueError(f"gain {gain!r} {problem}") from None
-    return f"{getattr(gain, '__name__', type(gain).__name__)}#{hashlib.sha256(content).hexdigest()[:8]}"
-
-
-def _content(code: CodeType) -> list[Any]:
-    """What a function does, without where it is written."""
-    constants = [_content(each) if isinstance(each, CodeType) else each for each in code.co_consts]
-    return [code.co_code, code.co_names, code.co_varnames, constants]
+    gains: list[str] = []
+    answered = False
+    with np.errstate(all="ignore"):
+        for label in (*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))):
+            try:
+                gains.append(repr(np.asarray(gain(np.array([label], np.float64)), np.float64).tolist()))
+                answered = True
+            except Exception as error:  # noqa: BLE001 - whatever it is, this label has no gain
+                gains.append(type(error).__name__)
+    if not answered:
+        raise ValueError(f"gain {gain!r} knows none of the labels 0, 1, 2, ... by which a signature names it")
+    return f"function#{hashlib.sha256(' '.join(gains).encode()).hexdigest()[:8]}"
 
 
 def ndcg_score(
@@ -424,15 +419,18 @@ def _details(references: Any, predictions: Any, options: Options, query_ids: Any
             ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
             columns["query"] = np.fromiter(ids, object, part.queries)
         for name, measure, row in options.names():
-            columns[name] = scored[measure][row]
-            columns[f"worst {name}"], columns[f"best {name}"] = worst[measure][row], best[measure][row]
+            values = np.stack([each[measure][row] for each in (scored, worst, best)])
+            columns[name] = values[0]
+            columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
         unjudged = np.zeros((len(options.cutoffs), part.queries))
         if part.judged is not None:  # the gain of one for each of them, summed up to the cutoff
             arrays |= {"relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
-            how |= {"measures": ("CG",), "gain": "linear"}
+            # of tied documents those not judged, without gain, come last in the best order
+            ties = {"best": "worst", "worst": "best"}.get(how["ties"], how["ties"])
+            how |= {"measures": ("CG",), "gain": "linear", "ties": ties}
             unjudged = score_queries(**arrays, **how)["CG"]
         columns |= {_at("unjudged", k): each for k, each in zip(options.cutoffs, unjudged, strict=True)}
-        columns["ideal"] = scored["IDCG"].max(axis=0)
+        columns["ideal"] = (scored["IDCG"] * math.copysign(1, math.log(options.log_base))).max(axis=0)
         return columns
 
     return _by_query(references, predictions, options, query_ids, describe)
@@ -446,11 +444,15 @@ def _table(columns: dict[str, NDArray[Any]]) -> pa.Table:
     """The table of a report: ids or indices first, missing values as nulls."""
     queries = len(columns["ideal"])
     ids = columns["query"].tolist() if "query" in columns else list(range(queries))
-    plain = all(isinstance(each, str) for each in ids) or all(type(each) is int for each in ids)
+    whole = all(isinstance(each, Integral) and not isinstance(each, bool) for each in ids)
+    if whole and all(-(2**63) <= int(each) < 2**63 for each in ids):
+        ids = list(map(int, ids))
+    else:  # as text, in which what is no Unicode is spelled out
+        ids = [str(each).encode("utf-8", "backslashreplace").decode() for each in ids]
     kept = {name: column for name, column in columns.items() if name not in ("query", "ideal", "retrieved and judged")}
     return pa.table(
         {
-            "query": pa.array(ids if plain else list(map(str, ids))),
+            "query": pa.array(ids),
             **{name: pa.array(column, from_pandas=True) for name, column in kept.items()},
         }
     )
@@ -465,6 +467,8 @@ def _scores(
 ) -> dict[str, Score]:
     """The scores of a system whose intervals stand from `first` on."""
     scores = {}
+    counted = slice(None) if weight is None else weight > 0
+    retrieved = columns["retrieved"][counted]
     for at, (name, _, row) in enumerate(options.names(), start=first):
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
@@ -475,21 +479,22 @@ def _scores(
             standard_error=float(intervals.standard_error[at]),
             worst=_mean(name, worst, weight),
             best=_mean(name, best, weight),
-            tied=int(np.count_nonzero(worst < best)),
-            ranked=int(np.minimum(columns["retrieved"], k or columns["retrieved"]).sum()),
-            unjudged=float(columns[_at("unjudged", k)].sum()),
+            tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
+            ranked=int(np.minimum(retrieved, retrieved if k is None else min(k, 2**62)).sum()),
+            unjudged=float(columns[_at("unjudged", k)][counted].sum()),
         )
     return scores
 
 
-def _notes(columns: dict[str, NDArray[Any]], options: Options) -> tuple[str, ...]:
-    longest = int(np.maximum(columns["retrieved"], columns["judged"]).max())
+def _notes(systems: Sequence[dict[str, NDArray[Any]]], options: Options) -> tuple[str, ...]:
+    longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
     notes = [
         f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
         for k in options.cutoffs
         if k is not None and k > longest
     ]
-    if columns["judged"].any() and columns["retrieved"].any() and not columns["retrieved and judged"].any():
+    met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
+    if systems[0]["judged"].any() and not all(met):
         notes.append("No document was both retrieved and judged: are the ids of documents the same on both sides?")
     return tuple(notes)
 
@@ -507,8 +512,9 @@ def _system_names(systems: Any, baseline: Any) -> list[str]:
         found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
         raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
     for name in systems:
-        if not isinstance(name, str):
-            raise ValueError(f"systems: a name must be a string; got {name!r}")
+        if not isinstance(name, str) or not name.isprintable() or name in ("", "query", "difference"):
+            problem = 'must be a string of printable characters, other than "query" and "difference"'
+            raise ValueError(f"systems: a name {problem}; got {name!r}")
     if baseline is not None:
         _choice("baseline", baseline, tuple(systems))
     return list(systems)
@@ -546,6 +552,13 @@ def _of_system(
         return _details(references, predictions, options, query_ids)
     except ValueError as error:
         raise ValueError(f"systems[{name!r}]: {error}") from None
+
+
+def _scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Values of (systems, results, queries) as rows, each result divided by a power of two near its largest."""
+    largest = np.nan_to_num(np.abs(values)).max(axis=(0, 2))
+    scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
+    return (values / scale[:, np.newaxis]).reshape(-1, values.shape[2]), scale
 
 
 def _progress(resamples: int) -> Any:
@@ -638,6 +651,7 @@ def _ndcg_score_of_sklearn(
         from sklearn.metrics import ndcg_score as sklearn_ndcg_score
     except ImportError:
         raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn') from None
+    predictions, references, query_ids = plain(predictions), plain(references), plain(query_ids)
     ndcg_score(references, predictions, options, sample_weight, query_ids)  # refuses what no engine can score
     rankings = read(_from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids)
     if rankings.judged is not None or rankings.retrieved is not None:
@@ -774,6 +788,8 @@ class NDCG(evaluate.Metric):
     ) -> Result | None:
         """What `score` makes of the queries given and those added before; None in processes other than 0."""
         given = predictions is not None or references is not None
+        if query_ids is not None and not given:
+            raise ValueError("query_ids without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
             return score(predictions, references, query_ids=query_ids)
         if options.ties == "docid":
@@ -862,9 +878,10 @@ class NDCG(evaluate.Metric):
             columns = _details(references, predictions, parsed, query_ids)
             queries = len(columns["ideal"])
             weight = None if sample_weight is None else _weights(sample_weight, queries)
-            values = np.stack([columns[name] for name, _, _ in parsed.names()])
+            values, scale = _scaled(np.stack([[columns[name] for name, _, _ in parsed.names()]]))
             with _progress(resampling.resamples) as bar:
-                intervals = bootstrap(values, weight, **resampling.drawing, advance=bar.update)
+                found = bootstrap(values, weight, **resampling.drawing, advance=bar.update)
+            intervals = Intervals(*(each * scale for each in found))
             return Report(
                 signature=signature,
                 scores=_scores(columns, parsed, weight, intervals),
@@ -875,7 +892,7 @@ class NDCG(evaluate.Metric):
                 },
                 queries=_table(columns),
                 resampling=resampling,
-                notes=_notes(columns, parsed),
+                notes=_notes([columns], parsed),
             )
 
         return self._over_all(predictions, references, query_ids, parsed, score)
@@ -927,7 +944,8 @@ class NDCG(evaluate.Metric):
         resampling = _resampling(confidence, resamples, seed)
         parsed = _reported("compare", k, options)
         names = _system_names(systems, baseline)
-        references = _from_file(references, "qrels")
+        references = plain(_from_file(references, "qrels"))
+        query_ids = plain(query_ids)
         rankings = {name: _from_file(systems[name], "run", f"systems[{name!r}]") for name in names}
         _same_queries(rankings, references)
         described = {name: _of_system(name, rankings[name], references, parsed, query_ids) for name in names}
@@ -935,14 +953,16 @@ class NDCG(evaluate.Metric):
         queries = len(next(iter(described.values()))["ideal"])
         weight = None if sample_weight is None else _weights(sample_weight, queries)
         results = [name for name, _, _ in parsed.names()]
-        values = np.stack([columns[name] for columns in described.values() for name in results])
         several = len(results)
+        values, scale = _scaled(np.stack([[columns[name] for name in results] for columns in described.values()]))
         others = [(at, of) for at in range(len(names)) for of in range(at + 1, len(names))]
         if baseline is not None:
             others = [(at, names.index(baseline)) for at in range(len(names)) if names[at] != baseline]
         pairs = [(at * several + row, of * several + row) for row in range(several) for at, of in others]
         with _progress(2 * resampling.resamples) as bar:
-            intervals = bootstrap(values, weight, pairs, **resampling.drawing, advance=bar.update)
+            resampled = bootstrap(values, weight, pairs, **resampling.drawing, advance=bar.update)
+            scales = np.concatenate([np.tile(scale, len(names)), np.repeat(scale, len(others))])
+            intervals = Intervals(*(each * scales for each in resampled))
             drawing = {"resamples": resampling.resamples, "seed": resampling.seed}
             tests = paired_tests(values, weight, pairs, **drawing, advance=bar.update)
         scores = {
@@ -956,13 +976,14 @@ class NDCG(evaluate.Metric):
             for at, (system, other) in enumerate(others):
                 pair = of_measure[at]
                 plus, minus = pairs[pair]
-                difference = values[plus] - values[minus]
+                difference = differences(values[plus], values[minus])[slice(None) if weight is None else weight > 0]
+                mean = [np.array(scores[names[each]][result].value) for each in (system, other)]
                 found.append(
                     Pair(
                         measure=result,
                         system=names[system],
                         other=names[other],
-                        difference=scores[names[system]][result].value - scores[names[other]][result].value,
+                        difference=float(differences(*mean)),
                         low=float(intervals.low[len(values) + pair]),
                         high=float(intervals.high[len(values) + pair]),
                         standard_error=float(intervals.standard_error[len(values) + pair]),
@@ -985,7 +1006,7 @@ class NDCG(evaluate.Metric):
                 for name, each in table.items()
             ),
             resampling=resampling._replace(exact=bool(tests.exact.all())),
-            notes=_notes(next(iter(described.values())), parsed),
+            notes=_notes(list(described.values()), parsed),
         )
 
     def trainer_metrics(

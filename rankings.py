@@ -181,7 +181,7 @@ def parts(predictions: Any, references: Any, **how: Any) -> Iterator[Rankings]:
     >>> [part.queries for part in parts(table["predictions"], table["references"])]
     [1]
     """
-    predictions, references = _plain(predictions), _plain(references)
+    predictions, references = plain(predictions), plain(references)
     chunked = all(
         isinstance(side, pa.ChunkedArray) and (pa.types.is_list(side.type) or pa.types.is_large_list(side.type))
         for side in (predictions, references)
@@ -262,8 +262,12 @@ def _by_position(score: _Column, relevance: _Column) -> Rankings:
     return Rankings(relevance.values, score.values, score.offsets, relevance.present, score.present)
 
 
-def _plain(values: Any) -> Any:
-    """Tensors and columns of other libraries as NumPy or Arrow arrays, without importing those; others as they are."""
+def plain(values: Any) -> Any:
+    """Tensors and columns of other libraries as NumPy or Arrow arrays, without importing those; others as they are.
+
+    >>> plain(memoryview(b"12")) == memoryview(b"12")  # no column
+    True
+    """
     if isinstance(values, (np.ndarray, pa.Array, pa.ChunkedArray, list, tuple, Mapping, Columns)):
         return values
     if type(values).__module__.partition(".")[0] == "torch" and hasattr(values, "detach"):
@@ -297,7 +301,7 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _column(argument: str, values: Any) -> _Column:
     """One side of the rankings from any form it comes in."""
-    values = _plain(values)
+    values = plain(values)
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if isinstance(values, pa.Array):
@@ -320,7 +324,7 @@ def _column(argument: str, values: Any) -> _Column:
 
 def _row(values: Any) -> Any:
     """One query of a list, as NumPy's array if it is an array of another library."""
-    values = _plain(values)
+    values = plain(values)
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values.to_pylist() if values.null_count else values.to_numpy(zero_copy_only=False)
     return values
@@ -502,7 +506,7 @@ def _flat(predictions: Any, references: Any, query_ids: Any) -> Rankings:
 
 def _values(argument: str, values: Any, place: Callable[[int, int | None], str]) -> _Column:
     """One flat side: numbers, None or masked where missing."""
-    values = _plain(values)
+    values = plain(values)
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
@@ -519,7 +523,7 @@ def _values(argument: str, values: Any, place: Callable[[int, int | None], str])
 
 def _codes(query_ids: Any) -> tuple[NDArray[np.int64], pa.Array]:
     """For each row an index into the distinct ids, which are in the order of their first rows."""
-    ids = _plain(query_ids)
+    ids = plain(query_ids)
     if isinstance(ids, np.ndarray) and ids.ndim != 1:
         raise ValueError(f"query_ids must be flat, the id of each row's query; got {ids.ndim}-D")
     if not isinstance(ids, (pa.Array, pa.ChunkedArray, np.ndarray, list, tuple)):
@@ -577,7 +581,7 @@ def _mappings(
     for query, judged in references.items():
         run = predictions.get(query, {})
         if by_docid:
-            run = {document: run[document] for document in _ascending(query, run)}
+            run = {document: run[document] for document in _ascending(run)}
         scores.extend(run.values())
         relevances.extend(map(judged.get, run, repeat(math.nan)))
         missing = [document for document in judged if document not in run]
@@ -590,7 +594,7 @@ def _mappings(
     def place(query: int, position: int | None) -> str:
         name = list(references)[query]
         run = predictions.get(name, {})
-        documents = _ascending(name, run) if by_docid else list(run)
+        documents = _ascending(run) if by_docid else list(run)
         documents += [document for document in references[name] if document not in run]
         return f"query {name!r}" + ("" if position is None else f", document {documents[position]!r}")
 
@@ -617,13 +621,9 @@ def _id_types(*sides: Mapping[Any, Mapping[Any, Any]]) -> list[str] | None:
     return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
 
 
-def _ascending(query: Any, documents: Mapping[Any, Any]) -> list[Any]:
-    """Document ids in ascending order."""
-    try:
-        return sorted(documents)
-    except TypeError as error:
-        problem = f"the document ids have no order: {error}"
-        raise ValueError(f'predictions: query {query!r}: ties="docid": {problem}; give all as strings') from None
+def _ascending(documents: Mapping[Any, Any]) -> list[Any]:
+    """Document ids in ascending order, as text as trec_eval has them."""
+    return sorted(documents, key=str)
 
 
 def _columns(argument: str, side: Any) -> Columns:

@@ -29,6 +29,8 @@ class Score(NamedTuple):
         tied: queries whose value depends on how ties are ordered.
         ranked: documents within the cutoff, over all queries.
         unjudged: those of them that were not judged; an expectation where ties leave open which they are.
+
+    Queries of weight 0 are not counted.
     """
 
     value: float
@@ -57,8 +59,8 @@ class Pair(NamedTuple):
         p_holm: the same, corrected by Holm for all pairs of this measure.
         p_t: of the paired t-test.
         p_t_holm: the same, corrected.
-        wins: queries in which ``system`` scores higher.
-        ties: queries in which both score the same.
+        wins: queries, of those with any weight, in which ``system`` scores higher.
+        ties: queries in which both score the same, up to rounding.
         losses: queries in which ``system`` scores lower.
     """
 
@@ -351,8 +353,8 @@ class Comparison(_Shown):
         most = [["queries that differ most", "query", "first", "second", "difference"]]
         for pair in self.pairs:
             if pair.measure == self.measures[0]:
-                for row in self.differences(pair.system, pair.other, n=3).to_pylist():
-                    query, first, second, difference = row.values()
+                columns = self.differences(pair.system, pair.other, n=3).columns
+                for query, first, second, difference in zip(*(each.to_pylist() for each in columns), strict=True):
                     values = [str(query), _number(first), _number(second), f"{difference:+.4f}"]
                     most.append([f"{pair.system} – {pair.other}", *values])
         return [systems, pairs, most]
@@ -445,6 +447,8 @@ class Comparison(_Shown):
             axes.plot(pair.difference, at, "o", color="C0", markerfacecolor="C0" if sure else "white")
         axes.axvline(0, color="gray", linewidth=1)
         axes.set_yticks(range(len(pairs)), [f"{pair.system} – {pair.other}" for pair in reversed(pairs)])
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)
         axes.margins(y=0.5 / max(1, len(pairs)))
         level = f"{100 * self.resampling.confidence:g}%"
         axes.set_xlabel(f"difference in {measure}, with {level} interval; filled: corrected p < {SIGNIFICANT}")

@@ -6,7 +6,6 @@ tested by exchanging their scores query by query (the randomisation test of Fish
 al., CIKM 2007, on why to prefer it in retrieval), with Student's paired t-test beside it.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +14,10 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+# Relative to the values, a difference that is only one of rounding.
+ROUNDING = 1e-12
+# Weights further apart than this leave resamples of the lighter queries without digits.
+LIGHTEST = 1e-12
 # Numbers drawn at a time: resamples of many queries are worked off in batches of about this size.
 BATCH = 1 << 21
 
@@ -33,6 +36,16 @@ class Tests(NamedTuple):
     randomization: Floats
     t_test: Floats
     exact: NDArray[np.bool_]  # whether the randomisation test tried all exchanges
+
+
+def differences(one: Floats, other: Floats) -> Floats:
+    """``one - other``, where what may be only rounding counts as 0.
+
+    >>> differences(np.array([.1 + .2, .5]), np.array([.3, .25])).tolist()
+    [0.0, 0.25]
+    """
+    difference = np.asarray(one - other)
+    return np.where(np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other)), 0.0, difference)
 
 
 def bootstrap(
@@ -63,7 +76,7 @@ def bootstrap(
         Arrays of shape ``(rows + pairs,)``.
 
     Raises:
-        ValueError: a row has a value for fewer than two queries.
+        ValueError: a row has a value for fewer than two queries; weights are too far apart.
 
     >>> intervals = bootstrap(np.array([[1, 0, .5, .5]]), resamples=1000)
     >>> bool(0 < intervals.low[0] < .5 < intervals.high[0] < 1)
@@ -73,7 +86,10 @@ def bootstrap(
     count = len(values) + len(pairs)
     result = Intervals(*(np.full(count, np.nan) for _ in Intervals._fields))
     for rows, queries in _alike(values, weight):
-        weights = np.ones(len(queries)) if weight is None else weight[queries]
+        weights = np.ones(len(queries)) if weight is None else weight[queries] / weight[queries].max()
+        if weights.min() < LIGHTEST:
+            problem = f"a weight is {weights.min():.0e} of the largest, too far apart for a confidence interval"
+            raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
         # sums of weighted values and of weights, so that a resample is two products with its counts
         columns = _summable(np.column_stack([(values[rows][:, queries] * weights).T, weights]))
         within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
@@ -83,7 +99,7 @@ def bootstrap(
             batch, size = drawn.shape
             flat = (drawn + size * np.arange(batch)[:, None]).ravel()
             counts = np.bincount(flat, minlength=batch * size).reshape(batch, size)
-            sums = (counts.astype(np.float64) @ columns).T  # noqa: B023
+            sums = _sums(counts, columns).T  # noqa: B023
             resampled = sums[:-1] / sums[-1]
             advance(batch)
             return np.concatenate([resampled, resampled[plus] - resampled[minus]])  # noqa: B023
@@ -149,25 +165,25 @@ def paired_tests(
         if not within:
             continue
         plus, minus = ([pairs[at][side] for at in within] for side in (0, 1))
-        shares = values[plus][:, queries] - values[minus][:, queries]
+        shares = differences(values[plus][:, queries], values[minus][:, queries])
         if weight is not None:
-            shares = shares * weight[queries]
-        shares = _summable(shares.T).T
-        total = shares.sum(axis=1)
-        # of sums that are equal in theory but for their order of adding up
-        least = np.abs(total) - 1e-12 * np.abs(shares).sum(axis=1)
+            shares = shares * (weight[queries] / weight[queries].max())
+        columns = _summable(shares.T)
+        total = _sums(np.ones((1, len(queries))), columns)[0]
+        least = np.abs(total) - ROUNDING * np.abs(shares).sum(axis=1)
         exact = len(queries) < 63 and 2 ** len(queries) <= resamples
         tried = 2 ** len(queries) if exact else resamples
         as_extreme = np.zeros(len(within), np.int64)
         for exchanged in _exchanges(len(queries), tried, exact, seed):
-            as_extreme += (np.abs(total - 2 * (exchanged.astype(np.float64) @ shares.T)) >= least).sum(axis=0)
+            as_extreme += (np.abs(total - 2 * _sums(exchanged, columns)) >= least).sum(axis=0)
             advance(len(exchanged))
         result.exact[within] = exact
         result.randomization[within] = (as_extreme + (not exact)) / (tried + (not exact))
-        with warnings.catch_warnings():  # where all differences are the same
-            warnings.simplefilter("ignore", RuntimeWarning)
-            t_test = scipy_stats.ttest_1samp(shares, 0.0, axis=1).pvalue
-        result.t_test[within] = np.where(np.isnan(t_test), 1.0, t_test)
+        # as ttest_1samp, which warns where all differences are the same
+        error = shares.std(axis=1, ddof=1) / np.sqrt(len(queries))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.abs(shares.mean(axis=1)) / error
+        result.t_test[within] = np.where(np.isnan(t), 1.0, 2 * scipy_stats.t.sf(t, len(queries) - 1))
     return result
 
 
@@ -184,15 +200,25 @@ def holm(p_values: Floats) -> Floats:
 
 
 def _summable(columns: Floats) -> Floats:
-    """The columns, rounded so little that sums over rows drawn from them are exact.
+    """The columns in two parts, high and low digits, of each of which sums are exact.
 
     In float64 the last digits of a sum depend on the order of adding up, which libraries of
     linear algebra choose by the number of threads. Multiples of one power of two, small enough
-    for all sums to fit 53 bits, add up to the same in any order.
+    for all sums over as many rows to fit 53 bits, add up to the same in any order.
     """
-    _, exponent = np.frexp(len(columns) * np.abs(columns).max(axis=0))
-    unit = np.ldexp(1.0, exponent - 50)
-    return np.asarray(np.round(columns / unit) * unit)
+    parts = []
+    for _ in range(2):
+        _, exponent = np.frexp(len(columns) * np.abs(columns).max(axis=0))
+        unit = np.ldexp(1.0, np.maximum(exponent - 50, -1000))
+        parts.append(np.round(columns / unit) * unit)
+        columns = columns - parts[-1]
+    return np.hstack(parts)
+
+
+def _sums(counts: NDArray[Any], columns: Floats) -> Floats:
+    """Of each row of counts, the columns' sums over so many of each query."""
+    high, low = np.hsplit(counts.astype(np.float64) @ columns, 2)
+    return np.asarray(high + low)
 
 
 def _exchanges(queries: int, tried: int, exact: bool, seed: int) -> Any:
@@ -219,8 +245,10 @@ def _alike(values: Floats, weight: Floats | None) -> list[tuple[list[int], NDArr
     alike = [(rows, np.flatnonzero(valued[rows[0]])) for rows in groups.values()]
     for _, queries in alike:
         if len(queries) < 2:
-            problem = f"needs at least two queries that have a value; got {len(queries)}"
-            raise ValueError(f"a confidence interval {problem}; compute gives the score itself")
+            hint = "; compute gives the score of one" * len(queries)
+            raise ValueError(
+                f"a confidence interval needs at least two queries that have a value; got {len(queries)}{hint}"
+            )
     return alike
 
 

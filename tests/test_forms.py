@@ -973,9 +973,11 @@ def test_only_the_judged_and_padding_together(ndcg: evaluate.Metric) -> None:
     assert values(ndcg, **inputs, judged_only=True, ignore_index=-100) == expected
 
 
-def test_document_ids_without_an_order_are_refused_by_docid(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match=r"^predictions: query 'q': ties=\"docid\": .*no order.*strings"):
-        ndcg.compute(predictions={"q": {"a": 1, 3: 1}}, references={"q": {"a": 1}}, ties="docid")
+def test_document_ids_are_ordered_as_text_by_docid(ndcg: evaluate.Metric) -> None:
+    for ids in (("9", "10"), (9, 10), ("a", 3), ("é", "d")):
+        for run in (dict.fromkeys(ids, 1.0), dict.fromkeys(ids[::-1], 1.0)):
+            result = ndcg.compute(predictions={"q": run}, references={"q": {ids[0]: 1}}, ties="docid", k=1)
+            assert result == {"nDCG@1": 1.0}  # the first of each is the higher
 
 
 def test_a_nan_of_pandas_is_a_missing_value(ndcg: evaluate.Metric) -> None:

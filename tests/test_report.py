@@ -233,12 +233,13 @@ def test_every_figure_of_a_pair_is_what_its_name_says(ndcg: evaluate.Metric, wei
             assert pair.p == tests.randomization[0]
             kept = shares if weight is None else shares[weight > 0]
             assert pair.p_t == pytest.approx(scipy.stats.ttest_1samp(kept, 0).pvalue)
+            counted = difference if weight is None else difference[weight > 0]
             assert (pair.wins, pair.ties, pair.losses) == (
-                (difference > 0).sum(),
-                (difference == 0).sum(),
-                (difference < 0).sum(),
+                (counted > 0).sum(),
+                (counted == 0).sum(),
+                (counted < 0).sum(),
             )
-            assert pair.wins + pair.ties + pair.losses == 60
+            assert pair.wins + pair.ties + pair.losses == (48 if weighted else 60)
         assert [pair.p_holm for pair in pairs] == holm(np.array([pair.p for pair in pairs])).tolist()
         assert [pair.p_t_holm for pair in pairs] == holm(np.array([pair.p_t for pair in pairs])).tolist()
 
@@ -505,7 +506,9 @@ def test_one_query_has_no_interval(ndcg: evaluate.Metric) -> None:
     [
         ({"a": [[1, 2], [1]]}, "^systems must map the names of at least two systems to their predictions; got 1"),
         ([[[1, 2], [1]]] * 2, "^systems must map the names .* got list"),
-        ({1: [[1, 2], [1]], 2: [[1, 2], [1]]}, "^systems: a name must be a string; got 1"),
+        ({1: [[1, 2], [1]], 2: [[1, 2], [1]]}, "^systems: a name must be a string of printable.*; got 1"),
+        ({"query": [[1, 2], [1]], "b": [[1, 2], [1]]}, '^systems: a name must be .* other than "query".*; got .query'),
+        ({"a\nb": [[1, 2], [1]], "b": [[1, 2], [1]]}, r"^systems: a name must be .*; got 'a\\nb'"),
         ({"a": [[1, 2], [1]], "b": [[1, 2]]}, r"^systems\['b'\]: predictions hold 1 queries and references 2"),
         ({"a": [[1, 2], [1]], "b": [[1, 2], [1, 2]]}, r"^systems\['b'\]: query 1: 2 predictions and 1 references"),
         ({"a": [[1, 2], [1]], "b": [[1, math.nan], [1]]}, r"^systems\['b'\]: predictions: query 0, position 1: nan"),
@@ -536,3 +539,107 @@ def test_systems_with_rankings_of_different_queries_are_refused(ndcg: evaluate.M
 def test_an_unknown_baseline_is_refused_with_the_nearest_name(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match=r'^baseline must be one of "bm25", .*got \'bm52\'; did you mean "bm25"\?'):
         ndcg.compare(systems=SYSTEMS, references=RELEVANCE, baseline="bm52")
+
+
+# Numbers at the edge of what floats hold
+
+
+def test_what_is_only_rounding_is_no_difference(ndcg: evaluate.Metric) -> None:
+    systems = {"tied": [[9, 1, 1, 1]] * 10, "not": [[9, 3, 2, 1]] * 10}  # (.1 + .1 + .1) / 3 is not .1
+    comparison = ndcg.compare(systems=systems, references=[[0, 0.1, 0.1, 0.1]] * 10)
+    (pair,) = comparison.pairs
+    assert (pair.wins, pair.ties, pair.losses, pair.p, pair.p_t) == (0, 10, 0, 1.0, 1.0)
+    assert pair.difference == 0
+    assert comparison.scores["tied"]["nDCG"].tied == 0
+    for score in comparison.scores.values():
+        assert score["nDCG"].worst <= score["nDCG"].value <= score["nDCG"].best
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e200, 1e307])
+def test_the_size_of_gains_changes_no_test(ndcg: evaluate.Metric, size: float) -> None:
+    systems = {"a": [[1, 2]] * 5, "b": [[2, 1]] * 5}
+    references = np.array([[1, 0], [0.9, 0], [0.8, 0], [1, 0], [0.5, 0.25]])
+    usual = ndcg.compare(systems=systems, references=references, measures=["DCG", "nDCG"], resamples=200)
+    sized = ndcg.compare(systems=systems, references=references * size, measures=["DCG", "nDCG"], resamples=200)
+    for one, other in zip(usual.pairs, sized.pairs, strict=True):
+        scale = size if one.measure == "DCG" else 1.0
+        assert one[-7:] == pytest.approx(other[-7:])
+        assert np.array(one[3:7]) * scale == pytest.approx(np.array(other[3:7]), rel=1e-6)
+    report = ndcg.report(predictions=systems["a"], references=references * size, measures="DCG", resamples=200)
+    assert report.scores["DCG"] == sized.scores["a"]["DCG"]
+
+
+def test_weights_may_differ_a_lot_but_not_beyond_all_digits(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": [[1, 2], [2, 1], [1, 2]], "references": [[0, 0], [1, 3], [1, 3]]}
+    score = ndcg.report(**inputs, sample_weight=[1, 1e-11, 1e-11]).scores["nDCG"]
+    assert score.high == pytest.approx(1.0)  # of resamples without the first query, 8 in 27
+    for weight in ([1, 1e-17, 1e-17], [1, 1.3e-15, 1], [1e-320, 1e-320, 1]):
+        with pytest.raises(ValueError, match=r"^sample_weight: a weight is .* of the largest, too far apart"):
+            ndcg.report(**inputs, sample_weight=weight)
+
+
+def test_a_base_below_1_keeps_the_order_of_bounds(ndcg: evaluate.Metric) -> None:
+    how = {"log_base": 0.5, "measures": ["DCG", "nDCG"], "resamples": 100}
+    report = ndcg.report(predictions=[[1, 1, 2], [2, 1, 1]], references=[[2, 0, 1], [0, 0, 1]], **how)
+    assert report.counts["nothing_relevant"] == 0
+    for score in report.scores.values():
+        assert score.worst < score.value < score.best
+        assert score.tied == 2
+
+
+@pytest.mark.parametrize(("ties", "unjudged"), [("best", 0.0), ("worst", 1.0), ("average", 0.5), ("first", 0.0)])
+def test_documents_are_unjudged_in_the_order_that_is_scored(ndcg: evaluate.Metric, ties: str, unjudged: float) -> None:
+    inputs = {"predictions": [[1, 1], [2, 1]], "references": [[1, None], [1, 0]], "k": 1, "resamples": 50}
+    assert ndcg.report(**inputs, ties=ties).scores["nDCG@1"].unjudged == unjudged
+
+
+def test_notes_are_about_all_systems(ndcg: evaluate.Metric) -> None:
+    systems = {"short": [[1] + [None] * 9] * 2, "long": [list(range(10))] * 2}
+    assert ndcg.compare(systems=systems, references=[[1] + [None] * 9] * 2, k=5, resamples=50).notes == ()
+
+
+def test_queries_of_no_weight_are_not_counted(ndcg: evaluate.Metric) -> None:
+    systems = {"a": [[2, 1]] * 3 + [[1, 2]] * 5, "b": [[1, 2]] * 3 + [[2, 1]] * 5}
+    weight = [1, 1, 1, 0, 0, 0, 0, 0]
+    comparison = ndcg.compare(systems=systems, references=[[1, 0]] * 8, sample_weight=weight)
+    (pair,) = comparison.pairs
+    assert (pair.wins, pair.ties, pair.losses) == (3, 0, 0)
+    assert comparison.scores["a"]["nDCG"].ranked == 6
+
+
+def test_odd_ids_and_cutoffs_are_no_obstacle(ndcg: evaluate.Metric) -> None:
+    for ids in ([2**70, 1], ["\ud800", "a"], [("a", 1), None], [np.int64(3), 4]):
+        run = {each: {"d": 1.0} for each in ids}
+        report = ndcg.report(predictions=run, references={each: {"d": 1} for each in ids}, k=2**64, resamples=50)
+        assert report.scores[f"nDCG@{2**64}"].value == 1.0
+        assert json.loads(json.dumps(report.to_dict()))["queries"]["query"] == [
+            int(each) if isinstance(each, np.int64) or each == 4 else str(each).replace("\ud800", "\\ud800")
+            for each in ids
+        ]
+    large = np.array([2**63, 2**63 + 1], np.uint64)
+    report = ndcg.report(predictions=[1, 2], references=[1, 1], query_ids=large, resamples=50)
+    assert report.queries["query"].to_pylist() == [str(2**63), str(2**63 + 1)]
+
+
+def test_references_that_can_be_read_once_serve_all_systems(ndcg: evaluate.Metric) -> None:
+    column = pa.table({"relevance": [[1, 0], [0, 1]]})
+    systems = {"a": [[2, 1], [2, 1]], "b": [[1, 2], [1, 2]]}
+    comparison = ndcg.compare(systems=systems, references=column.to_reader(), resamples=50)
+    assert comparison == ndcg.compare(systems=systems, references=column, resamples=50)
+
+
+def test_query_ids_without_rankings_are_refused(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    metric.add_batch(predictions=[[1, 2], [2, 1]], references=[[1, 0], [1, 0]])
+    for method in (metric.report, metric.compute):
+        with pytest.raises(ValueError, match=r"^query_ids without predictions and references"):
+            method(query_ids=[7, 7])
+    assert len(metric) == 2
+    metric.compute()
+
+
+def test_names_with_dollars_are_plotted_as_they_are(ndcg: evaluate.Metric) -> None:
+    systems = {"a$\\foo": [[1, 2], [2, 1]], "$b": [[2, 1], [2, 1]]}
+    figure = ndcg.compare(systems=systems, references=[[1, 0], [1, 0]], resamples=50).plot()
+    figure.savefig(io.BytesIO(), format="png")
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a$\\foo – $b"]
