@@ -1,11 +1,13 @@
 # Every target sets up what it needs in .venv; a machine needs Python 3.11 and make.
 PYTHON ?= $(firstword $(shell command -v python3.11) $(shell command -v python3))
 NAME ?= nDCG
+SPACE ?= user/$(NAME)
 BIN := .venv/bin
 MODULES := conventions.py rankings.py report.py scoring.py significance.py trainer.py trec.py
+PAGE := app.py figures.py uploads.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench app space clean
+.PHONY: help demo test check bench app space publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,7 +23,8 @@ check: .venv/check.done ## the gate: lint, format, types, tests
 	$(BIN)/ruff format --check .
 	@# a package of the modules, since mypy resolves their relative imports in packages only
 	ln -sfn "$(CURDIR)" .venv/ndcg_space
-	cd .venv && bin/mypy --config-file ../pyproject.toml $(patsubst %,ndcg_space/%,ndcg.py app.py $(MODULES))
+	cd .venv && bin/mypy --config-file ../pyproject.toml $(patsubst %,ndcg_space/%,ndcg.py $(MODULES))
+	$(BIN)/mypy publish.py $(PAGE)
 	$(MAKE) test
 
 bench: .venv/bench.done ## measure speed and memory next to other libraries, into benchmarks/RESULTS.md: 40 minutes
@@ -33,8 +36,12 @@ app: .venv/app.done ## open the Space's page on http://127.0.0.1:7860
 space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 	rm -rf dist/space
 	mkdir -p dist/space
-	cp README.md requirements.txt app.py LICENSE $(MODULES) dist/space
+	cp README.md requirements.txt LICENSE $(MODULES) $(PAGE) dist/space
 	cp ndcg.py dist/space/$(NAME).py
+
+publish: .venv/demo.done ## upload the Space: make publish SPACE=user/nDCG, with ARGS=--dry-run to list what would go
+	@$(MAKE) --no-print-directory space NAME=$(notdir $(SPACE))
+	@$(BIN)/python publish.py $(ARGS) $(SPACE)
 
 clean: ## remove what the targets made
 	rm -rf .venv dist build *.egg-info

@@ -1,7 +1,6 @@
 """The Space: its tree, loaded from a Hub as evaluate loads it, and its page."""
 
 import http.server
-import json
 import os
 import re
 import shutil
@@ -9,16 +8,17 @@ import socketserver
 import subprocess
 import sys
 import threading
-import urllib.request
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 
 import evaluate
 import pytest
+import tomllib
 from conftest import ROOT
 
 ROOMS = ("conventions", "rankings", "report", "scoring", "significance", "trainer", "trec")
+PAGE = ("app", "figures", "uploads")
 LOAD = """
 import sys
 sys.modules["transformers"] = None  # evaluate does without, and it takes long to import
@@ -98,7 +98,8 @@ def hub(space: Path) -> Iterator[Hub]:
 
 def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None:
     files = {path.relative_to(space).as_posix() for path in space.rglob("*")}
-    assert files == {"README.md", "requirements.txt", "LICENSE", "app.py", "nDCG.py", *(f"{room}.py" for room in ROOMS)}
+    modules = {f"{name}.py" for name in (*ROOMS, *PAGE, "nDCG")}
+    assert files == {"README.md", "requirements.txt", "LICENSE", *modules}
     for name in files - {"nDCG.py"}:
         assert (space / name).read_bytes() == (ROOT / name).read_bytes()
     assert (space / "nDCG.py").read_bytes() == (ROOT / "ndcg.py").read_bytes()
@@ -140,37 +141,29 @@ def test_evaluate_loads_the_metric_from_a_hub(hub: Hub, tmp_path: Path) -> None:
     assert fetched == [f"{base}/main/{name}.py" for name in ("nDCG", *ROOMS)]
 
 
-def test_the_page_shows_the_metric_card(space: Path) -> None:
-    # in a process of its own: Gradio leaves event loops behind
-    process = subprocess.Popen(
-        [sys.executable, space / "app.py"],
-        env={**os.environ, "GRADIO_SERVER_NAME": "127.0.0.1", "PYTHONUNBUFFERED": "1"},
-        cwd=space,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    timer = threading.Timer(90, process.kill)
-    timer.start()
-    try:
-        assert process.stdout is not None
-        output = ""
-        while not (served := re.search(r"http://127\.0\.0\.1:\d+", output)):
-            line = process.stdout.readline()
-            assert line, output
-            output += line
-        with urllib.request.urlopen(served[0], timeout=30) as response:
-            assert response.status == 200
-            html = response.read().decode()
-        with urllib.request.urlopen(f"{served[0]}/config", timeout=30) as response:
-            config = json.load(response)
-    finally:
-        timer.cancel()
-        process.kill()
-        process.communicate()
-    assert "nDCG" in html
-    assert config["title"] == "nDCG"
-    card = "".join(str(component["props"].get("value", "")) for component in config["components"])
-    assert card.lstrip().startswith("# Metric Card for nDCG")
-    assert "## Limitations and Bias" in card
-    assert "sdk_version" not in card
+def test_a_dry_run_of_publishing_lists_what_would_go(tmp_path: Path) -> None:
+    copy = tmp_path / "project"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
+    subprocess.run(["make", "space", "NAME=ranker"], cwd=copy, check=True, capture_output=True)
+
+    def publish(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "publish.py", *arguments]
+        return subprocess.run(command, cwd=copy, capture_output=True, text=True, env={**os.environ, "HF_TOKEN": ""})
+
+    listed = publish("--dry-run", "user/ranker")
+    assert listed.returncode == 0, listed.stderr
+    names = [line.split()[0] for line in listed.stdout.splitlines()]
+    assert names == sorted(path.name for path in (copy / "dist" / "space").iterdir())
+    assert all(line.endswith("-> user/ranker") for line in listed.stdout.splitlines())
+    for wrong, message in (("ranker", "must be given as user/nDCG"), ("user/other", "make space NAME=other")):
+        refused = publish("--dry-run", wrong)
+        assert refused.returncode == 2
+        assert message in refused.stderr
+
+
+def test_the_space_installs_what_the_project_names() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    needed = {*project["dependencies"], *extras["app"], *extras["report"]}
+    wanted = {each for each in needed if not each.startswith(("ndcg[", "matplotlib"))}  # the page draws by itself
+    assert set((ROOT / "requirements.txt").read_text(encoding="utf-8").split()) == wanted

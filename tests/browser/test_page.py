@@ -1,0 +1,587 @@
+"""The page as people and programs use it: a real server, a real browser, real clients; each number from the metric."""
+
+import asyncio
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import pytest
+from conftest import ROOT
+
+pytestmark = [
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.filterwarnings("ignore"),  # of clients and event loops that are not ours
+]
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+TEXTBOOK = {"predictions": [[6, 5, 4, 3, 2, 1]], "references": [[3, 2, 3, 0, 1, 2]]}
+EVIL = "<img/src=x/onerror=alert(1)>"
+QRELS = f"q1 0 d1 2\nq1 0 d2 0\nq1 0 d9 1\nq2 0 {EVIL} 1\nq3 0 d1 1\nq3 0 d2 0\n"
+RUNS = {
+    "bm25": f"q1 Q0 d1 1 1 t\nq1 Q0 d2 2 1 t\nq1 Q0 d5 3 0.5 t\nq2 Q0 {EVIL} 2 1 t\nq2 Q0 d3 1 2 t\nq3 Q0 d1 1 3 t\n",
+    "dense": "q1 Q0 d2 1 2 t\nq1 Q0 d1 2 1 t\nq2 Q0 d3 1 2 t\nq4 Q0 d1 1 3 t\n",
+}
+
+
+class Server:
+    """The app of the tree that `make space` builds, in a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}/"
+        self.log = folder / "app.log"
+        environment = {**os.environ, "GRADIO_SERVER_NAME": "127.0.0.1", "GRADIO_SERVER_PORT": str(port)}
+        environment["GRADIO_TEMP_DIR"] = str(folder / "gradio")
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "app.py"], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+            )
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(self.url, timeout=5).read()
+                return
+            except OSError:
+                assert self.process.poll() is None, self.log.read_text()
+                time.sleep(0.1)
+        raise TimeoutError(self.log.read_text())
+
+    @property
+    def memory(self) -> int:
+        """Resident bytes of the process."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0])
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    copy = tmp_path_factory.mktemp("space") / "project"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
+    subprocess.run(["make", "space", "NAME=nDCG"], cwd=copy, check=True, capture_output=True)
+    running = Server(copy / "dist" / "space")
+    yield running
+    running.process.kill()
+    running.process.wait()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+Opener = Callable[..., Any]
+
+
+@pytest.fixture
+def visit(browser: Any, server: Server) -> Iterator[Opener]:
+    """Opens the page in a context of its own, and afterwards asserts that nothing was asked of other hosts."""
+    contexts = []
+    elsewhere: list[str] = []
+    problems: list[str] = []
+
+    def note(request: Any) -> None:
+        if not request.url.startswith((server.url, "data:", "blob:")):
+            elsewhere.append(request.url)
+
+    def open_page(query: str = "", width: int = 1280, scheme: str = "light") -> Any:
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(15_000)
+        page.on("request", note)
+        page.on("dialog", lambda dialog: (problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto(server.url + query)
+        page.wait_for_selector("#ranking-score .value, #ranking-score .error")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert elsewhere == []
+    assert problems == []
+
+
+def value(page: Any, where: str = "#ranking-score") -> str:
+    return str(page.inner_text(f"{where} .value"))
+
+
+def wait_for(page: Any, text: str, where: str = "#ranking-score") -> None:
+    script = "([where, text]) => document.querySelector(where)?.innerText.includes(text)"
+    page.wait_for_function(script, arg=[where, text])
+
+
+def edit(page: Any, row: int, column: int, text: str) -> None:
+    page.dblclick(f"#table [data-testid=cell-{row}-{column}]")
+    cell = f"#table [data-testid=cell-{row}-{column}]"
+    page.wait_for_selector(f"{cell} textarea, {cell} input")
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Backspace")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    page.get_by_label(label, exact=True).first.click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def cells(page: Any, table: str) -> list[list[str]]:
+    rows = page.locator(f"{table} [role=row]").all()
+    return [[each.inner_text().strip() for each in row.locator("[role=gridcell]").all()] for row in rows]
+
+
+def score(ndcg: evaluate.Metric, k: int = 10, **options: Any) -> str:
+    return f"{ndcg.compute(**{**TEXTBOOK, **options}, k=k)[f'nDCG@{k}']:.4f}"
+
+
+# One ranking
+
+
+def test_the_page_opens_with_an_example_scored(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    assert value(page) == score(ndcg)
+    steps = [row for row in cells(page, "#steps") if len(row) == 8]
+    assert [row[:3] for row in steps[:2]] == [["1", "d1", "3"], ["2", "d2", "2"]]
+    dcg = ndcg.compute(**TEXTBOOK, k=10, measures="DCG")["DCG@10"]
+    assert sum(float(row[5]) for row in steps) == pytest.approx(dcg, abs=3e-4)
+    assert page.input_value("#signature textarea, #signature input") == ndcg.signature(k=10)
+
+
+@pytest.mark.parametrize(
+    ("name", "relevance", "scores", "said"),
+    [
+        ("Perfect", [3, 2, 1, 0], [4, 3, 2, 1], "does not change"),
+        ("Reversed", [0, 1, 2, 3], [4, 3, 2, 1], "does not change"),
+        ("All tied", [3, 2, 1, 0], [1, 1, 1, 1], "anything from 0.6138 to 1.0000"),
+        ("Nothing relevant", [0, 0, 0], [3, 2, 1], "Nothing relevant was judged"),
+        ("Relevant documents not retrieved", [3, 2, 3, 0, 1, 2, 3, 2], [6, 5, 4, 3, 2, 1, None, None], "loses"),
+    ],
+)
+def test_every_example_scores_as_the_metric_says(
+    visit: Opener, ndcg: evaluate.Metric, name: str, relevance: list[int], scores: list[Any], said: str
+) -> None:
+    page = visit()
+    choose(page, "Examples", name)
+    wait_for(page, score(ndcg, predictions=[scores], references=[relevance]))
+    wait_for(page, said)
+
+
+def test_an_edited_cell_updates_the_number_and_a_bad_one_clears_it(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    edit(page, 3, 1, "3")
+    wait_for(page, score(ndcg, references=[[3, 2, 3, 3, 1, 2]]))
+    edit(page, 3, 1, "many")
+    wait_for(page, "Row 4: relevance 'many' is not a number; leave it empty if it was not judged.")
+    assert page.locator("#ranking-score .value").count() == 0
+    assert page.locator("#steps [role=gridcell]").count() == 0
+    assert page.input_value("#signature textarea, #signature input") == ""
+    edit(page, 3, 1, "")
+    wait_for(page, score(ndcg, references=[[3, 2, 3, None, 1, 2]]))
+
+
+def test_documents_are_added_removed_and_moved(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    page.get_by_role("button", name="Move down").click()  # the first trades places with the second
+    wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
+    page.get_by_role("button", name="Move up").click()
+    wait_for(page, score(ndcg))
+    page.get_by_role("button", name="Remove").click()
+    wait_for(page, score(ndcg, predictions=[[5, 4, 3, 2, 1]], references=[[2, 3, 0, 1, 2]]))
+    page.get_by_role("button", name="Add").click()
+    edit(page, 5, 1, "3")
+    wait_for(page, score(ndcg, predictions=[[5, 4, 3, 2, 1, None]], references=[[2, 3, 0, 1, 2, 3]]))
+
+
+def test_a_keyboard_is_enough(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    page.focus("#table [data-testid=cell-0-1]")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("0")
+    page.keyboard.press("Enter")
+    wait_for(page, score(ndcg, references=[[3, 0, 3, 0, 1, 2]]))
+    page.get_by_role("tab", name="One ranking").focus()
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.innerText").strip() == "Batch":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#batch-score .value", state="visible")
+
+
+def test_a_convention_sets_the_choices_and_a_choice_of_ones_own_is_custom(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    choose(page, "Convention", "lightgbm")
+    wait_for(page, score(ndcg, convention="lightgbm"))
+    assert page.get_by_label("Gain", exact=True).first.input_value() == "exponential"
+    wait_for(page, "−1", "#formula")  # of the gain 2^r - 1
+    choose(page, "Gain", "binary")
+    wait_for(page, score(ndcg, convention="lightgbm", gain="binary"))
+    assert page.get_by_label("Convention", exact=True).first.input_value() == "custom"
+    page.wait_for_function("document.querySelector('#code textarea').value.includes('gain=')")
+    assert "gain='binary'" in page.input_value("#code textarea")
+    page.get_by_label("Cutoffs", exact=False).first.fill("1, 3,none")
+    wait_for(page, "nDCG@3")
+    page.get_by_label("Cutoffs", exact=False).first.fill("0")
+    wait_for(page, "k: '0' is no cutoff: write whole numbers from 1")
+
+
+def test_the_code_that_is_shown_computes_the_number(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit("?k=3&convention=rax&log=10")
+    page.wait_for_function("document.querySelector('#code textarea').value.includes('k=3')")
+    code = page.input_value("#code textarea").replace("import evaluate", "")
+    lines = [line for line in code.splitlines() if not line.startswith("ndcg =")]
+    wait_for(page, "nDCG@3")
+    result = eval(compile("\n".join(lines).strip(), "code", "eval"), {"ndcg": ndcg})
+    assert f"{result['nDCG@3']:.4f}" == value(page)
+
+
+def test_a_link_restores_what_was_shared(visit: Opener) -> None:
+    page = visit()
+    choose(page, "Convention", "lightgbm")
+    page.get_by_label("Cutoffs", exact=False).first.fill("3, 5")
+    edit(page, 0, 0, "näme & <b>")
+    edit(page, 3, 1, "")
+    wait_for(page, "nDCG@5")
+    page.wait_for_function("document.querySelector('#link textarea').value.includes('convention=lightgbm')")
+    page.wait_for_function("document.querySelector('#link textarea').value.includes('n%C3%A4me')")
+    time.sleep(0.5)  # the last edit
+    link, shown = page.input_value("#link textarea"), page.inner_text("#ranking-score .score")
+    again = visit(link.partition("/?")[2] and "?" + link.partition("/?")[2])
+    wait_for(again, value(page))
+    assert again.inner_text("#ranking-score .score") == shown
+    assert cells(again, "#table")[1][0] == "näme & <b>" or cells(again, "#table")[0][0] == "näme & <b>"
+    assert again.get_by_label("Convention", exact=True).first.input_value() == "lightgbm"
+
+
+@pytest.mark.parametrize(
+    "query", ["?k=x", "?ranking=[[", "?convention=none&gain=<b>&log=e", "?ranking=[1]", "?k=" + "9" * 999]
+)
+def test_a_broken_link_breaks_nothing(visit: Opener, query: str) -> None:
+    page = visit(query)
+    assert page.inner_text("#ranking-score").strip()
+
+
+# Files
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "qrels.txt").write_text(QRELS)
+    for name, lines in RUNS.items():
+        (folder / f"{name}.run").write_text(lines)
+    return folder
+
+
+def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Search runs").click()
+    page.set_input_files("#qrels input[type=file]", files / "qrels.txt")
+    page.set_input_files("#runs input[type=file]", [files / "bm25.run", files / "dense.run"])
+    wait_for(page, "dense", "#runs")
+    wait_for(page, "qrels", "#qrels")
+    page.click("#score-runs")
+    page.wait_for_selector("#runs-score .value")
+    means = {}
+    for name in RUNS:
+        inputs = {"predictions": files / f"{name}.run", "references": files / "qrels.txt", "k": 10}
+        means[name] = ndcg.compute(**inputs)["nDCG@10"]
+    assert value(page, "#runs-score") == f"{means['bm25']:.4f}"
+    assert f"{means['dense']:.4f}" in page.inner_text("#runs-score")
+    audit = [row for row in cells(page, "#audit") if row]
+    assert audit[0] == ["bm25", "6", "3", "0", "0", "1", "2 of 6"]  # d1 and d2 are tied; d5 and d3 were not judged
+    assert audit[1] == ["dense", "4", "3", "1", "1", "0", "1 of 3"]
+    qrels, runs = ndcg.read_qrels(files / "qrels.txt"), {n: ndcg.read_run(files / f"{n}.run") for n in RUNS}
+    systems = {name: {query: run.get(query, {}) for query in qrels} for name, run in runs.items()}
+    (pair,) = ndcg.compare(systems=systems, references=qrels, k=10, resamples=2000).pairs
+    shown = next(row for row in cells(page, "#pairs") if row)
+    assert float(shown[3]) == pytest.approx(pair.difference, abs=1e-4)
+    assert float(shown[6]) == pytest.approx(pair.p, abs=1e-4)
+    assert shown[-3:] == [str(pair.wins), str(pair.ties), str(pair.losses)]
+    page.locator("#queries [role=gridcell]").filter(has_text="q2").first.click()
+    by_query = ndcg.compute(predictions=runs["bm25"], references=qrels, k=10, use_aggregator=False)["nDCG@10"]
+    wait_for(page, f"{by_query[1]:.4f}")
+    assert EVIL in page.inner_text("#table")
+    assert page.locator("#table img").count() == 0
+
+
+def test_a_wrong_upload_is_one_sentence(visit: Opener, files: Path, tmp_path: Path) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Search runs").click()
+    page.click("#score-runs")
+    wait_for(page, "Upload the qrels and at least one run.", "#runs-score")
+    (tmp_path / "bad.run").write_text("q1 Q0 d1 1 high tag\n")
+    page.set_input_files("#qrels input[type=file]", files / "qrels.txt")
+    page.set_input_files("#runs input[type=file]", [tmp_path / "bad.run"])
+    wait_for(page, "bad", "#runs")
+    page.click("#score-runs")
+    wait_for(page, "bad.run", "#runs-score")
+    assert re.search(r"bad\.run.*line 1.*high", page.inner_text("#runs-score").replace("\n", " "))
+
+
+def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Batch").click()
+    ragged = {"predictions": [[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]], "references": [[0, 1, 1], [1], [0, 0]]}
+    for policy, meant in (("0", 0.0), ("1", 1.0), ("left out", float("nan"))):
+        expected = ndcg.compute(**ragged, k=10, zero_division=meant)["nDCG@10"]
+        wait_for(page, f"{policy}: {expected:.4f}", "#batch-score")
+    page.get_by_label("References", exact=False).first.fill("[[0, 1, 1], [1], [0]]")
+    wait_for(page, "query 2: 2 predictions and 1 references", "#batch-score")
+    flat = {"predictions": [0.9, 0.2, 0.4, 0.8], "references": [0, 1, 1, 0], "query_ids": ["a", "b", "a", "b"]}
+    table = io.StringIO()
+    csv.writer(table).writerows([["prediction", "reference", "query_id"], *zip(*flat.values(), strict=True)])
+    (tmp_path / "flat.csv").write_text(table.getvalue())
+    page.set_input_files("#batch-file input[type=file]", tmp_path / "flat.csv")
+    wait_for(page, f"{ndcg.compute(**flat, k=10)['nDCG@10']:.4f}", "#batch-score")
+
+
+def test_numbers_differ_by_convention(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Why do numbers differ?").click()
+    page.wait_for_selector("#conventions >> text=trec_eval")
+    shown = {row[0]: row[1] for row in cells(page, "#conventions") if len(row) == 3}
+    numbers = {"trec_eval": "0.5306", "sklearn": "0.5921", "ranx": "0.6536", "rax": "0.6496", "lightgbm": "0.9829"}
+    assert shown.items() >= numbers.items()
+    page.get_by_label("The ranking of the first tab").check()
+    wait_for(page, score(ndcg), "#difference")
+
+
+def test_the_card_shows_its_formulas(visit: Opener) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Metric card").click()
+    page.wait_for_selector("h1:has-text('Metric Card for nDCG')")
+    assert page.locator(".katex").count() > 3
+
+
+# Looks
+
+CONTRAST = """
+() => {
+  const parse = c => (c.match(/[\\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  const behind = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor);
+    if (c.length == 3 || c[3] > .99) return c; } return [255, 255, 255]; };
+  const low = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const text = walk.currentNode.textContent.trim(), e = walk.currentNode.parentElement;
+    const seen = e.checkVisibility({checkOpacity: true, checkVisibilityCSS: true});
+    if (!text || !seen || e.closest('svg, [aria-hidden=true]')) continue;
+    const [a, b] = [light(parse(getComputedStyle(e).color)), light(behind(e))];
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    const size = parseFloat(getComputedStyle(e).fontSize), bold = getComputedStyle(e).fontWeight >= 700;
+    if (ratio < (size >= 24 || (bold && size >= 18.66) ? 3 : 4.5)) low.push([text.slice(0, 40), ratio.toFixed(2)]);
+  }
+  return low;
+}
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_text_can_be_read_and_nothing_overflows(visit: Opener, scheme: str, width: int) -> None:
+    page = visit("?__theme=dark" if scheme == "dark" else "", width, scheme)
+    for tab in ("#ranking-score", "#batch-score"):
+        if tab == "#batch-score" and width == 1280:
+            page.get_by_role("tab", name="Batch").click()
+            page.wait_for_selector("#batch-score .value", state="visible")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(CONTRAST) == []
+
+
+# Speed
+
+
+def test_the_first_score_and_the_next_come_soon(visit: Opener, server: Server) -> None:
+    context = visit().context
+    page = context.new_page()
+    page.goto(server.url)
+    page.wait_for_selector("[role=tab]")
+    start = time.perf_counter()
+    page.wait_for_selector("#ranking-score .value")
+    assert time.perf_counter() - start < 2
+    ranking = json.dumps([[f"d{at}", str(at % 4), str(at % 7)] for at in range(20)])
+    page = visit("?ranking=" + urllib.request.quote(ranking))
+    durations = []
+    for grade in ("3", "2", "3", "1", "0"):
+        before = value(page)
+        page.dblclick("#table [data-testid=cell-6-1]")
+        page.keyboard.press("Control+A")
+        page.keyboard.type(grade)
+        start = time.perf_counter()
+        page.keyboard.press("Enter")
+        page.wait_for_function(
+            "before => document.querySelector('#ranking-score .value').innerText != before", arg=before
+        )
+        durations.append(time.perf_counter() - start)
+    assert sorted(durations)[2] < 0.6, durations  # 0.3 on a machine with nothing else to do
+
+
+# Programs
+
+
+@pytest.fixture(scope="module")
+def client(server: Server) -> Any:
+    from gradio_client import Client
+
+    return Client(server.url, verbose=False)
+
+
+def test_a_client_scores(client: Any, ndcg: evaluate.Metric) -> None:
+    result = client.predict(**TEXTBOOK, cutoffs="3,10", api_name="/score")
+    expected = ndcg.compute(**TEXTBOOK, k=[3, 10])
+    assert result == {**expected, "signature": ndcg.signature(k=[3, 10])}
+    result = client.predict(**TEXTBOOK, cutoffs="", convention="rax", api_name="/score")
+    assert result["nDCG"] == ndcg.compute(**TEXTBOOK, convention="rax")["nDCG"]
+
+
+def test_a_client_scores_and_compares_files(client: Any, ndcg: evaluate.Metric, files: Path) -> None:
+    from gradio_client import handle_file
+
+    run, qrels = files / "bm25.run", files / "qrels.txt"
+    result = client.predict(handle_file(run), handle_file(qrels), "5,10", "sklearn", api_name="/score_run")
+    expected = ndcg.report(predictions=run, references=qrels, k=[5, 10], resamples=2000).to_dict()
+    assert result == {name: each for name, each in expected.items() if name != "queries"} | {"notes": result["notes"]}
+    runs = [handle_file(files / f"{name}.run") for name in RUNS]
+    result = client.predict(runs, handle_file(qrels), "10", "trec_eval", api_name="/compare")
+    assert set(result["scores"]) == set(RUNS)
+    expected = ndcg.compute(predictions=run, references=qrels, k=10, convention="trec_eval")["nDCG@10"]
+    assert result["scores"]["bm25"]["nDCG@10"]["value"] == expected
+
+
+def test_a_tool_of_an_agent_scores(server: Server, ndcg: evaluate.Metric) -> None:
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamablehttp_client
+
+    async def call() -> tuple[list[str], str]:
+        address = f"{server.url}gradio_api/mcp/"
+        async with streamablehttp_client(address) as (read, write, _), ClientSession(read, write) as session:
+            await session.initialize()
+            names = [tool.name for tool in (await session.list_tools()).tools]
+            name = next(each for each in names if each.endswith("score"))
+            answer = await session.call_tool(name, {**TEXTBOOK, "cutoffs": "10"})
+            return names, answer.content[0].text
+
+    with ThreadPoolExecutor(1) as thread:  # Playwright has an event loop in this one
+        names, text = thread.submit(lambda: asyncio.run(call())).result()
+    assert sorted(re.findall("score_run|score|compare", " ".join(names))) == ["compare", "score", "score_run"]
+    assert str(ndcg.compute(**TEXTBOOK, k=10)["nDCG@10"]) in text
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"cutoffs": "0"}, "is no cutoff"),
+        ({"convention": "nobody"}, "convention must be one of"),
+        ({"predictions": [[1, 2]]}, "2 predictions and 6 references"),
+        ({"references": [["a"] * 6]}, "is not a number"),
+        ({"predictions": "many"}, "predictions"),
+    ],
+)
+def test_a_client_is_told_what_is_wrong(client: Any, inputs: dict[str, Any], message: str) -> None:
+    from gradio_client.exceptions import AppError
+
+    with pytest.raises((AppError, ValueError), match=message):
+        client.predict(**{**TEXTBOOK, "cutoffs": "10", **inputs}, api_name="/score")
+
+
+def bomb(path: Path) -> Path:
+    with gzip.open(path, "wb", compresslevel=9) as file:
+        for _ in range(300):
+            file.write(b"q1 Q0 d1 1 1.0 t\n" * 61_681)
+    assert path.stat().st_size < 2_000_000
+    return path
+
+
+HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "large.run": (lambda path: path.write_bytes(b"q1 Q0 d1 1 1.0 t\n" * 1_300_000), "413|too large|larger|exceed|size"),
+    "bomb.run.gz": (bomb, "more than 100 MB"),
+    "rows.csv": (
+        lambda path: path.write_bytes(b"query,document,score\n" + b"q,d,1\n" * 3_000_000),
+        "more than the 500,000",
+    ),
+    "wide.csv": (lambda path: path.write_text(",".join(map(str, range(10_000))) + "\n"), "10,000 columns"),
+    "junk.run": (lambda path: path.write_bytes(os.urandom(100_000)), "junk.run"),
+    "junk.parquet": (lambda path: path.write_bytes(os.urandom(100_000)), "junk.parquet"),
+    "broken.json": (lambda path: path.write_text('{"q": {"d": 1}'), "broken.json: line 1, column"),
+    "deep.json": (lambda path: path.write_text('{"q":' * 100_000), "deep.json"),
+    "empty.run": (lambda path: path.write_text(""), "empty.run"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_upload_is_refused_while_others_go_on(
+    client: Any, ndcg: evaluate.Metric, files: Path, tmp_path: Path, name: str
+) -> None:
+    from gradio_client import Client, handle_file
+
+    make, message = HOSTILE[name]
+    make(tmp_path / name)
+    with ThreadPoolExecutor(2) as others:
+        scores = others.map(lambda _: client.predict(**TEXTBOOK, cutoffs="10", api_name="/score"), range(10))
+        with pytest.raises(Exception, match=f"(?i){message}") as caught:
+            client.predict(handle_file(tmp_path / name), handle_file(files / "qrels.txt"), "10", api_name="/score_run")
+        assert "Traceback" not in str(caught.value)
+        assert {each["nDCG@10"] for each in scores} == {ndcg.compute(**TEXTBOOK, k=10)["nDCG@10"]}
+    assert isinstance(client, Client)
+
+
+def test_many_clients_at_once_get_right_answers(server: Server, ndcg: evaluate.Metric) -> None:
+    expected = {k: ndcg.compute(**TEXTBOOK, k=k)[f"nDCG@{k}"] for k in range(1, 7)}
+    call = f"{server.url}gradio_api/call/score"
+
+    def score_over_http(k: int) -> float:
+        inputs = json.dumps({"data": [*TEXTBOOK.values(), str(k), "sklearn", "", "", ""]}).encode()
+        request = urllib.request.Request(call, inputs, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as response:
+            event = json.load(response)["event_id"]
+        with urllib.request.urlopen(f"{call}/{event}", timeout=60) as response:
+            answer = response.read().decode()
+        assert answer.startswith("event: complete"), answer
+        return float(json.loads(answer.partition("data: ")[2])[0][f"nDCG@{k}"])
+
+    def ask(number: int) -> int:
+        for request in range(20):
+            k = 1 + (number + request) % 6
+            assert score_over_http(k) == expected[k]
+        return 20
+
+    ask(0)
+    before = server.memory
+    with ThreadPoolExecutor(50) as clients:
+        assert sum(clients.map(ask, range(50))) == 1000
+    time.sleep(2)
+    assert server.memory < 1.2 * before, (before, server.memory)

@@ -1,0 +1,75 @@
+"""What the page shows of a ranking adds up to what the metric says of it."""
+
+import math
+from typing import Any
+
+import evaluate
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from figures import STEPS, Ranking, as_lines, curves, distribution, steps
+
+TEXTBOOK = Ranking([f"d{at}" for at in range(6)], [3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1])
+DOCUMENTS = st.lists(
+    st.tuples(st.sampled_from([None, 0, 1, 2, 3]), st.sampled_from([None, 1.0, 2.0, 3.0])), min_size=1, max_size=8
+)
+OPTIONS: list[dict[str, Any]] = [
+    {"ties": ties, "gain": gain, "log_base": base, "judged_only": judged_only}
+    for ties in ("average", "first", "last", "best", "worst", "docid")
+    for gain, base, judged_only in (("linear", 2.0, False), ("exponential", 10.0, True))
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@given(documents=DOCUMENTS, k=st.sampled_from([1, 2, 3, 10, None]))
+def test_contributions_add_up_to_the_measures(
+    ndcg: evaluate.Metric, options: dict[str, Any], documents: list[tuple[Any, Any]], k: int | None
+) -> None:
+    names = [f"d{at}" for at in range(len(documents))]
+    ranking = Ranking(names, [r for r, _ in documents], [s for _, s in documents])
+    table = steps(ndcg, ranking, options, k)
+    values = ndcg.compute(**ranking.given(options), **options, k=k, measures=["DCG", "IDCG"])
+    dcg, ideal = values.values()
+    assert list(table.columns) == STEPS
+    assert sorted(table["document"]) == sorted(names)
+    assert table["contribution"].sum() == pytest.approx(dcg)
+    assert table["ideal"].sum() == pytest.approx(ideal)
+    assert table["loss"].sum() == pytest.approx(ideal - dcg, abs=1e-9)
+
+
+def test_tied_documents_show_all_ranks_that_they_share(ndcg: evaluate.Metric) -> None:
+    table = steps(ndcg, Ranking(["a", "b", "c"], [2, None, 1], [1, 1, 2]), {}, None)
+    assert table[["rank", "document", "relevance"]].values.tolist() == [
+        ["1", "c", "1"],
+        ["2–3", "a", "2"],
+        ["2–3", "b", "not judged"],
+    ]
+    shared = (1 / math.log2(3) + 1 / 2) / 2
+    assert table["discount"].tolist() == pytest.approx(
+        [1, (1 / math.log2(3) + 1 / 2) / 2] + [1 / math.log2(3) / 2 + 1 / 4]
+    )
+
+
+def test_documents_without_a_rank_come_last_and_say_why(ndcg: evaluate.Metric) -> None:
+    ranking = Ranking(["a", "b", "c"], [2, None, 1], [None, 3, 2])
+    table = steps(ndcg, ranking, {"judged_only": True}, None)
+    assert table["rank"].tolist() == ["1", "not retrieved", "removed"]
+    assert table["document"].tolist() == ["c", "a", "b"]
+
+
+def test_curves_are_the_measures_at_every_cutoff(ndcg: evaluate.Metric) -> None:
+    table = curves(ndcg, TEXTBOOK, {"gain": "exponential"})
+    for k, dcg, ideal, value in table.itertuples(index=False):
+        expected = ndcg.compute(**TEXTBOOK.inputs, gain="exponential", k=k, measures=["DCG", "IDCG", "nDCG"])
+        assert (dcg, ideal, value) == tuple(expected.values())
+    lines = as_lines(table)
+    assert lines[lines["ranking"] == "ideal"]["DCG"].tolist() == table["ideal DCG"].tolist()
+    assert lines[lines["ranking"] == "this ranking"]["rank"].tolist() == [1, 2, 3, 4, 5, 6]
+
+
+@given(st.lists(st.floats(-5, 20), min_size=1, max_size=50))
+def test_a_distribution_counts_every_query_once(values: list[float]) -> None:
+    table = distribution(values)
+    assert table["queries"].sum() == len(values)
+    assert table["from"].is_monotonic_increasing

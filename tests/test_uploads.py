@@ -1,0 +1,134 @@
+"""Uploads: every form gives the same mappings, and what is wrong is one sentence that names the file."""
+
+import gzip
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+import uploads
+from uploads import UploadError, read_columns, read_upload
+
+RUN = {"q1": {"d1": 2.0, "ä": 1.5}, "q2": {"d1": -3.0}}
+QRELS = {"q1": {"d1": 1, "x": 0}, "q2": {"d2": 2}}
+
+
+def table(values: Any, name: str) -> pa.Table:
+    rows = [(query, document, value) for query, documents in values.items() for document, value in documents.items()]
+    return pa.table(dict(zip(("query", "document", name), zip(*rows, strict=True), strict=True)))
+
+
+def trec(values: Any, name: str) -> str:
+    lines = [(query, document, value) for query, documents in values.items() for document, value in documents.items()]
+    if name == "score":
+        return "".join(f"{query} Q0 {document} 1 {value} tag\n" for query, document, value in lines)
+    return "".join(f"{query} 0 {document} {value}\n" for query, document, value in lines)
+
+
+FORMS: dict[str, Callable[[Path, Any, str], None]] = {
+    "file.trec": lambda path, values, name: path.write_text(trec(values, name), encoding="utf-8") and None,
+    "file.txt.gz": lambda path, values, name: path.write_bytes(gzip.compress(trec(values, name).encode())) and None,
+    "file.json": lambda path, values, name: path.write_text(json.dumps(values)) and None,
+    "file.JSON": lambda path, values, name: path.write_text(json.dumps(values)) and None,
+    "file.csv": lambda path, values, name: pyarrow.csv.write_csv(table(values, name), path),
+    "file.parquet": lambda path, values, name: pyarrow.parquet.write_table(table(values, name), path),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("kind", "values", "name"), [("run", RUN, "score"), ("qrels", QRELS, "relevance")])
+def test_every_form_gives_the_same(
+    ndcg: evaluate.Metric, tmp_path: Path, form: str, kind: str, values: Any, name: str
+) -> None:
+    FORMS[form](tmp_path / form, values, name)
+    reader = ndcg.read_run if kind == "run" else ndcg.read_qrels
+    assert read_upload(str(tmp_path / form), kind, reader) == values
+
+
+WRONG: dict[str, tuple[str, bytes, str]] = {
+    "a value that is no number": ("a.trec", b"q1 Q0 d1 1 high tag\n", "line 1.*high"),
+    "a document twice": ("a.trec", b"q1 Q0 d1 1 1 tag\nq1 Q0 d1 1 2 tag\n", "line 2"),
+    "a document twice in a table": (
+        "a.csv",
+        b"query,document,score\nq,d,1\nq,d,2\n",
+        "line 3: document 'd' of query 'q'",
+    ),
+    "a missing value": ("a.csv", b"query,document,score\nq,d,\nq,e,2\n", "line 2: a value is missing"),
+    "a missing column": ("a.csv", b"query,doc,value\nq,d,1\n", "no column 'document_id'.*it has doc, query, value"),
+    "text for numbers": ("a.csv", b"query,document,score\nq,d,high\n", "column 'score' must hold numbers"),
+    "no JSON": ("a.json", b'{"q": {"d": 1}', "line 1, column 15: not JSON"),
+    "another JSON": ("a.json", b"[1]", "must be an object"),
+    "another JSON within": ("a.json", b'{"q": [1]}', "query 'q': must be an object"),
+    "text in JSON": ("a.json", b'{"q": {"d": "1"}}', "document 'd': '1' is not a number"),
+    "a truth value in JSON": ("a.json", b'{"q": {"d": true}}', "True is not a number"),
+    "no Unicode": ("a.json", b"\xff\xfe{", "a.json"),
+    "no gzip": ("a.json.gz", b"{}", "a.json.gz"),
+    "half a gzip": ("a.json.gz", gzip.compress(b'{"q": {"d": 1}}' * 99)[:-20], "a.json.gz"),
+    "no Parquet": ("a.parquet", b"PAR1", "a.parquet"),
+    "nothing": ("a.trec", b"", "a.trec"),
+    "too many columns": ("a.csv", b"," * 99, "100 columns; three are read"),
+    "too deep": ("a.json", b'{"q":' * 100_000, "a.json"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_one_sentence(ndcg: evaluate.Metric, tmp_path: Path, case: str) -> None:
+    name, content, message = WRONG[case]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UploadError, match=message) as caught:
+        read_upload(str(tmp_path / name), "run", ndcg.read_run)
+    assert str(caught.value).startswith(f"{name}: ")
+    assert str(tmp_path) not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "message"),
+    [
+        ("BYTES", 10, "more than 0 MB"),
+        ("ROWS", 2, "3 rows, more than the 2 of this page"),
+        ("QUERIES", 1, "2 queries, more than the 1"),
+    ],
+)
+def test_every_limit_holds_in_every_form(
+    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, message: str
+) -> None:
+    monkeypatch.setattr(uploads, limit, value)
+    for form, write in FORMS.items():
+        write(tmp_path / form, RUN, "score")
+        with pytest.raises(UploadError, match=re.escape(message)):
+            read_upload(str(tmp_path / form), "run", ndcg.read_run)
+
+
+def test_what_is_packed_is_not_unpacked_beyond_the_limit(
+    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "UNPACKED", 1_000_000)
+    (tmp_path / "a.run.gz").write_bytes(gzip.compress(b"\0" * 10_000_000))
+    assert (tmp_path / "a.run.gz").stat().st_size < 20_000
+    with pytest.raises(UploadError, match="unpacked it has more than 1 MB"):
+        read_upload(str(tmp_path / "a.run.gz"), "run", ndcg.read_run)
+
+
+def test_a_batch_comes_as_json_or_as_a_table(tmp_path: Path) -> None:
+    lists = {"predictions": [[1, 2], [None]], "references": [[1, 0], [1]], "weights": [1, 2]}
+    (tmp_path / "a.json").write_text(json.dumps({**lists, "other": 1}))
+    assert read_columns(str(tmp_path / "a.json")) == lists
+    (tmp_path / "a.csv").write_text("query_id,prediction,reference\na,1.5,0\nb,,1\n")
+    flat = {"predictions": [1.5, None], "references": [0, 1], "query_ids": ["a", "b"]}
+    assert read_columns(str(tmp_path / "a.csv")) == flat
+    for name, content, message in (
+        ("b.txt", "1", "give JSON, CSV or Parquet"),
+        ("b.json", '{"predictions": []}', "no references"),
+        ("b.json", '{"predictions": 1, "references": []}', "predictions must be a list; got int"),
+    ):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(UploadError, match=f"^{name}: .*{message}"):
+            read_columns(str(tmp_path / name))

@@ -1,0 +1,210 @@
+"""Files that people upload to the Space -> mappings, within limits, or one sentence on what is wrong.
+
+TREC runs and qrels are read by the metric itself; CSV and Parquet by pyarrow, with a column
+each for query, document and value; JSON as ``{query: {document: value}}``. Nothing is opened
+but the uploaded file, and no more of it is unpacked than the limits allow.
+"""
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+BYTES = 20_000_000  # of a file as it is uploaded
+UNPACKED = 100_000_000  # of a file that is packed
+ROWS = 500_000
+QUERIES = 20_000
+COLUMNS = 50
+BATCH = ("predictions", "references", "weights", "query_ids")
+VALUES = {"run": ("score", "prediction", "sim"), "qrels": ("relevance", "rel", "reference", "label", "grade")}
+
+Mappings = dict[str, dict[str, float]]
+
+
+class UploadError(ValueError):
+    """What is wrong with an upload, in one sentence for whoever uploaded it."""
+
+
+def read_upload(path: str, kind: str, read_trec: Callable[[str], Mapping[str, Mapping[str, float]]]) -> Mappings:
+    """A run or qrels from an uploaded file.
+
+    Args:
+        path: the file, as the server has stored it. Its name ends as the user's did.
+        kind: ``"run"`` or ``"qrels"``.
+        read_trec: reads a TREC file of this kind.
+
+    Raises:
+        UploadError: names the file, and what is wrong with it.
+    """
+    with _named(path):
+        _check(path)
+        suffix = _suffix(path)
+        if suffix == ".json":
+            found = _from_json(_text(path))
+        elif suffix in (".csv", ".tsv", ".parquet"):
+            found = _from_table(_table(path, suffix), kind)
+        else:
+            _check_rows(_lines(path))
+            found = {query: dict(documents) for query, documents in read_trec(path).items()}
+        _check_rows(sum(map(len, found.values())))
+        if len(found) > QUERIES:
+            raise UploadError(f"it has {len(found):,} queries, more than the {QUERIES:,} of this page")
+    return found
+
+
+@contextmanager
+def _named(path: str) -> Iterator[None]:
+    """Make every error one sentence that names the file."""
+    try:
+        yield
+    except (ValueError, OSError, EOFError, zlib.error, pa.ArrowException, RecursionError) as error:
+        problem = str(error).replace(path, "").strip(" :") or type(error).__name__
+        raise UploadError(f"{Path(path).name}: {problem.splitlines()[0]}") from None
+
+
+def _check(path: str) -> None:
+    if Path(path).stat().st_size > BYTES:
+        raise UploadError(f"it has more than {BYTES // 1_000_000} MB; upload a part of it")
+    _check_unpacked(path)
+
+
+def _suffix(path: str) -> str:
+    return Path(path.removesuffix(".gz")).suffix.lower()
+
+
+def read_columns(path: str) -> dict[str, list[object]]:
+    """The lists of a batch from an uploaded file: JSON with their names, CSV or Parquet with their columns.
+
+    Raises:
+        UploadError: names the file, and what is wrong with it.
+    """
+    with _named(path):
+        _check(path)
+        suffix = _suffix(path)
+        if suffix == ".json":
+            found = _json(_text(path))
+            found = {name: values for name, values in found.items() if name in BATCH}
+        elif suffix in (".csv", ".tsv", ".parquet"):
+            table = _table(path, suffix)
+            names = {"prediction": "predictions", "reference": "references", "query_id": "query_ids"}
+            columns = {names.get(name.strip().lower(), name.strip().lower()): name for name in table.column_names}
+            found = {name: table[columns[name]].to_pylist() for name in BATCH if name in columns}
+        else:
+            raise UploadError(f"is a {suffix or 'file without an ending'}; give JSON, CSV or Parquet")
+        missing = [name for name in BATCH[:2] if name not in found]
+        if missing:
+            raise UploadError(f"it has no {missing[0]}; it needs {' and '.join(BATCH[:2])}")
+        for name, values in found.items():
+            if not isinstance(values, list):
+                raise UploadError(f"{name} must be a list; got {type(values).__name__}")
+            _check_rows(sum(len(each) if isinstance(each, list) else 1 for each in values))
+    return found
+
+
+def _check_unpacked(path: str) -> None:
+    """Unpack a gzip file once and forget it, to see that it is no larger than the limit."""
+    if not path.endswith(".gz"):
+        return
+    size = 0
+    with gzip.open(path) as file:
+        while part := file.read(1 << 20):
+            size += len(part)
+            if size > UNPACKED:
+                raise UploadError(f"unpacked it has more than {UNPACKED // 1_000_000} MB; upload a part of it")
+
+
+def _open(path: str) -> IO[bytes]:
+    return gzip.open(path) if path.endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
+
+
+def _lines(path: str) -> int:
+    with _open(path) as file:
+        return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
+
+
+def _check_rows(rows: int) -> None:
+    if rows > ROWS:
+        raise UploadError(f"it has {rows:,} rows, more than the {ROWS:,} of this page; the metric itself has no limit")
+
+
+def _text(path: str) -> str:
+    with _open(path) as file:
+        return file.read().decode("utf-8")
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UploadError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    if not isinstance(found, dict):
+        raise UploadError("the JSON must be an object, {...}")
+    return found
+
+
+def _from_json(text: str) -> Mappings:
+    """``{query: {document: value}}``."""
+    found = _json(text)
+    for query, documents in found.items():
+        if not isinstance(documents, dict):
+            raise UploadError(f"query {query!r}: must be an object {{document: value}}")
+        for document, value in documents.items():
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise UploadError(f"query {query!r}, document {document!r}: {value!r} is not a number")
+    return found
+
+
+def _table(path: str, suffix: str) -> pa.Table:
+    """A table, once its size is known to be bearable."""
+    if suffix == ".parquet":
+        file = pa.parquet.ParquetFile(path)
+        _check_columns(file.schema_arrow.names)
+        _check_rows(file.metadata.num_rows)
+        if sum(file.metadata.row_group(at).total_byte_size for at in range(file.num_row_groups)) > UNPACKED:
+            raise UploadError(f"unpacked it has more than {UNPACKED // 1_000_000} MB; upload a part of it")
+        return file.read()
+    delimiter = "\t" if suffix == ".tsv" else ","
+    with _open(path) as file:
+        _check_columns(file.readline(1 << 20).decode("utf-8", "replace").split(delimiter))
+    _check_rows(_lines(path) - 1)
+    options = pa.csv.ParseOptions(delimiter=delimiter)
+    return pa.csv.read_csv(
+        path, parse_options=options, convert_options=pa.csv.ConvertOptions(strings_can_be_null=False)
+    )
+
+
+def _check_columns(names: list[str]) -> None:
+    if len(names) > COLUMNS:
+        raise UploadError(f"it has {len(names):,} columns; three are read: query, document and a value")
+
+
+def _from_table(table: pa.Table, kind: str) -> Mappings:
+    """A row per query and document."""
+    columns = {name.strip().lower(): name for name in table.column_names}
+    wanted = [("query_id", "query", "qid"), ("document_id", "document", "docid", "doc_id", "item"), VALUES[kind]]
+    chosen = []
+    for names in wanted:
+        known = [columns[name] for name in names if name in columns]
+        if not known:
+            also, there = ", ".join(names[1:]), ", ".join(sorted(columns)[:9])
+            raise UploadError(f"it has no column {names[0]!r} ({also} will do too); it has {there}")
+        chosen.append(known[0])
+    queries, documents = (table[name].cast(pa.string()).to_pylist() for name in chosen[:2])
+    values = table[chosen[2]]
+    if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        raise UploadError(f"column {chosen[2]!r} must hold numbers; it holds {values.type}")
+    found: Mappings = {}
+    for row, (query, document, value) in enumerate(zip(queries, documents, values.to_pylist(), strict=True), start=2):
+        if None in (query, document, value):
+            raise UploadError(f"line {row}: a value is missing")
+        if document in found.setdefault(query, {}):
+            raise UploadError(f"line {row}: document {document!r} of query {query!r} was there before")
+        found[query][document] = value
+    return found
