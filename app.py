@@ -765,7 +765,9 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
                 elem_id="batch-file",
             )
             batch_score = gr.HTML(elem_id="batch-score")
-            histogram = gr.BarPlot(x="from", y="queries", title="How many queries score what", height=240)
+            histogram = gr.BarPlot(
+                x="from", y="queries", x_title="value of a query", title="How many queries score what", height=240
+            )
             batch_table = gr.Dataframe(label="Every query", elem_id="batch-queries")
             batch_signature = gr.Textbox(label="Signature", buttons=["copy"])
             batch_code = gr.Textbox(label="The same in Python", lines=8, max_lines=20, buttons=["copy"])
