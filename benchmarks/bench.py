@@ -17,7 +17,7 @@ from pathlib import Path
 
 from forms import forms
 from measure import QUICK, Plan, grow, run, without_simd
-from report import markdown, plot
+from results import markdown, plot
 from shapes import QUICK_SHAPES, SHAPES
 
 HERE = Path(__file__).resolve().parent

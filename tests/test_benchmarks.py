@@ -14,7 +14,7 @@ def test_contenders_agree_and_missing_ones_are_named(monkeypatch: pytest.MonkeyP
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     monkeypatch.setitem(sys.modules, "rax", None)  # importing it fails
     import measure
-    import report
+    import results as tables
     from contenders import contenders_of
     from shapes import ONE_QUERY, Shape
 
@@ -30,7 +30,7 @@ def test_contenders_agree_and_missing_ones_are_named(monkeypatch: pytest.MonkeyP
         warnings.simplefilter("ignore")  # of other libraries
         results = measure.run(measure.Plan(scores=3_000, rounds=2, seconds=0.001), shapes)
     assert set(results) == {(shape, name) for shape in shapes for name in contenders_of(shape)}
-    text = report.markdown(results, 0.0)
+    text = tables.markdown(results, 0.0)
     for (shape, name), run in results.items():
         if name in ALWAYS:
             assert not run.note, f"{name} on {shape}: {run.note}"
