@@ -1,11 +1,14 @@
 """The Space's page: see why a ranking scores what it does."""
 
+import ast
 import base64
 import csv
 import html
 import io
+import itertools
 import json
 import math
+import re
 import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
@@ -18,7 +21,7 @@ import pandas as pd
 
 from conventions import CONVENTIONS, convention_notes
 from figures import Ranking, as_lines, curves, distribution, steps
-from uploads import BATCH, ROWS, Mappings, read_columns, read_upload
+from uploads import BATCH, ROWS, Mappings, UploadError, read_columns, read_upload
 
 HERE = Path(__file__).resolve().parent
 # On a Space the metric has the name of the Space.
@@ -58,7 +61,7 @@ def cutoffs_of(text: str) -> list[int | None]:
     for part in parts:
         if part.lower() in ("all", "none"):
             found.append(None)
-        elif not part.isascii() or not part.isdigit() or not 1 <= int(part[:9]) <= LONGEST_CUTOFF:
+        elif not part.isascii() or not part.isdigit() or not 1 <= int(part.lstrip("0")[:9] or 0) <= LONGEST_CUTOFF:
             problem = f"is no cutoff: write whole numbers from 1 to {LONGEST_CUTOFF:,}, such as 1, 5, 10"
             raise ValueError(f"k: {part[:40]!r} {problem}; leave it empty for the whole list")
         else:
@@ -72,8 +75,10 @@ def options_of(
     gain: str, log_base: float | None, ties: str, empty: str, negative: str, unjudged: str
 ) -> dict[str, Any]:
     """The options of `compute` from what the bar shows."""
-    if log_base is None:
-        raise ValueError("log base: give a number above 0 other than 1, such as 2")
+    if log_base is None or log_base <= 1:
+        raise ValueError("Base of the logarithm: give a number above 1, such as 2.")
+    if None in (gain, ties, empty, negative, unjudged):
+        raise ValueError("A choice is empty: choose one of its options.")
     return {
         "gain": gain,
         "log_base": log_base,
@@ -162,7 +167,12 @@ def error(problem: Exception | str) -> str:
 def csv_link(columns: Sequence[str], rows: Rows, name: str) -> str:
     """A link that holds a CSV file."""
     text = io.StringIO()
-    csv.writer(text).writerows([columns, *rows])
+    # what a spreadsheet would take for a formula is text to it
+    safe = [
+        [f"'{cell}" if isinstance(cell, str) and cell[:1] in tuple("=+-@\t\r") else cell for cell in row]
+        for row in rows
+    ]
+    csv.writer(text).writerows([columns, *safe])
     data = base64.b64encode(text.getvalue().encode()).decode()
     return f"<a class='csv' download='{name}' href='data:text/csv;charset=utf-8;base64,{data}'>Download as CSV</a>"
 
@@ -265,6 +275,7 @@ def restored(parameters: Mapping[str, str]) -> list[Any]:
         given = json.loads(parameters.get("ranking", ""))
         if isinstance(given, list) and all(isinstance(row, list) for row in given[:DOCUMENTS]):
             rows = [[_cell(cell)[:200] for cell in (*row, "", "", "")[:3]] for row in given[:DOCUMENTS]]
+            rows = [[cell.encode("utf-8", "replace").decode() for cell in row] for row in rows]
     except (json.JSONDecodeError, RecursionError):
         pass  # a link without a ranking, or one that was cut off
     convention = parameters.get("convention", "sklearn")
@@ -389,8 +400,9 @@ def read_files(qrels_file: str | None, run_files: list[str] | None) -> tuple[Map
     qrels = read_upload(qrels_file, "qrels", ndcg.read_qrels)
     runs: dict[str, Mappings] = {}
     for path in run_files:
-        stem = Path(path).name.partition(".")[0] or Path(path).name
-        name = stem if stem not in runs else f"{stem} ({len(runs) + 1})"
+        stem = re.sub(r"(?i)\.(trec|run|txt|csv|tsv|parquet|json)?(\.gz)?$", "", Path(path).name) or Path(path).name
+        names = itertools.chain([stem], (f"{stem} ({at})" for at in itertools.count(2)))
+        name = next(each for each in names if each not in runs)
         runs[name] = read_upload(path, "run", ndcg.read_run)
     return qrels, runs
 
@@ -489,25 +501,27 @@ def _json(name: str, text: str) -> Any:
         return None
     if len(text) > 5_000_000:
         raise ValueError(f"{name}: more than 5 MB; upload files in the tab Search runs, or use the metric itself.")
-    for written, meant in (("None", "null"), ("nan", "NaN"), ("'", '"')):
-        text = text.replace(written, meant)
     try:
         found = json.loads(text)
     except json.JSONDecodeError as problem:
-        raise ValueError(f"{name}: line {problem.lineno}, column {problem.colno}: {problem.msg}.") from None
-    except RecursionError:
-        raise ValueError(f"{name}: nested too deeply; give one list per query.") from None
+        try:
+            found = ast.literal_eval(text.strip())
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            raise ValueError(f"{name}: line {problem.lineno}, column {problem.colno}: {problem.msg}.") from None
+    except (ValueError, RecursionError):
+        raise ValueError(f"{name}: nested too deeply, or a number too long; give one list per query.") from None
     if not isinstance(found, list):
         raise ValueError(f"{name}: must be a list; got {type(found).__name__}.")
     return found
 
 
-@clearing(5)
 def fill_batch(path: str) -> tuple[Any, ...]:
-    """The text of the batch from an uploaded file."""
-    columns = read_columns(path)
-    texts = [json.dumps(columns[name]) if name in columns else "" for name in BATCH]
-    return ("", *texts)
+    """The text of the batch from an uploaded file; what is wrong with it leaves the text alone."""
+    try:
+        columns = read_columns(path)
+    except UploadError as problem:
+        return (error(problem), *[gr.skip()] * len(BATCH))
+    return (gr.skip(), *(json.dumps(columns[name]) if name in columns else "" for name in BATCH))
 
 
 # Conventions side by side
@@ -517,25 +531,33 @@ def fill_batch(path: str) -> tuple[Any, ...]:
 def compare_conventions(source: str, rows: Rows, predictions: str, references: str, cutoffs: str, *choices: Any) -> Any:
     """The same data by each convention, and which choice changes what."""
     now, k = options_of(*choices), cutoffs_of(cutoffs)[0]
+    ranking_of_docid: dict[str, Any] = {}
     if source == SOURCES[1]:
-        inputs: dict[str, Any] = ranking_of(rows).inputs
+        ranking = ranking_of(rows)
+        ranking_of_docid = ranking.ids()  # where their order decides
+        inputs: dict[str, Any] = ranking.inputs
     elif source == SOURCES[2]:
         inputs = {"predictions": _json("predictions", predictions), "references": _json("references", references)}
     else:
         inputs = CARD_EXAMPLE
-    base = _score(inputs, now, k)
+
+    def score_by(options: Mapping[str, Any]) -> str:
+        by_ids = source == SOURCES[1] and options["ties"] == "docid"
+        return _score(ranking_of_docid if by_ids else inputs, options, k)
+
+    base = score_by(now)
     table = []
     for name, convention in CONVENTIONS.items():
         options = {**now, **convention.options}
         changes = []
         for option, value in convention.options.items():
             if value != now[option] and not (value != value and now[option] != now[option]):
-                alone = _score(inputs, {**now, option: value}, k)
+                alone = score_by({**now, option: value})
                 changed = "no change" if alone == base else alone
                 changes.append(
                     f"{option}={value:g}: {changed}" if isinstance(value, float) else f"{option}={value}: {changed}"
                 )
-        table.append([name, _score(inputs, options, k), "; ".join(changes) or "these are the choices made above"])
+        table.append([name, score_by(options), "; ".join(changes) or "these are the choices made above"])
     measure = "nDCG" if k is None else f"nDCG@{k}"
     note = f"<p class='note'>By the choices made above, {measure} is {html.escape(base)}.</p>"
     return note, pd.DataFrame(table, columns=["convention", measure, "with only this choice changed"])
@@ -584,8 +606,12 @@ def score(
         The scores by name, such as "nDCG@10", and their "signature".
     """
     options = _api_options(cutoffs, convention, gain, ties, empty)
-    if sum(len(each) for each in predictions if isinstance(each, list)) > ROWS:
-        raise gr.Error(f"more than {ROWS:,} documents; the metric itself has no limit")
+    for name, side in (("predictions", predictions), ("references", references)):
+        # anything else, a path for one, is no business of this page
+        if not isinstance(side, list) or not all(isinstance(each, list) for each in side):
+            raise gr.Error(f"{name} must be a list of one list per query")
+        if sum(map(len, side)) > ROWS:
+            raise gr.Error(f"{name}: more than {ROWS:,} documents; the metric itself has no limit")
     result = _or_error(ndcg.compute, predictions=predictions, references=references, **options)
     return {**result, "signature": ndcg.signature(**options)}
 
@@ -609,7 +635,7 @@ def compare_runs(runs: list[str], qrels: str, cutoffs: str = "10", convention: s
 
 
 def _api_options(cutoffs: str, convention: str, gain: str = "", ties: str = "", empty: str = "") -> dict[str, Any]:
-    options: dict[str, Any] = {"k": _or_error(cutoffs_of, cutoffs or ""), "convention": convention}
+    options: dict[str, Any] = {"k": _or_error(cutoffs_of, str(cutoffs or "")), "convention": convention}
     options |= {name: value for name, value in (("gain", gain), ("ties", ties)) if value}
     if empty:
         options["zero_division"] = math.nan if empty == "left out" else _or_error(float, empty)
@@ -622,7 +648,7 @@ def _or_error(function: Callable[..., Any], *arguments: Any, **named: Any) -> An
     try:
         return function(*arguments, **named)
     except (ValueError, TypeError) as problem:
-        raise gr.Error(html.escape(str(problem))) from None
+        raise gr.Error(str(problem)[:500]) from None
 
 
 # The page
@@ -761,9 +787,10 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
                 ids = gr.Textbox(label="Query ids, for flat lists (may be empty)")
             batch_file = gr.File(
                 label="Or a file: JSON with these names, CSV or Parquet with columns prediction, reference, query_id",
-                height=120,
+                height=160,
                 elem_id="batch-file",
             )
+            batch_problem = gr.HTML(elem_id="batch-problem")
             batch_score = gr.HTML(elem_id="batch-score")
             histogram = gr.BarPlot(
                 x="from", y="queries", x_title="value of a query", title="How many queries score what", height=240
@@ -826,21 +853,25 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
         name = next(f"d{at}" for at in range(1, len(rows) + 2) if f"d{at}" not in names)
         return [*map(list, rows), [name, "0", ""]]
 
-    def without_row(rows: Rows, row: float) -> list[list[Any]]:
+    def without_row(rows: Rows, row: float | None) -> list[list[Any]]:
         """The table without a document."""
         return [list(each) for at, each in enumerate(rows, 1) if at != row]
 
-    def move_up(rows: Rows, row: float) -> tuple[list[list[Any]], float]:
+    def move_up(rows: Rows, row: float | None) -> tuple[list[list[Any]], float]:
         """A document one place up, and its new row."""
-        return moved(rows, int(row) - 1, -1), max(1, row - 1)
+        return moved(rows, int(row or 0) - 1, -1), max(1, (row or 1) - 1)
 
-    def move_down(rows: Rows, row: float) -> tuple[list[list[Any]], float]:
+    def move_down(rows: Rows, row: float | None) -> tuple[list[list[Any]], float]:
         """A document one place down, and its new row."""
-        return moved(rows, int(row) - 1, 1), min(len(rows), row + 1)
+        return moved(rows, int(row or 0) - 1, 1), max(1, min(len(rows), (row or 0) + 1))
 
     def open_query(state: dict[str, Mappings] | None, event: gr.SelectData) -> tuple[Any, Any]:
         """The chosen query in the first tab."""
         return opened(state, str(event.row_value[0])), gr.Tabs(selected="ranking")
+
+    def forget_runs() -> tuple[Any, ...]:
+        """No result, where files or choices are no longer those that were scored."""
+        return ("<p class='note'>Press Score.</p>", *[None] * 8)
 
     def choose_row(event: gr.SelectData) -> int:
         """The row of the cell that was chosen."""
@@ -861,10 +892,12 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
     up.click(move_up, [table, place], [table, place], **QUIET)
     down.click(move_down, [table, place], [table, place], **QUIET)
     outputs = [runs_score, audit, means, pairs, bars, queries, runs_signature, runs_csv, uploaded]
+    stale = [qrels_file.change, run_files.change, *(each.change for each in bar)]
+    gr.on(stale, forget_runs, None, outputs, **QUIET)
     score_button.click(score_files, [qrels_file, run_files, *bar], outputs, api_visibility="private")
     queries.select(open_query, uploaded, [table, tabs], **QUIET)
     batch: list[Any] = [predictions, references, weights, ids]
-    batch_file.upload(fill_batch, batch_file, [batch_score, *batch], **QUIET)
+    batch_file.upload(fill_batch, batch_file, [batch_problem, *batch], **QUIET)
     outputs = [batch_score, histogram, batch_table, batch_signature, batch_code, batch_csv]
     changed = [page.load, *(each.change for each in [*batch, *bar])]
     gr.on(changed, score_batch, [*batch, *bar], outputs, **QUIET)

@@ -2,7 +2,7 @@
 
 A convention is a set of values for the options of ``NDCG.compute``. Each is that of one
 library, and where the library can be installed a test runs it on the same rankings
-(tests/conformance/test_conventions.py). What no option can express is told as a quirk.
+(tests/conformance/test_libraries.py). What no option can express is told as a quirk.
 """
 
 import math

@@ -23,6 +23,9 @@ ROWS = 500_000
 QUERIES = 20_000
 COLUMNS = 50
 BATCH = ("predictions", "references", "weights", "query_ids")
+QUERY = ("query_id", "query", "qid")
+DOCUMENT = ("document_id", "document", "docid", "doc_id", "item")
+IDS = (*QUERY, *DOCUMENT)
 VALUES = {"run": ("score", "prediction", "sim"), "qrels": ("relevance", "rel", "reference", "label", "grade")}
 
 Mappings = dict[str, dict[str, float]]
@@ -54,6 +57,8 @@ def read_upload(path: str, kind: str, read_trec: Callable[[str], Mapping[str, Ma
             _check_rows(_lines(path))
             found = {query: dict(documents) for query, documents in read_trec(path).items()}
         _check_rows(sum(map(len, found.values())))
+        if not any(found.values()):
+            raise UploadError("it holds no documents")
         if len(found) > QUERIES:
             raise UploadError(f"it has {len(found):,} queries, more than the {QUERIES:,} of this page")
     return found
@@ -66,7 +71,7 @@ def _named(path: str) -> Iterator[None]:
         yield
     except (ValueError, OSError, EOFError, zlib.error, pa.ArrowException, RecursionError) as error:
         problem = str(error).replace(path, "").strip(" :") or type(error).__name__
-        raise UploadError(f"{Path(path).name}: {problem.splitlines()[0]}") from None
+        raise UploadError(f"{Path(path).name}: {problem.splitlines()[0][:300]}") from None
 
 
 def _check(path: str) -> None:
@@ -175,12 +180,20 @@ def _table(path: str, suffix: str) -> pa.Table:
         _check_columns(file.readline(1 << 20).decode("utf-8", "replace").split(delimiter))
     _check_rows(_lines(path) - 1)
     options = pa.csv.ParseOptions(delimiter=delimiter)
-    return pa.csv.read_csv(
-        path, parse_options=options, convert_options=pa.csv.ConvertOptions(strings_can_be_null=False)
-    )
+    with _open(path) as file:
+        names = pa.csv.open_csv(file, parse_options=options).schema.names
+    # ids are text, whatever they look like
+    as_text = {name: pa.string() for name in names if name.strip().lower() in IDS}
+    with _open(path) as file:
+        how = pa.csv.ConvertOptions(column_types=as_text)
+        return pa.csv.read_csv(file, parse_options=options, convert_options=how)
 
 
 def _check_columns(names: list[str]) -> None:
+    known = [name.strip().strip('"').lower() for name in names]
+    twice = [name for name in known if known.count(name) > 1] if len(names) <= COLUMNS else []
+    if twice:
+        raise UploadError(f"it has two columns {twice[0]!r}")
     if len(names) > COLUMNS:
         raise UploadError(f"it has {len(names):,} columns; three are read: query, document and a value")
 
@@ -188,7 +201,7 @@ def _check_columns(names: list[str]) -> None:
 def _from_table(table: pa.Table, kind: str) -> Mappings:
     """A row per query and document."""
     columns = {name.strip().lower(): name for name in table.column_names}
-    wanted = [("query_id", "query", "qid"), ("document_id", "document", "docid", "doc_id", "item"), VALUES[kind]]
+    wanted = [QUERY, DOCUMENT, VALUES[kind]]
     chosen = []
     for names in wanted:
         known = [columns[name] for name in names if name in columns]

@@ -74,6 +74,8 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
     "no Parquet": ("a.parquet", b"PAR1", "a.parquet"),
     "nothing": ("a.trec", b"", "a.trec"),
     "too many columns": ("a.csv", b"," * 99, "100 columns; three are read"),
+    "a column twice": ("a.csv", b"query,Query ,document,score\nq,q,d,1\n", "two columns 'query'"),
+    "no documents": ("a.json", b'{"q": {}}', "it holds no documents"),
     "too deep": ("a.json", b'{"q":' * 100_000, "a.json"),
 }
 
@@ -132,3 +134,11 @@ def test_a_batch_comes_as_json_or_as_a_table(tmp_path: Path) -> None:
         (tmp_path / name).write_text(content)
         with pytest.raises(UploadError, match=f"^{name}: .*{message}"):
             read_columns(str(tmp_path / name))
+
+
+def test_ids_in_a_table_are_text_whatever_they_look_like(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("query,document,score\n007,2026-11-21,1\n7,1.0,2\n")
+    found = read_upload(str(tmp_path / "a.csv"), "run", ndcg.read_run)
+    assert found == {"007": {"2026-11-21": 1}, "7": {"1.0": 2}}
+    (tmp_path / "b.csv").write_text("query_id,prediction,reference\n2026-11-21,1,0\n2026-11-21,2,1\n")
+    assert read_columns(str(tmp_path / "b.csv"))["query_ids"] == ["2026-11-21"] * 2
