@@ -306,7 +306,7 @@ def share(address: str, rows: Rows, cutoffs: str, *choices: Any) -> str:
     elif convention != "sklearn":
         parameters["convention"] = convention
     if log_base not in (None, 2):
-        parameters["log"] = f"{log_base:g}"
+        parameters["log"] = repr(log_base)
     if unjudged != "gain 0":
         parameters["unjudged"] = unjudged
     kept = [[_cell(cell) for cell in row] for row in rows if any(_cell(cell) for cell in row)]
@@ -531,19 +531,18 @@ def fill_batch(path: str) -> tuple[Any, ...]:
 def compare_conventions(source: str, rows: Rows, predictions: str, references: str, cutoffs: str, *choices: Any) -> Any:
     """The same data by each convention, and which choice changes what."""
     now, k = options_of(*choices), cutoffs_of(cutoffs)[0]
-    ranking_of_docid: dict[str, Any] = {}
     if source == SOURCES[1]:
-        ranking = ranking_of(rows)
-        ranking_of_docid = ranking.ids()  # where their order decides
-        inputs: dict[str, Any] = ranking.inputs
-    elif source == SOURCES[2]:
-        inputs = {"predictions": _json("predictions", predictions), "references": _json("references", references)}
+        given = ranking_of(rows).given
     else:
         inputs = CARD_EXAMPLE
+        if source == SOURCES[2]:
+            inputs = {"predictions": _json("predictions", predictions), "references": _json("references", references)}
 
-    def score_by(options: Mapping[str, Any]) -> str:
-        by_ids = source == SOURCES[1] and options["ties"] == "docid"
-        return _score(ranking_of_docid if by_ids else inputs, options, k)
+        def given(options: dict[str, Any]) -> dict[str, Any]:
+            return inputs
+
+    def score_by(options: dict[str, Any]) -> str:
+        return _score(given(options), options, k)
 
     base = score_by(now)
     table = []
@@ -551,7 +550,7 @@ def compare_conventions(source: str, rows: Rows, predictions: str, references: s
         options = {**now, **convention.options}
         changes = []
         for option, value in convention.options.items():
-            if value != now[option] and not (value != value and now[option] != now[option]):
+            if not _same({option: value}, now):
                 alone = score_by({**now, option: value})
                 changed = "no change" if alone == base else alone
                 changes.append(

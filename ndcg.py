@@ -411,16 +411,15 @@ def _details(references: Any, predictions: Any, options: Options, query_ids: Any
     def describe(part: Rankings) -> dict[str, NDArray[Any]]:
         arrays = part.arrays()
         how = {**options.scoring, "measures": tuple(dict.fromkeys([*options.measures, "IDCG"]))}
-        scored, worst, best = (
-            score_queries(**arrays, **{**how, "ties": ties}) for ties in (how["ties"], "worst", "best")
-        )
+        by_ties = {ties: score_queries(**arrays, **{**how, "ties": ties}) for ties in {how["ties"], "worst", "best"}}
+        scored = by_ties[how["ties"]]
         columns: dict[str, NDArray[Any]] = part.counts()
         if part.query_ids is not None:
             ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
             columns["query"] = np.fromiter(ids, object, part.queries)
         for name, measure, row in options.names():
-            values = np.stack([each[measure][row] for each in (scored, worst, best)])
-            columns[name] = values[0]
+            columns[name] = scored[measure][row]
+            values = np.stack([each[measure][row] for each in by_ties.values()])
             columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
         unjudged = np.zeros((len(options.cutoffs), part.queries))
         if part.judged is not None:  # the gain of one for each of them, summed up to the cutoff
@@ -533,15 +532,15 @@ def _same_queries(rankings: dict[str, Any], references: Any) -> None:
         return
     ranked = {name: found & judged for name, side in rankings.items() if (found := queries(side)) is not None}
     for name, own in ranked.items():
-        for other, theirs in ranked.items():
-            if lacking := theirs - own:
-                query = min(lacking, key=str)
-                problem = f"no ranking for query {query!r}, which {other!r} has ({len(lacking)} such queries)"
-                hint = (
-                    "if it retrieved nothing there, give it an empty ranking, {} (read_run makes a mapping of a file), "
-                    "or leave the query out of the references"
-                )
-                raise ValueError(f"systems[{name!r}]: {problem}; {hint}")
+        if lacking := set().union(*ranked.values()) - own:
+            query = min(lacking, key=str)
+            other = next(each for each, theirs in ranked.items() if query in theirs)
+            problem = f"no ranking for query {query!r}, which {other!r} has ({len(lacking)} such queries)"
+            hint = (
+                "if it retrieved nothing there, give it an empty ranking, {} (read_run makes a mapping of a file), "
+                "or leave the query out of the references"
+            )
+            raise ValueError(f"systems[{name!r}]: {problem}; {hint}")
 
 
 def _of_system(
@@ -1116,9 +1115,10 @@ class NDCG(evaluate.Metric):
             self.writer.write_row(table)
         elif table.num_rows:
             self.writer.write_table(table, writer_batch_size=table.num_rows)
-        while self._added_ids and len(self._added_ids[-1]) <= len(ids):  # few runs, of falling lengths
-            ids = np.sort(np.concatenate([self._added_ids.pop(), ids]))
-        self._added_ids.append(ids)
+        if ids.size:
+            while self._added_ids and len(self._added_ids[-1]) <= len(ids):  # few runs, of falling lengths
+                ids = np.sort(np.concatenate([self._added_ids.pop(), ids]))
+            self._added_ids.append(ids)
 
     def _collect(self) -> pa.Table:
         """Everything added, here first, then by the other processes; memory-mapped where it is on disk."""

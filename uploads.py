@@ -47,12 +47,11 @@ def read_upload(path: str, kind: str, read_trec: Callable[[str], Mapping[str, Ma
         UploadError: names the file, and what is wrong with it.
     """
     with _named(path):
-        _check(path)
-        suffix = _suffix(path)
-        if suffix == ".json":
-            found = _from_json(_text(path))
-        elif suffix in (".csv", ".tsv", ".parquet"):
-            found = _from_table(_table(path, suffix), kind)
+        content = _content(path)
+        if isinstance(content, dict):
+            found = _from_json(content)
+        elif content is not None:
+            found = _from_table(content, kind)
         else:
             _check_rows(_lines(path))
             found = {query: dict(documents) for query, documents in read_trec(path).items()}
@@ -74,14 +73,15 @@ def _named(path: str) -> Iterator[None]:
         raise UploadError(f"{Path(path).name}: {problem.splitlines()[0][:300]}") from None
 
 
-def _check(path: str) -> None:
+def _content(path: str) -> dict[str, Any] | pa.Table | None:
+    """What a JSON file or a table holds, by the ending of its name; None for other files."""
     if Path(path).stat().st_size > BYTES:
         raise UploadError(f"it has more than {BYTES // 1_000_000} MB; upload a part of it")
     _check_unpacked(path)
-
-
-def _suffix(path: str) -> str:
-    return Path(path.removesuffix(".gz")).suffix.lower()
+    suffix = Path(path.removesuffix(".gz")).suffix.lower()
+    if suffix == ".json":
+        return _json(_text(path))
+    return _table(path, suffix) if suffix in (".csv", ".tsv", ".parquet") else None
 
 
 def read_columns(path: str) -> dict[str, list[object]]:
@@ -91,18 +91,15 @@ def read_columns(path: str) -> dict[str, list[object]]:
         UploadError: names the file, and what is wrong with it.
     """
     with _named(path):
-        _check(path)
-        suffix = _suffix(path)
-        if suffix == ".json":
-            found = _json(_text(path))
-            found = {name: values for name, values in found.items() if name in BATCH}
-        elif suffix in (".csv", ".tsv", ".parquet"):
-            table = _table(path, suffix)
+        table = _content(path)
+        if table is None:
+            raise UploadError("its name must end in .json, .csv, .tsv or .parquet; give JSON, CSV or Parquet")
+        if isinstance(table, dict):
+            found = {name: values for name, values in table.items() if name in BATCH}
+        else:
             names = {"prediction": "predictions", "reference": "references", "query_id": "query_ids"}
             columns = {names.get(name.strip().lower(), name.strip().lower()): name for name in table.column_names}
             found = {name: table[columns[name]].to_pylist() for name in BATCH if name in columns}
-        else:
-            raise UploadError(f"is a {suffix or 'file without an ending'}; give JSON, CSV or Parquet")
         missing = [name for name in BATCH[:2] if name not in found]
         if missing:
             raise UploadError(f"it has no {missing[0]}; it needs {' and '.join(BATCH[:2])}")
@@ -154,9 +151,8 @@ def _json(text: str) -> dict[str, Any]:
     return found
 
 
-def _from_json(text: str) -> Mappings:
+def _from_json(found: dict[str, Any]) -> Mappings:
     """``{query: {document: value}}``."""
-    found = _json(text)
     for query, documents in found.items():
         if not isinstance(documents, dict):
             raise UploadError(f"query {query!r}: must be an object {{document: value}}")

@@ -329,12 +329,16 @@ def test_scikit_learn_refuses_one_document(ndcg: evaluate.Metric) -> None:
     assert ours(ndcg, only([1], [1])) == 1.0
 
 
-def test_trec_eval_holds_scores_in_32_bits(ndcg: evaluate.Metric) -> None:
-    close = only([1 + 1e-9, 1], [1, 0])
-    assert trec_eval(close) == pytest.approx(1 / math.log2(3))
-    assert ours(ndcg, close, convention="trec_eval") == 1.0
-    in_32_bits = close._replace(scores=[close.scores[0].astype(np.float32)])
-    assert ours(ndcg, in_32_bits, convention="trec_eval") == pytest.approx(1 / math.log2(3))
+@pytest.mark.parametrize("library", ["trec_eval", "torchmetrics", "xgboost"])
+def test_scores_may_be_held_in_32_bits(ndcg: evaluate.Metric, library: str) -> None:
+    numbers = []
+    for score, relevance in (([1 + 1e-9, 1], [1, 0]), ([1, 1 + 1e-9], [0, 1])):
+        close = only(score, relevance)  # the relevant one ranks first, unless they are tied
+        assert ours(ndcg, close, convention=library) == 1.0
+        in_32_bits = close._replace(scores=[close.scores[0].astype(np.float32)])
+        numbers.append(LIBRARIES[library](close))
+        assert numbers[-1] == pytest.approx(ours(ndcg, in_32_bits, convention=library), rel=1e-6)
+    assert min(numbers) < 1.0
 
 
 def test_trec_eval_leaves_out_queries_that_the_run_lacks(ndcg: evaluate.Metric) -> None:
