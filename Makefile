@@ -4,7 +4,7 @@ NAME ?= nDCG
 SPACE ?= user/$(NAME)
 BIN := .venv/bin
 MODULES := conventions.py rankings.py report.py scoring.py significance.py trainer.py trec.py
-PAGE := app.py figures.py uploads.py
+PAGE := app.py choices.py figures.py uploads.py views.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench app space publish clean

@@ -6,7 +6,7 @@ formula of its own but the discount of the rank that a document takes.
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -130,11 +130,12 @@ def as_lines(by_cutoff: pd.DataFrame) -> pd.DataFrame:
 
 
 def distribution(values: Sequence[float], bins: int = 20) -> pd.DataFrame:
-    """How many queries have which value: the lower end of each interval, and a count."""
+    """How many queries have which value: intervals as text, lowest first, and a count of each."""
     top = max([1.0, *values])
     bottom = min([0.0, *values])
     width = (top - bottom) / bins
     counts = [0] * bins
     for value in values:
         counts[min(bins - 1, int((value - bottom) / width))] += 1
-    return pd.DataFrame({"from": [round(bottom + width * at, 6) for at in range(bins)], "queries": counts})
+    ends = [f"{bottom + width * at:.4g}" for at in range(bins + 1)]
+    return pd.DataFrame({"value": [f"{low} – {high}" for low, high in pairwise(ends)], "queries": counts})

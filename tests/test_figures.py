@@ -5,7 +5,7 @@ from typing import Any
 
 import evaluate
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figures import STEPS, Ranking, as_lines, curves, distribution, steps
@@ -22,6 +22,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
+@settings(max_examples=30)
 @given(documents=DOCUMENTS, k=st.sampled_from([1, 2, 3, 10, None]))
 def test_contributions_add_up_to_the_measures(
     ndcg: evaluate.Metric, options: dict[str, Any], documents: list[tuple[Any, Any]], k: int | None
@@ -70,4 +71,11 @@ def test_curves_are_the_measures_at_every_cutoff(ndcg: evaluate.Metric) -> None:
 def test_a_distribution_counts_every_query_once(values: list[float]) -> None:
     table = distribution(values)
     assert table["queries"].sum() == len(values)
-    assert table["from"].is_monotonic_increasing
+    lows = [float(each.partition(" – ")[0]) for each in table["value"]]
+    assert lows == sorted(set(lows))
+    assert lows[0] <= 0
+
+
+def test_a_value_is_counted_in_its_interval() -> None:
+    table = distribution([0, 0.04, 0.05, 1], bins=20)
+    assert table[table["queries"] > 0].values.tolist() == [["0 – 0.05", 2], ["0.05 – 0.1", 1], ["0.95 – 1", 1]]

@@ -18,7 +18,7 @@ import tomllib
 from conftest import ROOT
 
 ROOMS = ("conventions", "rankings", "report", "scoring", "significance", "trainer", "trec")
-PAGE = ("app", "figures", "uploads")
+PAGE = ("app", "choices", "figures", "uploads", "views")
 LOAD = """
 import sys
 sys.modules["transformers"] = None  # evaluate does without, and it takes long to import
