@@ -117,11 +117,13 @@ CSS = """
 .score .other b { font-variant-numeric: tabular-nums; }
 .error { border-left: .25rem solid #dc2626; padding: .5rem .75rem; font-weight: 600; overflow-wrap: anywhere; }
 .sheet { overflow: auto; max-height: 26rem; }
-.sheet table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
+.sheet table { border: 0 !important; border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
 .sheet th { position: sticky; top: 0; background: var(--body-background-fill); text-align: left !important; }
-.sheet th, .sheet td { padding: .25rem .75rem; border-bottom: 1px solid var(--border-color-primary); }
+.sheet th, .sheet td { padding: .25rem .75rem !important; border: solid var(--border-color-primary) !important; }
+.sheet th, .sheet td { border-width: 0 0 1px !important; }
 .sheet td { min-width: 4rem; overflow-wrap: break-word; }
 .sheet td:last-child { min-width: 7rem; }
+#differences td:last-child { min-width: 16rem; }
 figcaption { font-weight: 600; margin: .75rem 0 .25rem; }
 .csv { text-decoration: underline; }
 #code textarea { font-family: var(--font-mono); }
@@ -215,7 +217,7 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
         with gr.Tab("Search runs", id="runs"):
             gr.Markdown(
                 "Qrels and one to five runs: TREC files (also `.gz`), CSV or Parquet with the columns query, document "
-                "and score or relevance, or JSON `{query: {document: value}}`."
+                "and score or relevance, or JSON `{query: {document: value}}`; each up to 20 MB."
             )
             with gr.Row():
                 qrels_file = gr.File(label="Qrels", elem_id="qrels")
@@ -242,7 +244,7 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
                 weights = gr.Textbox(label="Weights, one per query (may be empty)")
                 ids = gr.Textbox(label="Query ids, for flat lists (may be empty)")
             batch_file = gr.File(
-                label="Or a file: JSON with these names, CSV or Parquet with columns prediction, reference, query_id",
+                label="Or a file: JSON, CSV or Parquet with prediction, reference, query_id; up to 20 MB",
                 height=160,
                 elem_id="batch-file",
             )

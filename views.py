@@ -81,10 +81,14 @@ def error(problem: Exception | str) -> str:
 def sheet(caption: str, frame: pd.DataFrame) -> str:
     """A table to read, its cells as text; wide ones scroll."""
     with pd.option_context("display.max_colwidth", None):
-        rows = frame.to_html(index=False, border=0, float_format="{:.4f}".format, na_rep="")
+        rows = frame.to_html(index=False, border=0, float_format=_rounded, na_rep="")
     label = html.escape(caption)
     scrolled = f"<div class='sheet' role='region' tabindex='0' aria-label='{label}'>{rows}</div>"
     return f"<figure><figcaption>{label}</figcaption>{scrolled}</figure>"
+
+
+def _rounded(value: float) -> str:
+    return f"{round(value, 4) + 0.0:.4f}"  # no -0.0000
 
 
 def csv_link(columns: Sequence[str], rows: Rows, name: str) -> str:

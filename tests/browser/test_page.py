@@ -537,10 +537,10 @@ def bomb(path: Path) -> Path:
 
 
 HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "large.run": (lambda path: path.write_bytes(b"q1 Q0 d1 1 1.0 t\n" * 1_300_000), "413|too large|larger|exceed|size"),
+    "large.run": (lambda path: path.write_bytes(b"q1 Q0 d1 1 1.0 t\n" * 11_800_000), "413|exceed"),  # 200 MB
     "bomb.run.gz": (bomb, "more than 100 MB"),
-    "rows.csv": (
-        lambda path: path.write_bytes(b"query,document,score\n" + b"q,d,1\n" * 3_000_000),
+    "rows.csv.gz": (
+        lambda path: path.write_bytes(gzip.compress(b"query,document,score\n" + b"q,d,1\n" * 10_000_000)),
         "more than the 500,000",
     ),
     "wide.csv": (lambda path: path.write_text(",".join(map(str, range(10_000))) + "\n"), "10,000 columns"),
