@@ -3,7 +3,7 @@ PYTHON ?= $(firstword $(shell command -v python3.11) $(shell command -v python3)
 NAME ?= nDCG
 SPACE ?= user/$(NAME)
 BIN := .venv/bin
-MODULES := conventions.py rankings.py report.py scoring.py significance.py trainer.py trec.py
+MODULES := conventions.py rankings.py report.py scoring.py significance.py spark.py trainer.py trec.py
 PAGE := app.py choices.py figures.py uploads.py views.py
 
 .DEFAULT_GOAL := help

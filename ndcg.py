@@ -26,6 +26,7 @@ from .rankings import Columns, Rankings, parts, plain, read, to_arrow
 from .report import Comparison, Pair, Report, Resampling, Score
 from .scoring import MEASURES, TIES, Gain, InvalidRankingError, check_queries, score_queries
 from .significance import Intervals, bootstrap, differences, holm, paired_tests
+from .spark import Job, arranged, by_query, code_of, means
 from .trainer import TrainerMetrics
 from .trec import read_columns, read_qrels, read_run
 
@@ -1007,6 +1008,77 @@ class NDCG(evaluate.Metric):
             resampling=resampling._replace(exact=bool(tests.exact.all())),
             notes=_notes(list(described.values()), parsed),
         )
+
+    def compute_spark(
+        self,
+        df: Any,
+        *,
+        prediction: str,
+        reference: str,
+        query: str | None = None,
+        document: str | None = None,
+        sample_weight: str | None = None,
+        k: Any = None,
+        use_aggregator: bool = True,
+        **options: Any,
+    ) -> Any:
+        """Score a Spark DataFrame where its rows are, as `compute` scores what is in memory.
+
+        A row is a document, with the id of its query, or, where `prediction` and `reference` are
+        arrays, a query. A null prediction marks a document that was not retrieved, a null
+        reference one that was not judged: so the outer join of a run and qrels is scored as it
+        is. The executors need NumPy and pyarrow only. Works in classic and Spark Connect sessions.
+
+        Args:
+            df: the DataFrame; its rows in any order.
+            prediction: the column of scores.
+            reference: the column of relevances.
+            query: the column of query ids, integers or strings; needed where a row is a document.
+            document: the column of document ids, for `ties="docid"`; then a document that a query
+                has twice is refused.
+            sample_weight: the column of weights, the same in all rows of a query.
+            k: the cutoff or cutoffs.
+            use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
+                row for each query: its id, and its values in columns named as the results.
+            **options: of `compute`, but `engine` and `query_ids`. Rows have no order, so `ties`
+                may be `"first"` or `"last"` only in arrays.
+
+        Returns:
+            The means by name, as of `compute`, or the DataFrame, which is computed when it is used.
+
+        Raises:
+            ValueError: what `compute` refuses, with the id of the query; a column that is missing
+                or of a wrong type. Of a DataFrame of values, when it is used, as Spark's error.
+            ImportError: PySpark is missing.
+
+        >>> from pyspark.sql import SparkSession  # doctest: +SKIP
+        >>> df = SparkSession.builder.getOrCreate().createDataFrame(  # doctest: +SKIP
+        ...     [("q", 3.0, 2), ("q", 2.0, 0), ("q", 1.0, 1)], "query string, score double, relevance int"
+        ... )
+        >>> ndcg = evaluate.load("ndcg.py")
+        >>> ndcg.compute_spark(df, query="query", prediction="score", reference="relevance", k=2)  # doctest: +SKIP
+        {'nDCG@2': 0.7601875334318685}
+        """
+        parsed = _reported("compute_spark", k, options)
+        frame = arranged(
+            df,
+            query=query,
+            prediction=prediction,
+            reference=reference,
+            document=document,
+            sample_weight=sample_weight,
+            ties=parsed.ties,
+        )
+        sources = code_of(read), code_of(score_queries)
+        job = Job(sources, parsed.reading, parsed.scoring, tuple(parsed.names()))
+        if not _flag("use_aggregator", use_aggregator):
+            if query is None:
+                raise ValueError("query must name the column of query ids where every query's values are asked for")
+            return by_query(frame, job)
+        found = means(frame, job)
+        if found is None:
+            raise ValueError("the DataFrame holds no queries; there is nothing to score")
+        return {name: _mean(name, np.array([value]), None) for name, value in found.items()}
 
     def trainer_metrics(
         self,

@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,31 @@ MetricFactory = Callable[..., evaluate.EvaluationModule]
 
 def pytest_sessionfinish() -> None:
     shutil.rmtree(CACHE, ignore_errors=True)
+
+
+@cache
+def spark_session() -> Any:
+    """Spark on two cores, whose workers find neither evaluate nor datasets nor pandas, as on a cluster."""
+    from pyspark.sql import SparkSession
+
+    bare = CACHE / "bare"
+    bare.mkdir()
+    for name in ("evaluate", "datasets", "pandas"):
+        (bare / f"{name}.py").write_text("raise ImportError('executors have NumPy and pyarrow')\n")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]").config("spark.driver.host", "127.0.0.1")
+    for name in ("ui.enabled", "ui.showConsoleProgress", "sql.adaptive.enabled", "sql.codegen.wholeStage"):
+        builder = builder.config(f"spark.{name}", "false")  # what takes long on small data
+    for name, value in {
+        "executorEnv.PYTHONPATH": bare,
+        "sql.shuffle.partitions": 3,
+        "sql.execution.arrow.maxRecordsPerBatch": 100,
+        "driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    }.items():
+        builder = builder.config(f"spark.{name}", value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ ROOMS = (
     "report.py",
     "scoring.py",
     "significance.py",
+    "spark.py",
     "trainer.py",
     "trec.py",
     "figures.py",

@@ -5,13 +5,16 @@ import re
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, spark_session
 
 README = ROOT / "README.md"
 BLOCK = re.compile(r"^```(?:python|py|pycon)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.xdist_group("spark")
+@pytest.mark.filterwarnings("ignore:PySpark does not yet", "ignore::ResourceWarning")
 def test_every_python_block_runs_and_prints_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    spark_session()  # the one that the README asks for
     monkeypatch.chdir(ROOT)
     readme = README.read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(readme))

@@ -1,16 +1,14 @@
 """Every convention against the library it is named after, which is run on the same rankings."""
 
 import math
-import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
 import evaluate
 import numpy as np
 import pytest
+from conftest import spark_session
 
 BATCHES = 200
 
@@ -166,19 +164,6 @@ def sentence_transformers(batch: Batch) -> float:
     )
     hits = [[{"corpus_id": d, "score": score} for d, score in run[query].items()] for query in evaluator.queries_ids]
     return float(evaluator.compute_metrics(hits)["ndcg@k"][batch.k])
-
-
-@cache
-def spark_session() -> Any:
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[1]").config("spark.driver.host", "127.0.0.1")
-    for name in ("ui.enabled", "ui.showConsoleProgress", "sql.adaptive.enabled", "sql.codegen.wholeStage"):
-        builder = builder.config(f"spark.{name}", "false")  # what takes long on small data
-    session = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1").getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
 
 
 def spark(batch: Batch) -> float:

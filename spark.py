@@ -1,0 +1,297 @@
+"""The measure over a Spark DataFrame, where one machine is too small.
+
+Rows are brought together by query on the executors, handed to the kernel through Arrow, and
+reduced there: the driver gets one row of sums per million documents. Executors need NumPy and
+pyarrow only; the modules that read and score rankings travel with the job, as source.
+"""
+
+import hashlib
+import inspect
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+# Documents that are scored at once.
+PART = 1 << 20
+
+
+class Job(NamedTuple):
+    """What executors need to know.
+
+    Attributes:
+        sources: the modules that read and score rankings: their code.
+        reading: options of the one.
+        scoring: options of the other.
+        names: of each result its name, measure and the index of its cutoff.
+    """
+
+    sources: tuple[str, str]
+    reading: dict[str, Any]
+    scoring: dict[str, Any]
+    names: tuple[tuple[str, str, int], ...]
+
+
+def code_of(function: Callable[..., Any]) -> str:
+    """The source of the module of a function."""
+    return inspect.getsource(sys.modules[function.__module__])
+
+
+def means(frame: Any, job: Job) -> dict[str, float] | None:
+    """Of each result the mean over all queries of what `arranged` made: nan if none has a value; None without queries.
+
+    Raises:
+        ValueError: the first, in alphabetical order, of what the executors refuse.
+    """
+    schema = "queries long, sums array<double>, weights array<double>, problem string"
+    rows = frame.mapInArrow(_travelling(_sums, job), schema).collect()
+    if problems := sorted(row.problem for row in rows if row.problem):
+        raise ValueError(problems[0])
+    found = {}
+    for at, (name, _, _) in enumerate(job.names):
+        total, weight = (math.fsum(row[side][at] for row in rows) for side in ("sums", "weights"))
+        found[name] = total / weight if weight else math.nan
+    return found if sum(row.queries for row in rows) else None
+
+
+def by_query(frame: Any, job: Job) -> Any:
+    """A DataFrame with the values of every query of what `arranged` made; it is computed when it is used."""
+    kind = frame.schema["query"].dataType.simpleString()
+    columns = [f"query {kind}", *(f"`{name}` double" for name, _, _ in job.names)]
+    return frame.mapInArrow(_travelling(_values, job), ", ".join(columns))
+
+
+def arranged(
+    frame: Any,
+    *,
+    query: str | None,
+    prediction: str,
+    reference: str,
+    document: str | None,
+    sample_weight: str | None,
+    ties: str,
+) -> Any:
+    """The columns that the executors read, the rows of a query one after the other.
+
+    Raises:
+        ValueError: a column that is missing or of another type than it should be; an order of
+            ties that Spark's rows do not have.
+        ImportError: PySpark is missing.
+    """
+    try:
+        from pyspark.sql import functions
+    except ImportError:
+        raise ImportError("compute_spark needs PySpark: pip install pyspark") from None
+    given = {
+        "query": query,
+        "prediction": prediction,
+        "reference": reference,
+        "document": document,
+        "sample_weight": sample_weight,
+    }
+    given = {name: column for name, column in given.items() if column is not None}
+    for name, column in given.items():
+        if not isinstance(column, str) or column not in frame.columns:
+            there = ", ".join(frame.columns)
+            raise ValueError(f"{name} must name a column of the DataFrame; got {column!r}, and there are {there}")
+    types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
+    nested = types["prediction"].startswith("array<")
+    for name in ("prediction", "reference"):
+        inner = types[name].removeprefix("array<").removesuffix(">")
+        if inner not in NUMBERS or types[name].startswith("array<") != nested:
+            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
+            raise ValueError(
+                f"{name}: column {given[name]!r} is of type {types[name]}, "
+                f"prediction of {types['prediction']}; {problem}"
+            )
+    if types.get("sample_weight", "double") not in NUMBERS:
+        raise ValueError(f"sample_weight: column {sample_weight!r} must hold numbers; got {types['sample_weight']}")
+    if types.get("query", "string") not in IDS:
+        raise ValueError(f"query: column {query!r} must hold integers or strings; got {types['query']}")
+    chosen = frame.select([functions.col(f"`{column}`").alias(name) for name, column in given.items()])
+    if nested:
+        if document is not None:
+            raise ValueError("document is for a row per document; in arrays, documents of ascending ids serve as well")
+        return chosen
+    if query is None:
+        raise ValueError("query must name the column of query ids where each row is a document")
+    if ties == "docid" and document is None:
+        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
+    if ties in ("first", "last"):
+        raise ValueError(
+            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
+        )
+    if document is not None:
+        chosen = chosen.withColumn("document", functions.col("document").cast("string"))
+    return chosen.repartition("query").sortWithinPartitions("query", *["document"] * (document is not None))
+
+
+NUMBERS = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double")
+IDS = ("tinyint", "smallint", "int", "bigint", "string")
+
+
+# On executors
+
+
+def _travelling(function: Callable[..., Any], job: Job) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
+    """A function that Spark sends with all that it needs of this module, which executors have not got."""
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    return partial(function, job)
+
+
+def _module(source: str) -> ModuleType:
+    """A module that came with the job, made once per process."""
+    name = f"ndcg_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
+    if name not in sys.modules:
+        module = ModuleType(name)
+        sys.modules[name] = module
+        exec(compile(source, name, "exec"), module.__dict__)  # noqa: S102 - it is this project's own
+    return sys.modules[name]
+
+
+def _values(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Every query with its values."""
+    for table in _whole_queries(batches):
+        queries, scored, _ = _scored(job, table)
+        yield pa.record_batch([queries, *map(pa.array, scored)], ["query", *(name for name, _, _ in job.names)])
+
+
+def _sums(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Sums over queries; what is refused, as a sentence."""
+    for table in _whole_queries(batches):
+        row: dict[str, Any] = {"queries": 0, "sums": [0.0], "weights": [0.0], "problem": None}
+        try:
+            queries, scored, weight = _scored(job, table)
+            valued = [~np.isnan(values) for values in scored]
+            row["queries"] = len(weight) if queries is None else len(queries)
+            row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(scored, valued, strict=True)]
+            row["weights"] = [float(np.sum(weight[had])) for had in valued]
+        except ValueError as problem:
+            row["problem"] = str(problem)
+        yield pa.RecordBatch.from_pylist([row], SUMS)
+
+
+SUMS = pa.schema(
+    {
+        "queries": pa.int64(),
+        "sums": pa.list_(pa.float64()),
+        "weights": pa.list_(pa.float64()),
+        "problem": pa.string(),
+    }
+)
+
+
+def _whole_queries(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches together, as many as hold `PART` documents, cut where a query ends."""
+    pending: list[pa.RecordBatch] = []
+    documents = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        nested = pa.types.is_list(batch["prediction"].type) or pa.types.is_large_list(batch["prediction"].type)
+        pending.append(batch)
+        documents += (pc.sum(pc.list_value_length(batch["prediction"])).as_py() or 0) if nested else batch.num_rows
+        if documents < PART:
+            continue
+        kept = None
+        if not nested:
+            begins = _begins(pa.chunked_array([each["query"] for each in pending[-2:]]))
+            start = int(begins[-1]) - (pending[-2].num_rows if len(pending) > 1 else 0)
+            if start < 0 or not begins[-1]:  # it is one long query so far
+                continue
+            pending[-1], kept = batch[:start], batch[start:]
+        yield pa.Table.from_batches(pending)
+        pending, documents = ([], 0) if kept is None else ([kept], kept.num_rows)
+    if pending:
+        yield pa.Table.from_batches(pending)
+
+
+def _begins(queries: pa.ChunkedArray) -> NDArray[np.int64]:
+    """The rows in which a query begins."""
+    if queries.null_count:
+        raise ValueError("query: a row has no query id; give each document the id of its query")
+    ids = queries.combine_chunks()
+    differs = pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
+    return np.concatenate([[0], 1 + np.flatnonzero(differs)])
+
+
+def _scored(job: Job, table: pa.Table) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
+    """Of whole queries the ids, the values of each result, and the weights."""
+    rankings, scoring = map(_module, job.sources)
+    columns = {name: table[name].combine_chunks() for name in table.column_names}
+    queries, weight = columns.get("query"), columns.get("sample_weight")
+    sides = [columns["prediction"], columns["reference"]]
+    begins = np.arange(table.num_rows)
+    if not (pa.types.is_list(sides[0].type) or pa.types.is_large_list(sides[0].type)):
+        begins = _begins(table["query"])
+        offsets = pa.array(np.append(begins, table.num_rows))
+        sides = [pa.LargeListArray.from_arrays(offsets, side) for side in sides]
+        queries = columns["query"].take(pa.array(begins))
+        if "document" in columns:
+            _refuse_repeats(queries, columns["document"], begins)
+    elif queries is not None and queries.null_count:
+        raise ValueError("query: a row has no query id; give each query an id")
+
+    def place(query: int) -> str:
+        return "a row (name a query column to learn which)" if queries is None else f"query {queries[query].as_py()!r}"
+
+    _refuse_unlike(sides, place)
+    weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
+    try:
+        found = rankings.read(*sides, **job.reading)
+        scored = scoring.score_queries(**found.arrays(), **job.scoring)
+    except scoring.InvalidRankingError as error:
+        argument = {"relevance": "reference", "score": "prediction"}[error.array]
+        raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
+    return queries, [np.asarray(scored[measure][row]) for _, measure, row in job.names], weights
+
+
+def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
+    """Raise an error for a query without a list on one side, or with lists of two lengths."""
+    for name, side in zip(("prediction", "reference"), sides, strict=True):
+        if side.null_count:
+            query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
+            raise ValueError(f"{name}: {place(query)}: is null; give an array, empty if there is no document")
+    lengths = [pc.list_value_length(side).to_numpy() for side in sides]
+    if (lengths[0] != lengths[1]).any():
+        query = int(np.argmax(lengths[0] != lengths[1]))
+        raise ValueError(
+            f"{place(query)}: {lengths[0][query]} predictions and {lengths[1][query]} references; give both for every "
+            "document, null for the score of one not retrieved or the relevance of one not judged"
+        )
+
+
+def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]) -> NDArray[np.float64]:
+    """One weight for each query, which all of its rows must have."""
+    values = weight.cast(pa.float64()).to_numpy(zero_copy_only=False)  # NaN where missing
+    lengths = np.diff(np.append(begins, len(values)))
+    weights = np.asarray(values[begins])
+    for wrong, problem in (
+        (~((weights >= 0) & (weights < math.inf)), "must be finite and not negative"),
+        (np.maximum.reduceat(values != np.repeat(weights, lengths), begins), "must be the same in all rows of a query"),
+    ):
+        if wrong.any():
+            query = int(np.argmax(wrong))
+            raise ValueError(f"sample_weight: {place(query)}: {problem}; got {weights[query]}")
+    return weights
+
+
+def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.int64]) -> None:
+    """Raise an error for a document that is in a query twice, or has no id."""
+    same = np.zeros(len(documents), bool)
+    same[1:] = pc.fill_null(pc.equal(documents[1:], documents[:-1]), False).to_numpy(zero_copy_only=False)
+    same[begins] = False
+    for wrong, problem in ((same, "is there twice"), (documents.is_null().to_numpy(zero_copy_only=False), "has no id")):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
+            raise ValueError(f"document: query {query!r}: document {documents[row].as_py()!r} {problem}")
