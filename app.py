@@ -2,11 +2,12 @@
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
+import pandas as pd
 
 from choices import (
     CHOICES,
@@ -21,7 +22,7 @@ from choices import (
     text_of,
 )
 from conventions import CONVENTIONS, convention_notes
-from uploads import BATCH, ROWS, Mappings, UploadError, read_columns
+from uploads import BATCH, UploadError, check_size, read_columns
 from views import (
     EXAMPLES,
     FIRST,
@@ -69,13 +70,15 @@ def score(
         # anything else, a path for one, is no business of this page
         if not isinstance(side, list) or not all(isinstance(each, list) for each in side):
             raise gr.Error(f"{name} must be a list of one list per query")
-        if sum(map(len, side)) > ROWS:
-            raise gr.Error(f"{name}: more than {ROWS:,} documents; the metric itself has no limit")
+        try:
+            check_size(side)
+        except UploadError as problem:
+            raise gr.Error(f"{name}: {problem}") from None
     result = _or_error(ndcg.compute, predictions=predictions, references=references, **options)
     return {**result, "signature": ndcg.signature(**options)}
 
 
-def score_run(run: str, qrels: str, cutoffs: str = "10", convention: str = "trec_eval") -> dict[str, Any]:
+def score_run(run: str, qrels: str, cutoffs: str = "10", convention: str = "sklearn") -> dict[str, Any]:
     """Score a TREC run (or CSV, Parquet, JSON) by qrels: nDCG with its confidence interval."""
     options = _api_options(cutoffs, convention)
     judged, runs = _or_error(read_files, qrels, [run])
@@ -84,13 +87,22 @@ def score_run(run: str, qrels: str, cutoffs: str = "10", convention: str = "trec
     return {name: found for name, found in report.to_dict().items() if name != "queries"}
 
 
-def compare_runs(runs: list[str], qrels: str, cutoffs: str = "10", convention: str = "trec_eval") -> dict[str, Any]:
+def compare(runs: list[str], qrels: str, cutoffs: str = "10", convention: str = "sklearn") -> dict[str, Any]:
     """Which of several runs is better, and how sure that is: paired tests over the queries of the qrels."""
     options = _api_options(cutoffs, convention)
     judged, read = _or_error(read_files, qrels, runs)
     systems = {name: {query: run.get(query, {}) for query in judged} for name, run in read.items()}
     found = _or_error(ndcg.compare, systems=systems, references=judged, resamples=RESAMPLES, **options)
     return {name: each for name, each in found.to_dict().items() if name != "queries"}
+
+
+# Gradio lists a tool for it, but hands no list of files to one: `compare_two` is for agents.
+compare._mcp_type = "none"  # type: ignore[attr-defined]
+
+
+def compare_two(run: str, other: str, qrels: str, cutoffs: str = "10", convention: str = "sklearn") -> dict[str, Any]:
+    """Which of two runs is better, and how sure that is: paired tests over the queries of the qrels."""
+    return compare([run, other], qrels, cutoffs, convention)
 
 
 def _api_options(cutoffs: str, convention: str, gain: str = "", ties: str = "", empty: str = "") -> dict[str, Any]:
@@ -140,6 +152,29 @@ FONT = ["ui-sans-serif", "system-ui", "sans-serif"]  # no font of another host
 MONO = ["ui-monospace", "Consolas", "monospace"]
 THEME = gr.themes.Default(primary_hue="blue", font=FONT, font_mono=MONO)
 LINES = {"this ranking": "#2563eb", "ideal": "#b45309"}  # told apart, and seen, on light and dark
+API = """
+Programs ask this page by `gradio_client`:
+
+```python
+from gradio_client import Client, handle_file
+
+client = Client("http://127.0.0.1:7860/")  # or the name of this Space
+client.predict([[0.9, 0.1, 0.5]], [[1, 0, 2]], cutoffs="1,3", api_name="/score")
+client.predict(handle_file("bm25.run"), handle_file("qrels.txt"), cutoffs="10", api_name="/score_run")
+client.predict([handle_file("bm25.run"), handle_file("dense.run")], handle_file("qrels.txt"), api_name="/compare")
+```
+
+- `/score(predictions, references, cutoffs, convention, gain, ties, empty)`: the scores by name, and their signature.
+  Lists of one list per query, `null` where not retrieved or not judged; cutoffs as text, `"10"`, `"1,5,10"` or empty.
+- `/score_run(run, qrels, cutoffs, convention)`: with intervals, of files as in the tab *Search runs*.
+- `/compare(runs, qrels, cutoffs, convention)`: the paired comparison of two to five runs; `/compare_two(run, other,
+  qrels, cutoffs, convention)` of two.
+
+Agents find `score`, `score_run` and `compare_two` as MCP tools at `/gradio_api/mcp/`. Where `gain`, `ties` or
+`empty` are not given, they are those of the convention. The metric itself has more options.
+"""
+LINK = "Link to this ranking and these choices"
+EMPTY = "relevance is empty where not judged, score where not retrieved"
 QUIET: dict[str, Any] = {
     "show_progress": "hidden",
     "trigger_mode": "always_last",
@@ -185,7 +220,7 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
                         type="array",
                         column_count=3,
                         interactive=True,
-                        label="Documents; relevance is empty where not judged, score where not retrieved",
+                        label=f"Documents; {EMPTY}",
                         elem_id="table",
                     )
                     place = gr.Number(1, precision=0, minimum=1, label="Row, for the buttons below", elem_id="row")
@@ -207,9 +242,7 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
             cutoff_table = gr.HTML(first[4], elem_id="by-cutoff")
             with gr.Row():
                 ranking_signature = gr.Textbox(first[5], label="Signature", buttons=["copy"], elem_id="signature")
-                link = gr.Textbox(
-                    label="Link to this ranking and these choices", buttons=["copy"], max_lines=3, elem_id="link"
-                )
+                link = gr.Textbox(label=LINK, buttons=["copy"], max_lines=3, elem_id="link")
             ranking_code = gr.Textbox(
                 first[6], label="The same in Python", lines=8, max_lines=20, buttons=["copy"], elem_id="code"
             )
@@ -265,22 +298,20 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
         with gr.Tab("Metric card", id="card"):
             gr.Markdown(metric_card(), latex_delimiters=DELIMITERS)
         with gr.Tab("API", id="api"):
-            gr.Markdown(
-                "`/score`, `/score_run` and `/compare` are open to `gradio_client` and, as tools, to MCP clients at "
-                "`/gradio_api/mcp/`. Their parameters are listed under *Use via API* at the foot of the page."
-            )
+            gr.Markdown(API)
             gr.events.api(score, api_name="score")
             with gr.Row(visible=False):
                 api_run, api_qrels = gr.File(label="run"), gr.File(label="qrels")
-                api_runs = gr.File(label="runs", file_count="multiple")
+                api_runs, api_other = gr.File(label="runs", file_count="multiple"), gr.File(label="other")
                 api_cutoffs, api_convention = (
                     gr.Textbox("10", label="cutoffs"),
-                    gr.Textbox("trec_eval", label="convention"),
+                    gr.Textbox("sklearn", label="convention"),
                 )
-                answer, start_run, start_compare = gr.JSON(), gr.Button(), gr.Button()
+                answer, start_run, start_compare, start_two = gr.JSON(), gr.Button(), gr.Button(), gr.Button()
             how = [api_cutoffs, api_convention]
             start_run.click(score_run, [api_run, api_qrels, *how], answer, api_name="score_run")
-            start_compare.click(compare_runs, [api_runs, api_qrels, *how], answer, api_name="compare")
+            start_compare.click(compare, [api_runs, api_qrels, *how], answer, api_name="compare")
+            start_two.click(compare_two, [api_run, api_other, api_qrels, *how], answer, api_name="compare_two")
 
     def show_formula(cutoffs: str, *choices: Any) -> str | None:
         """The formula, or nothing where a choice makes none."""
@@ -289,9 +320,10 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
         except ValueError:
             return None
 
-    def show_link(request: gr.Request, rows: Rows, cutoffs: str, *choices: Any) -> str:
+    def show_link(request: gr.Request, rows: Rows, cutoffs: str, *choices: Any) -> Any:
         """The link to what is shown."""
-        return link_to(request.headers.get("referer", ""), rows, cutoffs, *choices)
+        address, whole = link_to(request.headers.get("referer", ""), rows, cutoffs, *choices)
+        return gr.Textbox(address, label=LINK if whole else "Link to these choices; the ranking is too long for a link")
 
     def restore(request: gr.Request) -> list[Any]:
         """What the address of the page asks for, if anything, the link to it, and the first plots."""
@@ -304,9 +336,9 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
         """The settings of a convention; of none, no change."""
         return [gr.skip()] * 4 if convention == "custom" else settings_of(convention)
 
-    def take_example(name: str) -> list[list[str]]:
+    def take_example(name: str) -> Any:
         """The table of an example."""
-        return [list(row) for row in EXAMPLES[name]]
+        return gr.Dataframe([list(row) for row in EXAMPLES[name]], label=f"Documents; {EMPTY}")
 
     def with_row(rows: Rows) -> list[list[Any]]:
         """The table with one more document."""
@@ -326,9 +358,12 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
         """A document one place down, and its new row."""
         return moved(rows, int(row or 0) - 1, 1), max(1, min(len(rows), (row or 0) + 1))
 
-    def open_query(state: dict[str, Mappings] | None, event: gr.SelectData) -> tuple[Any, Any]:
-        """The chosen query in the first tab."""
-        return opened(state, str(event.row_value[0])), gr.Tabs(selected="ranking")
+    def open_query(state: dict[str, Any] | None, shown: pd.DataFrame, event: gr.SelectData) -> tuple[Any, Any]:
+        """The chosen query in the first tab, as the run of the chosen column ranks it."""
+        if not state:
+            raise gr.Error("The files are no longer there: press Score again.")
+        rows, what = opened(state, str(event.row_value[0]), str(shown.columns[event.index[1]]))
+        return gr.Dataframe(rows, label=f"{what}; {EMPTY}"), gr.Tabs(selected="ranking")
 
     def fill_batch(path: str) -> tuple[Any, ...]:
         """The text of the batch from an uploaded file; what is wrong with it leaves the text alone."""
@@ -336,7 +371,7 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
             columns = read_columns(path)
         except UploadError as problem:
             return (error(problem), *[gr.skip()] * len(BATCH))
-        return (gr.skip(), *(json.dumps(columns[name]) if name in columns else "" for name in BATCH))
+        return (None, *(json.dumps(columns[name]) if name in columns else "" for name in BATCH))
 
     def forget_runs() -> tuple[Any, ...]:
         """No result, where files or choices are no longer those that were scored."""
@@ -346,14 +381,22 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
         """The row of the cell that was chosen."""
         return int(event.index[0]) + 1
 
+    def follow(events: Sequence[Any], handler: Callable[..., Any], inputs: Any, outputs: Any, **how: Any) -> None:
+        """Answer any of these events by a handler.
+
+        It is put behind an event of its own: when Gradio has deferred one of several handlers of
+        an event, it runs all of them again, and two such events would keep each other going.
+        """
+        gr.on(events, None, js="() => []").then(handler, inputs, outputs, **QUIET, **how)
+
+    choosing = [each.change for each in bar]
     shown = [ranking_score, dcg_plot, ndcg_plot, step_table, cutoff_table, ranking_signature, ranking_code, ranking_csv]
     page.load(restore, None, [table, cutoffs, convention, *choices, link, dcg_plot, ndcg_plot], **QUIET)
     convention.input(choose, convention, settings, **QUIET)
-    gr.on([each.input for each in settings], convention_of, settings, convention, **QUIET)
-    changed = [table.change, *(each.change for each in bar)]
-    gr.on(changed, score_ranking, [table, *bar], shown, **QUIET)
-    gr.on(changed, show_link, [table, *bar], link, **QUIET)
-    gr.on([each.change for each in bar], show_formula, bar, formulas, **QUIET)
+    follow([each.input for each in settings], convention_of, settings, convention)
+    follow([table.change, *choosing], score_ranking, [table, *bar], shown)
+    follow([table.change, *choosing], show_link, [table, *bar], link)
+    follow(choosing, show_formula, bar, formulas)
     example.input(take_example, example, table, **QUIET)
     table.select(choose_row, None, place, **QUIET)
     add.click(with_row, table, table, **QUIET)
@@ -361,18 +404,18 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
     up.click(move_up, [table, place], [table, place], **QUIET)
     down.click(move_down, [table, place], [table, place], **QUIET)
     outputs = [runs_score, audit, means, pairs, bars, queries, runs_signature, runs_csv, uploaded]
-    stale = [qrels_file.change, run_files.change, *(each.change for each in bar)]
-    gr.on(stale, forget_runs, None, outputs, **QUIET)
-    score_button.click(score_files, [qrels_file, run_files, *bar], outputs, api_visibility="private")
-    queries.select(open_query, uploaded, [table, tabs], **QUIET)
+    files = [qrels_file, run_files]
+    scoring = score_button.click(score_files, [*files, *bar], outputs, api_visibility="private")
+    follow([*(each.change for each in files), *choosing], forget_runs, None, outputs, cancels=scoring)
+    queries.select(open_query, [uploaded, queries], [table, tabs], **QUIET)
     batch: list[Any] = [predictions, references, weights, ids]
     batch_file.upload(fill_batch, batch_file, [batch_problem, *batch], **QUIET)
     outputs = [batch_score, histogram, batch_table, batch_signature, batch_code, batch_csv]
-    changed = [batch_tab.select, *(each.change for each in [*batch, *bar])]
-    gr.on(changed, score_batch, [*batch, *bar], outputs, **QUIET)
-    changed = [conventions_tab.select, *(each.change for each in [source, *bar])]
-    inputs = [source, table, predictions, references, *bar]
-    gr.on(changed, compare_conventions, inputs, [difference, differences], **QUIET)
+    written = [each.change for each in batch]
+    follow([batch_tab.select, *written, *choosing], score_batch, [*batch, *bar], outputs)
+    inputs = [source, table, *batch, *bar]
+    outputs = [difference, differences]
+    follow([conventions_tab.select, source.change, *choosing], compare_conventions, inputs, outputs)
 
 page.queue(max_size=200, default_concurrency_limit=8)
 

@@ -32,7 +32,7 @@ def cutoffs_of(text: str) -> list[int | None]:
             problem = f"is no cutoff: write whole numbers from 1 to {LONGEST_CUTOFF:,}, such as 1, 5, 10"
             raise ValueError(f"k: {part[:40]!r} {problem}; leave it empty for the whole list")
         else:
-            found.append(int(part))
+            found.append(int(part.lstrip("0")))
     if len(found) > 20:
         raise ValueError(f"k: {len(found)} cutoffs; give at most 20")
     return found or [None]
@@ -120,9 +120,9 @@ def restored(parameters: Mapping[str, str], rows: Rows) -> list[Any]:
     try:
         given = json.loads(parameters.get("ranking", ""))
         if isinstance(given, list) and all(isinstance(row, list) for row in given[:DOCUMENTS]):
-            rows = [[text_of(cell)[:200] for cell in (*row, "", "", "")[:3]] for row in given[:DOCUMENTS]]
+            rows = [[text_of(cell) for cell in (*row, "", "", "")[:3]] for row in given[:DOCUMENTS]]
             rows = [[cell.encode("utf-8", "replace").decode() for cell in row] for row in rows]
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         pass  # a link without a ranking, or one that was cut off
     convention = parameters.get("convention", "sklearn")
     settings = settings_of(convention if convention in CONVENTIONS else "sklearn")
@@ -142,8 +142,8 @@ def _known(value: str | None, among: Sequence[str], otherwise: str) -> str:
     return value if value is not None and value in among else otherwise
 
 
-def link_to(address: str, rows: Rows, cutoffs: str, *choices: Any) -> str:
-    """A link that brings back the ranking and the choices."""
+def link_to(address: str, rows: Rows, cutoffs: str, *choices: Any) -> tuple[str, bool]:
+    """A link that brings back the choices, and the ranking unless it is too long; and whether it does."""
     gain, log_base, ties, empty, negative, unjudged = choices
     parameters: dict[str, str] = {"k": cutoffs}
     convention = convention_of(gain, ties, empty, negative)
@@ -157,9 +157,10 @@ def link_to(address: str, rows: Rows, cutoffs: str, *choices: Any) -> str:
         parameters["unjudged"] = unjudged
     kept = [[text_of(cell) for cell in row] for row in rows if any(text_of(cell) for cell in row)]
     ranking = json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
-    if len(ranking) <= 4000:  # what browsers and servers take
+    whole = len(ranking) <= 4000  # what browsers and servers take
+    if whole:
         parameters["ranking"] = ranking
-    return f"{address.partition('?')[0]}?{urllib.parse.urlencode(parameters)}"
+    return f"{address.partition('?')[0]}?{urllib.parse.urlencode(parameters)}", whole
 
 
 def text_of(cell: Any) -> str:

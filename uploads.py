@@ -5,10 +5,12 @@ each for query, document and value; JSON as ``{query: {document: value}}``. Noth
 but the uploaded file, and no more of it is unpacked than the limits allow.
 """
 
+import csv
 import gzip
+import io
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -18,7 +20,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 BYTES = 20_000_000  # of a file as it is uploaded
-UNPACKED = 100_000_000  # of a file that is packed
+UNPACKED = 100_000_000  # of a file that is packed; of JSON a fifth, since Python's objects take more
 ROWS = 500_000
 QUERIES = 20_000
 COLUMNS = 50
@@ -55,12 +57,18 @@ def read_upload(path: str, kind: str, read_trec: Callable[[str], Mapping[str, Ma
         else:
             _check_rows(_lines(path))
             found = {query: dict(documents) for query, documents in read_trec(path).items()}
-        _check_rows(sum(map(len, found.values())))
+        check_size(found.values())
         if not any(found.values()):
             raise UploadError("it holds no documents")
-        if len(found) > QUERIES:
-            raise UploadError(f"it has {len(found):,} queries, more than the {QUERIES:,} of this page")
     return found
+
+
+def check_size(side: Collection[Any]) -> None:
+    """Raise an error for more queries or documents than the page takes, in lists, mappings or one flat list."""
+    nested = sum(isinstance(each, (list, dict)) for each in side)
+    if nested > QUERIES:
+        raise UploadError(f"it has {nested:,} queries, more than the {QUERIES:,} of this page")
+    _check_rows(len(side) - nested + sum(len(each) for each in side if isinstance(each, (list, dict))))
 
 
 @contextmanager
@@ -68,7 +76,7 @@ def _named(path: str) -> Iterator[None]:
     """Make every error one sentence that names the file."""
     try:
         yield
-    except (ValueError, OSError, EOFError, zlib.error, pa.ArrowException, RecursionError) as error:
+    except (ValueError, OSError, EOFError, zlib.error, pa.ArrowException, RecursionError, csv.Error) as error:
         problem = str(error).replace(path, "").strip(" :") or type(error).__name__
         raise UploadError(f"{Path(path).name}: {problem.splitlines()[0][:300]}") from None
 
@@ -77,8 +85,8 @@ def _content(path: str) -> dict[str, Any] | pa.Table | None:
     """What a JSON file or a table holds, by the ending of its name; None for other files."""
     if Path(path).stat().st_size > BYTES:
         raise UploadError(f"it has more than {BYTES // 1_000_000} MB; upload a part of it")
-    _check_unpacked(path)
     suffix = Path(path.removesuffix(".gz")).suffix.lower()
+    _check_unpacked(path, UNPACKED // 5 if suffix == ".json" else UNPACKED)
     if suffix == ".json":
         return _json(_text(path))
     return _table(path, suffix) if suffix in (".csv", ".tsv", ".parquet") else None
@@ -106,11 +114,15 @@ def read_columns(path: str) -> dict[str, list[object]]:
         for name, values in found.items():
             if not isinstance(values, list):
                 raise UploadError(f"{name} must be a list; got {type(values).__name__}")
-            _check_rows(sum(len(each) if isinstance(each, list) else 1 for each in values))
+            check_size(values)
+            try:
+                json.dumps(values)  # what goes into the text of the page
+            except TypeError:
+                raise UploadError(f"{name} must be numbers or text, not dates or bytes") from None
     return found
 
 
-def _check_unpacked(path: str) -> None:
+def _check_unpacked(path: str, limit: int) -> None:
     """Unpack a gzip file once and forget it, to see that it is no larger than the limit."""
     if not path.endswith(".gz"):
         return
@@ -118,8 +130,8 @@ def _check_unpacked(path: str) -> None:
     with gzip.open(path) as file:
         while part := file.read(1 << 20):
             size += len(part)
-            if size > UNPACKED:
-                raise UploadError(f"unpacked it has more than {UNPACKED // 1_000_000} MB; upload a part of it")
+            if size > limit:
+                raise UploadError(f"unpacked it has more than {limit // 1_000_000} MB; upload a part of it")
 
 
 def _open(path: str) -> IO[bytes]:
@@ -128,7 +140,8 @@ def _open(path: str) -> IO[bytes]:
 
 def _lines(path: str) -> int:
     with _open(path) as file:
-        return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
+        parts = iter(lambda: file.read(1 << 20), b"")
+        return sum(max(part.count(b"\n"), part.count(b"\r")) for part in parts)
 
 
 def _check_rows(rows: int) -> None:
@@ -153,10 +166,13 @@ def _json(text: str) -> dict[str, Any]:
 
 def _from_json(found: dict[str, Any]) -> Mappings:
     """``{query: {document: value}}``."""
+    check_size(found.values())
     for query, documents in found.items():
         if not isinstance(documents, dict):
             raise UploadError(f"query {query!r}: must be an object {{document: value}}")
         for document, value in documents.items():
+            if not (query + document).isprintable() and "\ud800" <= max(query + document) <= "\udfff":
+                raise UploadError(f"query {query!r}, document {document!r}: an id must be Unicode text")
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise UploadError(f"query {query!r}, document {document!r}: {value!r} is not a number")
     return found
@@ -168,12 +184,17 @@ def _table(path: str, suffix: str) -> pa.Table:
         file = pa.parquet.ParquetFile(path)
         _check_columns(file.schema_arrow.names)
         _check_rows(file.metadata.num_rows)
-        if sum(file.metadata.row_group(at).total_byte_size for at in range(file.num_row_groups)) > UNPACKED:
-            raise UploadError(f"unpacked it has more than {UNPACKED // 1_000_000} MB; upload a part of it")
-        return file.read()
+        batches, size = [], 0
+        for batch in file.iter_batches(256):  # few, since what is packed says little of what it unpacks to
+            batches.append(batch)
+            size += batch.nbytes
+            if size > UNPACKED:
+                raise UploadError(f"unpacked it has more than {UNPACKED // 1_000_000} MB; upload a part of it")
+        return pa.Table.from_batches(batches, file.schema_arrow)
     delimiter = "\t" if suffix == ".tsv" else ","
     with _open(path) as file:
-        _check_columns(file.readline(1 << 20).decode("utf-8", "replace").split(delimiter))
+        head = io.StringIO(file.read(1 << 20).decode("utf-8", "replace"), newline="")
+    _check_columns(next((row for row in csv.reader(head, delimiter=delimiter) if row), []))
     _check_rows(_lines(path) - 1)
     options = pa.csv.ParseOptions(delimiter=delimiter)
     with _open(path) as file:

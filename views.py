@@ -20,7 +20,7 @@ import pandas as pd
 from choices import CHOICES, DOCUMENTS, Rows, cutoffs_of, options_of, same, snippet, text_of
 from conventions import CONVENTIONS
 from figures import Ranking, as_lines, curves, distribution, steps
-from uploads import Mappings, read_upload
+from uploads import Mappings, UploadError, check_size, read_upload
 
 HERE = Path(__file__).resolve().parent
 # On a Space the metric has the name of the Space.
@@ -45,6 +45,10 @@ CARD_EXAMPLE = {
     "references": [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]],
 }
 BOUNDS = ("worst", "best")
+STEPS_CAPTION = (
+    "Each document's share, up to the first cutoff. Ideal: what the ideal ranking has at this rank; "
+    "loss: how much less this one has"
+)
 AUDIT_CAPTION = (
     "Audit. Not ranked: judged queries that the run lacks; not judged: its queries without judgments; "
     "tied: queries whose score depends on the order of ties; unjudged: documents within the first cutoff"
@@ -94,14 +98,25 @@ def _rounded(value: float) -> str:
 def csv_link(columns: Sequence[str], rows: Rows, name: str) -> str:
     """A link that holds a CSV file."""
     text = io.StringIO()
-    # what a spreadsheet would take for a formula is text to it
-    safe = [
-        [f"'{cell}" if isinstance(cell, str) and cell[:1] in tuple("=+-@\t\r") else cell for cell in row]
-        for row in rows
-    ]
-    csv.writer(text).writerows([columns, *safe])
+    csv.writer(text).writerows([map(_for_spreadsheet, row) for row in (columns, *rows)])
     data = base64.b64encode(text.getvalue().encode()).decode()
     return f"<a class='csv' download='{name}' href='data:text/csv;charset=utf-8;base64,{data}'>Download as CSV</a>"
+
+
+def _for_spreadsheet(cell: Any) -> Any:
+    """A cell such that no spreadsheet takes text for a formula, nor rounding for a number."""
+    if isinstance(cell, float):
+        return round(cell, 12) + 0.0
+    if isinstance(cell, str) and cell[:1] in tuple("=+-@\t\r") and not _is_number(cell):
+        return f"'{cell}"
+    return cell
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def clearing(outputs: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -150,7 +165,9 @@ def _number(cell: str, name: str, row: int) -> float | None:
     except ValueError:
         meaning = "was not judged" if name == "relevance" else "was not retrieved"
         raise ValueError(f"Row {row}: {name} {cell[:40]!r} is not a number; leave it empty if it {meaning}.") from None
-    if not abs(value) <= LARGEST:
+    if not math.isfinite(value):
+        raise ValueError(f"Row {row}: {name} {cell[:40]!r} must be finite.")
+    if abs(value) > LARGEST:
         raise ValueError(f"Row {row}: {name} {cell[:40]!r} is too large to be shown; the metric itself takes it.")
     return value
 
@@ -174,12 +191,14 @@ def score_ranking(rows: Rows, cutoffs: str, *choices: Any) -> tuple[Any, ...]:
         note = f"Tied documents: by their order, {name} could be anything from {worst[0]:.4f} to {best[0]:.4f}."
     if table["ideal"].sum() <= 0:
         note = "Nothing relevant was judged: this is the value chosen for such queries. " + note
+    added = ["contribution", "ideal", "loss"]
+    sums = pd.DataFrame({"rank": ["sum"], **dict.fromkeys(["document", "relevance"], ""), **table[added].sum()})
     lost = f"Of the ideal {table['ideal'].sum():.4f}, this ranking loses {table['loss'].sum():.4f}."
     return (
         big(result, f"{note} {lost}"),
         as_lines(by_cutoff),
         by_cutoff[["k", "nDCG"]],
-        sheet("Each document's share, up to the first cutoff", table),
+        sheet(STEPS_CAPTION, pd.concat([table, sums])),
         sheet("The curves in numbers", by_cutoff),
         ndcg.signature(k=ks, **options),
         snippet(given, options, ks),
@@ -209,6 +228,8 @@ def score_files(qrels_file: str | None, run_files: list[str] | None, cutoffs: st
     judged = {name: {query: run.get(query, {}) for query in qrels} for name, run in runs.items()}
     how = {"references": qrels, "k": ks, "resamples": RESAMPLES, **options}
     names = list(runs)
+    if len(qrels) == 1:
+        raise ValueError("The qrels have one query, and one says nothing of others: see it in the tab One ranking.")
     if len(names) == 1:
         report = ndcg.report(predictions=judged[names[0]], **how)
         scores, pairs = {names[0]: report.scores}, []
@@ -244,7 +265,7 @@ def score_files(qrels_file: str | None, run_files: list[str] | None, cutoffs: st
         table.round(4),
         report.signature,
         csv_link(list(table.columns), table.values.tolist(), "queries.csv"),
-        {"qrels": qrels, "run": judged[names[0]]},
+        {"qrels": qrels, "runs": judged},
     )
 
 
@@ -287,14 +308,17 @@ def audit_of(name: str, run: Mappings, qrels: Mappings, options: Mapping[str, An
     ]
 
 
-def opened(state: dict[str, Mappings] | None, query: str) -> list[list[str]]:
-    """A query of uploaded files as rows for the first tab."""
-    if not state:
-        return []
-    run, judged = state["run"].get(query, {}), state["qrels"].get(query, {})
+def opened(uploaded: dict[str, Any], query: str, column: str) -> tuple[list[list[str]], str]:
+    """A query of uploaded files as rows for the first tab, by the run of a column or the first, and a name for them."""
+    name = column if column in uploaded["runs"] else next(iter(uploaded["runs"]))
+    run, judged = uploaded["runs"][name].get(query, {}), uploaded["qrels"].get(query, {})
     ranked = sorted(run, key=run.__getitem__, reverse=True)
-    listed = [*ranked[: DOCUMENTS // 2], *(document for document in judged if document not in run)][:DOCUMENTS]
-    return [[d, _text(judged.get(d)), _text(run.get(d))] for d in listed]
+    missing = sorted((each for each in judged if each not in run), key=judged.__getitem__, reverse=True)
+    # of what does not fit, the least relevant documents that were not retrieved matter least
+    listed = [*ranked[: max(DOCUMENTS // 2, DOCUMENTS - len(missing))], *missing][:DOCUMENTS]
+    there = len(ranked) + len(missing)
+    cut = "" if len(listed) == there else f", {len(listed)} of {there} documents"
+    return [[d, _text(judged.get(d)), _text(run.get(d))] for d in listed], f"Query {query} by {name}{cut}"
 
 
 def _text(value: float | None) -> str:
@@ -310,15 +334,7 @@ def score_batch(
 ) -> tuple[Any, ...]:
     """Everything the third tab shows of a batch."""
     options, ks = options_of(*choices), cutoffs_of(cutoffs)
-    inputs = {
-        "predictions": _json("predictions", predictions),
-        "references": _json("references", references),
-        "sample_weight": _json("weights", weights),
-        "query_ids": _json("query ids", query_ids),
-    }
-    inputs = {name: value for name, value in inputs.items() if value is not None}
-    if not {"predictions", "references"} <= inputs.keys():
-        raise ValueError("Give predictions and references, as lists of one list per query.")
+    inputs = batch_of(predictions, references, weights, query_ids)
     result = ndcg.compute(**inputs, **options, k=ks)
     by_query = ndcg.compute(**inputs, **options, k=ks, use_aggregator=False)
     name, values = next(iter(by_query.items()))
@@ -350,6 +366,20 @@ def score_batch(
     )
 
 
+def batch_of(predictions: str, references: str, weights: str, query_ids: str) -> dict[str, Any]:
+    """The arguments of `compute` from what the third tab holds."""
+    inputs = {
+        "predictions": _json("predictions", predictions),
+        "references": _json("references", references),
+        "sample_weight": _json("weights", weights),
+        "query_ids": _json("query ids", query_ids),
+    }
+    inputs = {name: value for name, value in inputs.items() if value is not None}
+    if not {"predictions", "references"} <= inputs.keys():
+        raise ValueError("Give predictions and references, as lists of one list per query.")
+    return inputs
+
+
 def _json(name: str, text: str) -> Any:
     """A list as people write it in Python or JSON."""
     if not text or not text.strip():
@@ -362,11 +392,16 @@ def _json(name: str, text: str) -> Any:
         try:
             found = ast.literal_eval(text.strip())
         except (SyntaxError, ValueError, MemoryError, RecursionError):
-            raise ValueError(f"{name}: line {problem.lineno}, column {problem.colno}: {problem.msg}.") from None
+            hint = f"{problem.msg}; write a list such as [1, 2, 0]"
+            raise ValueError(f"{name}: line {problem.lineno}, column {problem.colno}: {hint}.") from None
     except (ValueError, RecursionError):
         raise ValueError(f"{name}: nested too deeply, or a number too long; give one list per query.") from None
     if not isinstance(found, list):
-        raise ValueError(f"{name}: must be a list; got {type(found).__name__}.")
+        raise ValueError(f"{name}: must be a list, such as [1, 2, 0]; got {type(found).__name__}.")
+    try:
+        check_size(found)
+    except UploadError as problem:
+        raise ValueError(f"{name}: {problem}.") from None
     return found
 
 
@@ -374,7 +409,16 @@ def _json(name: str, text: str) -> Any:
 
 
 @clearing(2)
-def compare_conventions(source: str, rows: Rows, predictions: str, references: str, cutoffs: str, *choices: Any) -> Any:
+def compare_conventions(
+    source: str,
+    rows: Rows,
+    predictions: str,
+    references: str,
+    weights: str,
+    query_ids: str,
+    cutoffs: str,
+    *choices: Any,
+) -> Any:
     """The same data by each convention, and which choice changes what."""
     now, k = options_of(*choices), cutoffs_of(cutoffs)[0]
     if source == SOURCES[1]:
@@ -382,7 +426,7 @@ def compare_conventions(source: str, rows: Rows, predictions: str, references: s
     else:
         inputs = CARD_EXAMPLE
         if source == SOURCES[2]:
-            inputs = {"predictions": _json("predictions", predictions), "references": _json("references", references)}
+            inputs = batch_of(predictions, references, weights, query_ids)
 
         def given(options: dict[str, Any]) -> dict[str, Any]:
             return inputs

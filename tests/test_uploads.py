@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import evaluate
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -75,6 +76,10 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
     "nothing": ("a.trec", b"", "a.trec"),
     "too many columns": ("a.csv", b"," * 99, "100 columns; three are read"),
     "a column twice": ("a.csv", b"query,Query ,document,score\nq,q,d,1\n", "two columns 'query'"),
+    "many columns after an empty line": ("a.csv", b"\n" + b"c," * 99_999 + b"c\n1\n", "100,000 columns"),
+    "many columns on two lines": ("a.csv", b'"a\nb"' + b",c" * 99 + b"\n", "100 columns"),
+    "a column twice after an empty line": ("a.csv", b"\nquery,query,document,score\nq,q,d,1\n", "two columns 'query'"),
+    "half a character": ("a.json", b'{"q": {"\\ud800": 1}}', "an id must be Unicode"),
     "no documents": ("a.json", b'{"q": {}}', "it holds no documents"),
     "too deep": ("a.json", b'{"q":' * 100_000, "a.json"),
 }
@@ -119,6 +124,34 @@ def test_what_is_packed_is_not_unpacked_beyond_the_limit(
         read_upload(str(tmp_path / "a.run.gz"), "run", ndcg.read_run)
 
 
+def test_parquet_is_not_unpacked_beyond_the_limit(
+    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "UNPACKED", 1_000_000)
+    same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(5000, np.int32)), ["q" * 3000])
+    table = pa.table({"query": same, "document": list(map(str, range(5000))), "score": np.ones(5000)})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet", store_schema=False, compression="zstd")
+    assert (tmp_path / "a.parquet").stat().st_size < 100_000
+    with pytest.raises(UploadError, match="unpacked it has more than 1 MB"):
+        read_upload(str(tmp_path / "a.parquet"), "run", ndcg.read_run)
+
+
+def test_lines_may_end_as_on_old_macs_and_are_counted(
+    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.csv").write_bytes(b"query,document,score\rq,d,1\rq,e,2\r")
+    assert read_upload(str(tmp_path / "a.csv"), "run", ndcg.read_run) == {"q": {"d": 1, "e": 2}}
+    monkeypatch.setattr(uploads, "ROWS", 1)
+    with pytest.raises(UploadError, match="rows, more than the 1"):
+        read_upload(str(tmp_path / "a.csv"), "run", ndcg.read_run)
+
+
+def test_lists_without_documents_count_as_queries(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"predictions": [[]] * 20_001, "references": []}))
+    with pytest.raises(UploadError, match="20,001 queries, more than the 20,000"):
+        read_columns(str(tmp_path / "a.json"))
+
+
 def test_a_batch_comes_as_json_or_as_a_table(tmp_path: Path) -> None:
     lists = {"predictions": [[1, 2], [None]], "references": [[1, 0], [1]], "weights": [1, 2]}
     (tmp_path / "a.json").write_text(json.dumps({**lists, "other": 1}))
@@ -130,6 +163,7 @@ def test_a_batch_comes_as_json_or_as_a_table(tmp_path: Path) -> None:
         ("b.txt", "1", "give JSON, CSV or Parquet"),
         ("b.json", '{"predictions": []}', "no references"),
         ("b.json", '{"predictions": 1, "references": []}', "predictions must be a list; got int"),
+        ("b.csv", "prediction,reference\n2020-01-01,1\n", "predictions must be numbers or text, not dates"),
     ):
         (tmp_path / name).write_text(content)
         with pytest.raises(UploadError, match=f"^{name}: .*{message}"):

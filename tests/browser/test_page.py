@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -170,7 +171,8 @@ def score(ndcg: evaluate.Metric, k: int = 10, **options: Any) -> str:
 def test_the_page_opens_with_an_example_scored(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
     assert value(page) == score(ndcg)
-    steps = [row for row in cells(page, "#steps") if len(row) == 8]
+    *steps, sums = [row for row in cells(page, "#steps") if len(row) == 8]
+    assert [float(sums[at]) for at in (5, 6)] == pytest.approx([6.8611, 7.1410])
     assert [row[:3] for row in steps[:2]] == [["1", "d1", "3"], ["2", "d2", "2"]]
     dcg = ndcg.compute(**TEXTBOOK, k=10, measures="DCG")["DCG@10"]
     assert sum(float(row[5]) for row in steps) == pytest.approx(dcg, abs=3e-4)
@@ -257,6 +259,19 @@ def test_a_convention_sets_the_choices_and_a_choice_of_ones_own_is_custom(visit:
     wait_for(page, "k: '0' is no cutoff: write whole numbers from 1")
 
 
+def test_the_page_comes_to_rest_after_a_choice(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    asked: list[float] = []
+    page.on("request", lambda request: asked.append(time.monotonic()) if request.method == "POST" else None)
+    for name in ("trec_eval", "lightgbm"):
+        choose(page, "Convention", name)
+        wait_for(page, score(ndcg, convention=name))
+        page.wait_for_timeout(1500)
+    assert 10 < len(asked) < 80
+    page.wait_for_timeout(1500)
+    assert time.monotonic() - asked[-1] > 1.4
+
+
 def test_the_code_that_is_shown_computes_the_number(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit("?k=3&convention=rax&log=10")
     page.wait_for_function("document.querySelector('#code textarea').value.includes('k=3')")
@@ -285,8 +300,31 @@ def test_a_link_restores_what_was_shared(visit: Opener) -> None:
     assert again.get_by_label("Convention", exact=True).first.input_value() == "lightgbm"
 
 
+def test_a_ranking_too_long_for_a_link_is_not_promised(visit: Opener) -> None:
+    ranking = json.dumps([[f"d{at}" * 9, "1", str(at)] for at in range(40)])
+    page = visit("?ranking=" + urllib.request.quote(ranking))
+    page.wait_for_function("document.querySelector('#link textarea').value.includes('d39')")
+    page.get_by_role("button", name="Add").click()
+    page.wait_for_function("document.querySelector('#link textarea').value.includes('d41') == false")
+    long = json.dumps([[f"d{at}" * 30, "1", str(at)] for at in range(60)])
+    page = visit("?ranking=" + urllib.request.quote(long))
+    wait_for(page, "the ranking is too long for a link", "#link")
+    assert "ranking" not in page.input_value("#link textarea")
+
+
+LONG = "?ranking=[[%22a%22," + "9" * 5000 + ",1]]"
+
+
 @pytest.mark.parametrize(
-    "query", ["?k=x", "?ranking=[[", "?convention=none&gain=<b>&log=e", "?ranking=[1]", "?k=" + "9" * 999]
+    "query",
+    [
+        LONG,
+        "?k=x",
+        "?ranking=[[",
+        "?convention=none&gain=<b>&log=e",
+        "?ranking=[1]",
+        "?k=" + "9" * 999,
+    ],
 )
 def test_a_broken_link_breaks_nothing(visit: Opener, query: str) -> None:
     page = visit(query)
@@ -331,11 +369,21 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     assert float(shown[5]) == pytest.approx(pair.p, abs=1e-4)
     assert shown[4] == f"{pair.low:.4f} to {pair.high:.4f}"
     assert shown[-1] == f"{pair.wins}, {pair.ties}, {pair.losses}"
+    page.locator("#queries [data-testid=cell-0-2]").click()  # of q1, by the other run
+    wait_for(page, "Query q1 by dense", "#table")
+    of_q1 = ndcg.compute(predictions=runs["dense"], references=qrels, k=10, use_aggregator=False)["nDCG@10"]
+    wait_for(page, f"{of_q1[0]:.4f}")
+    page.get_by_role("tab", name="Search runs").click()
     page.locator("#queries [role=gridcell]").filter(has_text="q2").first.click()
     page.get_by_role("tab", name="Search runs").click()
     page.get_by_label("Cutoffs", exact=False).first.fill("9")
     wait_for(page, "Press Score.", "#runs-score")  # no number that the choices above did not make
     page.get_by_label("Cutoffs", exact=False).first.fill("10")
+    choose(page, "Convention", "trec_eval")
+    page.click("#score-runs")
+    inputs = {"predictions": files / "bm25.run", "references": files / "qrels.txt", "k": 10}
+    wait_for(page, f"{ndcg.compute(**inputs, convention='trec_eval')['nDCG@10']:.4f}", "#runs-score")
+    choose(page, "Convention", "sklearn")
     page.get_by_role("tab", name="One ranking").click()
     by_query = ndcg.compute(predictions=runs["bm25"], references=qrels, k=10, use_aggregator=False)["nDCG@10"]
     wait_for(page, f"{by_query[1]:.4f}")
@@ -370,8 +418,13 @@ def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metri
     table = io.StringIO()
     csv.writer(table).writerows([["prediction", "reference", "query_id"], *zip(*flat.values(), strict=True)])
     (tmp_path / "flat.csv").write_text(table.getvalue())
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
+    page.set_input_files("#batch-file input[type=file]", tmp_path / "bad.csv")
+    wait_for(page, "bad.csv: it has no predictions", "#batch-problem")
+    page.click("#batch-file [aria-label='Clear'], #batch-file [aria-label='Remove this file']")
     page.set_input_files("#batch-file input[type=file]", tmp_path / "flat.csv")
     wait_for(page, f"{ndcg.compute(**flat, k=10)['nDCG@10']:.4f}", "#batch-score")
+    assert page.inner_text("#batch-problem").strip() == ""
 
 
 def test_numbers_differ_by_convention(visit: Opener, ndcg: evaluate.Metric) -> None:
@@ -383,6 +436,17 @@ def test_numbers_differ_by_convention(visit: Opener, ndcg: evaluate.Metric) -> N
     assert shown.items() >= numbers.items()
     page.get_by_label("The ranking of the first tab").check()
     wait_for(page, score(ndcg), "#difference")
+    page.get_by_role("tab", name="Batch").click()
+    flat = {"predictions": [0.9, 0.8, 0.1, 0.5, 0.2], "references": [0, 1, 1, 1, 0]}
+    for label, values in (("Predictions", flat["predictions"]), ("References", flat["references"])):
+        page.get_by_label(label, exact=False).first.fill(json.dumps(values))
+    page.get_by_label("Query ids", exact=False).fill('["a", "a", "a", "b", "b"]')
+    page.get_by_label("Weights", exact=False).fill("[1, 9]")
+    expected = ndcg.compute(**flat, query_ids=list("aaabb"), sample_weight=[1, 9], k=10)["nDCG@10"]
+    wait_for(page, f"{expected:.4f}", "#batch-score")
+    page.get_by_role("tab", name="Why do numbers differ?").click()
+    page.get_by_label("The batch of the third tab").check()
+    wait_for(page, f"{expected:.4f}", "#difference")
 
 
 def test_the_card_shows_its_formulas(visit: Opener) -> None:
@@ -490,7 +554,7 @@ def test_a_client_scores_and_compares_files(client: Any, ndcg: evaluate.Metric, 
     assert result["scores"]["bm25"]["nDCG@10"]["value"] == expected
 
 
-def test_a_tool_of_an_agent_scores(server: Server, ndcg: evaluate.Metric) -> None:
+def test_a_tool_of_an_agent_scores(server: Server, ndcg: evaluate.Metric, files: Path) -> None:
     from mcp import ClientSession
     from mcp.client.streamable_http import streamablehttp_client
 
@@ -501,12 +565,26 @@ def test_a_tool_of_an_agent_scores(server: Server, ndcg: evaluate.Metric) -> Non
             names = [tool.name for tool in (await session.list_tools()).tools]
             name = next(each for each in names if each.endswith("score"))
             answer = await session.call_tool(name, {**TEXTBOOK, "cutoffs": "10"})
-            return names, answer.content[0].text
+            name = next(each for each in names if each.endswith("compare_two"))
+            sides = {"run": files / "bm25.run", "other": files / "dense.run", "qrels": files / "qrels.txt"}
+            data = {
+                side: "data:text/plain;base64," + b64encode(each.read_bytes()).decode() for side, each in sides.items()
+            }
+            compared = await session.call_tool(name, {**data, "cutoffs": "10"})
+            return names, answer.content[0].text + compared.content[0].text
 
     with ThreadPoolExecutor(1) as thread:  # Playwright has an event loop in this one
         names, text = thread.submit(lambda: asyncio.run(call())).result()
-    assert sorted(re.findall("score_run|score|compare", " ".join(names))) == ["compare", "score", "score_run"]
-    assert str(ndcg.compute(**TEXTBOOK, k=10)["nDCG@10"]) in text
+    assert sorted(re.findall("score_run|score|compare(?:_two)?", " ".join(names))) == [
+        "compare_two",
+        "score",
+        "score_run",
+    ]
+    inputs = {"references": files / "qrels.txt", "k": 10}
+    bm25, dense = (ndcg.compute(predictions=files / f"{name}.run", **inputs)["nDCG@10"] for name in RUNS)
+    difference = re.search(r"'difference': ([-.\d]+)", text)
+    assert difference is not None
+    assert float(difference[1]) == pytest.approx(bm25 - dense)
 
 
 @pytest.mark.parametrize(
