@@ -235,14 +235,17 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
                         color="ranking",
                         color_map=LINES,
                         title="Cumulative DCG against the ideal",
+                        y_lim=[0, None],
                         height=240,
                     )
                     ndcg_plot = gr.LinePlot(x="k", y="nDCG", title="nDCG at every cutoff", y_lim=[0, 1], height=240)
             step_table = gr.HTML(first[3], elem_id="steps")
             cutoff_table = gr.HTML(first[4], elem_id="by-cutoff")
             with gr.Row():
-                ranking_signature = gr.Textbox(first[5], label="Signature", buttons=["copy"], elem_id="signature")
-                link = gr.Textbox(label=LINK, buttons=["copy"], max_lines=3, elem_id="link")
+                ranking_signature = gr.Textbox(
+                    first[5], label="Signature", buttons=["copy"], min_width=300, elem_id="signature"
+                )
+                link = gr.Textbox(label=LINK, buttons=["copy"], max_lines=3, min_width=300, elem_id="link")
             ranking_code = gr.Textbox(
                 first[6], label="The same in Python", lines=8, max_lines=20, buttons=["copy"], elem_id="code"
             )
@@ -262,7 +265,10 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
             pairs = gr.HTML(elem_id="pairs")
             bars = gr.BarPlot(x="query", y="value", title="Query by query", sort="y", x_label_angle=-90, height=300)
             queries = gr.Dataframe(
-                label="Every query: choose one to open its ranking", interactive=False, elem_id="queries"
+                headers=["query", "score"],
+                label="Every query: choose one to open its ranking by the run of that column",
+                interactive=False,
+                elem_id="queries",
             )
             runs_signature = gr.Textbox(label="Signature", buttons=["copy"])
             runs_csv = gr.HTML()

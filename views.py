@@ -186,7 +186,10 @@ def score_ranking(rows: Rows, cutoffs: str, *choices: Any) -> tuple[Any, ...]:
     table = steps(ndcg, ranking, options, ks[0])
     by_cutoff = curves(ndcg, ranking, options)
     name = next(iter(result))
+    scores = [score for score in ranking.score if score is not None]
     note = "The order of tied documents does not change this score."
+    if len(set(scores)) == len(scores):
+        note = "No documents are tied."
     if worst != best:
         note = f"Tied documents: by their order, {name} could be anything from {worst[0]:.4f} to {best[0]:.4f}."
     if table["ideal"].sum() <= 0:

@@ -182,8 +182,8 @@ def test_the_page_opens_with_an_example_scored(visit: Opener, ndcg: evaluate.Met
 @pytest.mark.parametrize(
     ("name", "relevance", "scores", "said"),
     [
-        ("Perfect", [3, 2, 1, 0], [4, 3, 2, 1], "does not change"),
-        ("Reversed", [0, 1, 2, 3], [4, 3, 2, 1], "does not change"),
+        ("Perfect", [3, 2, 1, 0], [4, 3, 2, 1], "No documents are tied."),
+        ("Reversed", [0, 1, 2, 3], [4, 3, 2, 1], "No documents are tied."),
         ("All tied", [3, 2, 1, 0], [1, 1, 1, 1], "anything from 0.6138 to 1.0000"),
         ("Nothing relevant", [0, 0, 0], [3, 2, 1], "Nothing relevant was judged"),
         ("Relevant documents not retrieved", [3, 2, 3, 0, 1, 2, 3, 2], [6, 5, 4, 3, 2, 1, None, None], "loses"),
