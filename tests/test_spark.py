@@ -74,7 +74,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "defaults")
 def test_means_are_those_of_compute(
     ndcg: evaluate.Metric, table: pa.Table, frame: Any, options: dict[str, Any]
 ) -> None:
