@@ -2,12 +2,13 @@
 PYTHON ?= $(firstword $(shell command -v python3.11) $(shell command -v python3))
 NAME ?= nDCG
 SPACE ?= user/$(NAME)
+MINUTES ?= 10
 BIN := .venv/bin
 MODULES := conventions.py rankings.py report.py scoring.py significance.py spark.py trainer.py trec.py
 PAGE := app.py choices.py figures.py uploads.py views.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench app space publish clean
+.PHONY: help demo test fuzz check bench app space publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +17,10 @@ demo: .venv/demo.done ## score real rankings: two image searches over scikit-lea
 	@$(BIN)/python examples/image_search.py
 
 test: .venv/test.done ## run the tests
-	@HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+	@HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 3 --dist loadgroup
+
+fuzz: .venv/test.done ## score random rankings in every form for MINUTES=10, next to a slow reference
+	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/test_fuzz.py
 
 check: .venv/check.done ## the gate: lint, format, types, tests
 	$(BIN)/ruff check .

@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from reference import slow_scores
 from sklearn.metrics import dcg_score, ndcg_score
 
 import scoring
@@ -40,47 +40,6 @@ def of_sklearn(function: Callable[..., float], batch: "Batch", rows: slice = sli
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(batch.relevance[rows], batch.score[rows], k=batch.k, sample_weight=weight, **options)
-
-
-def slow_scores(
-    relevance: Sequence[Any],
-    score: Sequence[Any],
-    k: int | None = None,
-    gain: Callable[[Any], Any] = lambda r: r,
-    log_base: float = 2.0,
-    ties: str = "average",
-    zero_division: float = 0.0,
-) -> dict[str, float]:
-    """One query by the book, one document at a time; None: not judged or not retrieved."""
-    documents = [
-        (s, Fraction(0 if r is None else gain(r)))
-        for r, s in zip(relevance, score, strict=True)
-        if s is not None and s != -math.inf
-    ]
-    documents.sort(key=lambda document: document[0], reverse=True)  # of equals, the first in the input stays first
-    ranked: list[Fraction] = []
-    for _, group in itertools.groupby(documents, key=lambda document: document[0]):
-        gains = [g for _, g in group]
-        ranked += {
-            "average": [sum(gains, Fraction(0)) / len(gains)] * len(gains),
-            "first": gains,
-            "last": gains[::-1],
-            "best": sorted(gains, reverse=True),
-            "worst": sorted(gains),
-        }[ties]
-    ideal = sorted((Fraction(gain(r)) for r in relevance if r is not None), reverse=True)
-
-    def dcg(gains: list[Fraction]) -> float:
-        return math.fsum(float(g) / math.log(rank + 1, log_base) for rank, g in enumerate(gains[:k], 1))
-
-    # whether anything is relevant must not depend on the sign of the logarithm
-    positive = dcg(ideal) * math.log(log_base) > 0
-    return {
-        "nDCG": dcg(ranked) / dcg(ideal) if positive else zero_division,
-        "DCG": dcg(ranked),
-        "IDCG": dcg(ideal),
-        "CG": float(sum(ranked[:k], Fraction(0))),
-    }
 
 
 # --- Random batches --------------------------------------------------------------------------------------------------

@@ -181,6 +181,7 @@ session.stop()
 """
 
 
+@pytest.mark.xdist_group("processes")
 def test_spark_connect_gives_the_same(ndcg: evaluate.Metric) -> None:
     process = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", CONNECT],
@@ -198,6 +199,7 @@ def test_spark_connect_gives_the_same(ndcg: evaluate.Metric) -> None:
     assert printed[2].startswith("reference: query 'q': the relevance -")
 
 
+@pytest.mark.xdist_group("processes")
 def test_the_example_job_scores_parquet_files(ndcg: evaluate.Metric, table: pa.Table, tmp_path: Path) -> None:
     import pyspark
 
