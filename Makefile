@@ -4,7 +4,7 @@ NAME ?= nDCG
 SPACE ?= user/$(NAME)
 MINUTES ?= 10
 BIN := .venv/bin
-MODULES := conventions.py rankings.py report.py scoring.py significance.py spark.py trainer.py trec.py
+MODULES := batches.py conventions.py rankings.py report.py scoring.py significance.py spark.py trainer.py trec.py
 PAGE := app.py choices.py figures.py uploads.py views.py
 
 .DEFAULT_GOAL := help

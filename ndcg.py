@@ -9,11 +9,15 @@ import hashlib
 import inspect
 import math
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import datasets
 import evaluate
@@ -21,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from .batches import Writer, read_batches
 from .conventions import CONVENTIONS
 from .rankings import Columns, Rankings, parts, plain, read, to_arrow
 from .report import Comparison, Pair, Report, Resampling, Score
@@ -395,12 +400,19 @@ def _by_query(
     """What there is to say of each query, part by part of the input: columns by name."""
     described: list[dict[str, NDArray[Any]]] = []
     queries = 0
+    bar = None
     for part in parts(
         _from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids, **options.reading
     ):
+        if described and bar is None:
+            bar = _progress(len(predictions), "Scoring", " queries", initial=queries)
         with _Places(part, queries):
             described.append(describe(part))
         queries += part.queries
+        if bar is not None:
+            bar.update(part.queries)
+    if bar is not None:
+        bar.close()
     if not queries:
         raise ValueError("predictions and references hold no queries; there is nothing to score")
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
@@ -561,9 +573,9 @@ def _scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
     return (values / scale[:, np.newaxis]).reshape(-1, values.shape[2]), scale
 
 
-def _progress(resamples: int) -> Any:
+def _progress(total: int, doing: str = "Resampling", unit: str = " resamples", initial: int = 0) -> Any:
     """A bar that shows itself where it takes a few seconds, as those of datasets do and unless they are disabled."""
-    return datasets.utils.tqdm(total=resamples, desc="Resampling", unit=" resamples", delay=2, leave=False)
+    return datasets.utils.tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False)
 
 
 def _resampling(confidence: Any, resamples: Any, seed: Any) -> Resampling:
@@ -587,6 +599,34 @@ def _from_file(side: Any, kind: str, argument: str = "") -> Any:
         raise ValueError(f"{argument}: {os.fspath(side)}: {problem}") from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
+
+
+def _widest(*schemas: pa.Schema) -> pa.Schema:
+    """Lists of float64 where one of the schemas has these, of float32 elsewhere."""
+    wide = [pa.list_(pa.float64()) in (schema.field(name).type for schema in schemas) for name in schemas[0].names]
+    kinds = [pa.list_(pa.float64() if each else pa.float32()) for each in wide]
+    return pa.schema(list(zip(schemas[0].names, kinds, strict=True)))
+
+
+def _together(tables: list[pa.Table]) -> pa.Table:
+    """Tables as one; where their numbers are of different widths, in the wider."""
+    schemas = [table.schema for table in tables if table.num_rows] or [tables[0].schema]
+    schema = _widest(*schemas)
+    return pa.concat_tables(table.cast(schema) for table in tables)
+
+
+class _Held(NamedTuple):
+    """What a compute has read and not yet been able to score; replaced as a whole."""
+
+    added: tuple[pa.Table, ...] = ()  # here
+    rest: tuple[pa.Table, ...] = ()  # by the other processes
+    files: tuple[tuple[str, Any], ...] = ()  # with their locks
+    writer: Any = None  # of the last of what was added here
+
+    @property
+    def queries(self) -> int:
+        """How many they are."""
+        return sum(table.num_rows for table in (*self.added, *self.rest))
 
 
 class _Places:
@@ -689,13 +729,32 @@ class NDCG(evaluate.Metric):
         super().__init__(*args, **kwargs)
         # The ids of the queries added, as sorted runs of 64-bit numbers.
         self._added_ids: list[NDArray[np.int64]] = []
-        # What a compute has read and not yet been able to score: its tables, how many of
-        # their queries were added here rather than by other processes, its files and locks.
-        self.data: Any
+        self._lock = threading.Lock()
         self.buf_writer: Any
-        self._collected: list[pa.Table] = []
-        self._added = 0
-        self._collected_files: list[tuple[str, Any]] = []
+        self.writer: Any
+        self.cache_file_name: Any
+        self._held = _Held()
+        # The file that a process other than 0 has left to it.
+        self._handed_over: str | None = None
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep a second thread out, whose batches would get mixed up with these."""
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError("this metric is in use by another thread; load one for each thread")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._holds_batches():
+            raise TypeError("this metric holds batches, which cannot be copied to another process; compute them before")
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
 
     def _info(self) -> evaluate.MetricInfo:
         lists = datasets.Sequence(datasets.Value("float64"))
@@ -714,7 +773,8 @@ class NDCG(evaluate.Metric):
 
     def __len__(self) -> int:
         """The number of queries added and not yet computed."""
-        return int(super().__len__() + sum(table.num_rows for table in self._collected))
+        waiting = self.writer is not None and self.writer is not self._held.writer
+        return self._held.queries + (len(self.writer) if waiting else 0)
 
     def add_batch(
         self, *, predictions: Any = None, references: Any = None, query_ids: Any = None, ignore_index: Any = None
@@ -723,8 +783,8 @@ class NDCG(evaluate.Metric):
 
         A query that was added before, by its id, is refused: its documents belong into one batch.
         """
-        table, ids = self._table(predictions, references, query_ids, _ignore_index(ignore_index))
-        self._write(table, ids)
+        with self._alone():
+            self._write(*self._table(predictions, references, query_ids, _ignore_index(ignore_index)))
 
     def add(
         self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
@@ -737,7 +797,8 @@ class NDCG(evaluate.Metric):
             prediction, reference = predictions, references
         elif predictions is not None or references is not None:
             raise ValueError("give one query as prediction and reference or as predictions and references, not as both")
-        self._write(*self._table([prediction], [reference]))
+        with self._alone():
+            self._write(*self._table([prediction], [reference]))
 
     def compute(
         self,
@@ -792,6 +853,14 @@ class NDCG(evaluate.Metric):
             raise ValueError("query_ids without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
             return score(predictions, references, query_ids=query_ids)
+        with self._alone():
+            return self._over_batches(predictions, references, query_ids, options, score)
+
+    def _over_batches(
+        self, predictions: Any, references: Any, query_ids: Any, options: Options, score: Callable[..., Result]
+    ) -> Result | None:
+        """The same where there are batches or other processes."""
+        given = predictions is not None or references is not None
         if options.ties == "docid":
             problem = "batches and several processes keep no document ids"
             hint = 'where documents are in ascending order of their ids, ties="last" is the same'
@@ -799,19 +868,21 @@ class NDCG(evaluate.Metric):
         table, ids = self.features.arrow_schema.empty_table(), np.empty(0, np.int64)
         if given:
             table, ids = self._table(predictions, references, query_ids, options.ignore_index)
-        if self.num_process > 1 and not self._collected:
+        if self.num_process > 1 and not self._held.files:
             if table.num_rows:  # refused here, it is not yet among the others' queries
                 _values(table["references"], table["predictions"], options)
             if self.process_id > 0:
                 self._write(table, ids)
                 self._finalize()
+                self._handed_over, self._added_ids = self.cache_file_name, []
                 self.cache_file_name = self.filelock = None
                 return None
             self._write(table[:0], ids)  # the cache file by which processes know each other
         if not given and not self._holds_batches():
             raise ValueError("there is nothing to score: give predictions and references, or add batches before")
         queries = self._collect()
-        queries = pa.concat_tables([queries[: self._added], table, queries[self._added :]])
+        here = sum(each.num_rows for each in self._held.added)
+        queries = _together([queries[:here], table, queries[here:]])
         result = score(queries["predictions"], queries["references"])
         self._discard()
         return result
@@ -1152,7 +1223,7 @@ class NDCG(evaluate.Metric):
         return read_qrels(path)
 
     def _holds_batches(self) -> bool:
-        return bool(self._collected) or self.cache_file_name is not None or self.buf_writer is not None
+        return bool(self._held.files or self._held.added) or self.writer is not None
 
     def _table(
         self, predictions: Any, references: Any, query_ids: Any = None, ignore_index: float | None = None
@@ -1179,35 +1250,81 @@ class NDCG(evaluate.Metric):
         return table, np.sort(numbers)
 
     def _write(self, table: pa.Table, ids: NDArray[np.int64]) -> None:
-        """Append to the cache: one query into the writer's buffer, a batch as it is."""
+        """Append to the cache."""
         if self.writer is None:
-            self.selected_feature_format = self.features
+            self._await_last_round()
             self._init_writer()
-        if table.num_rows == 1:
-            self.writer.write_row(table)
-        elif table.num_rows:
-            self.writer.write_table(table, writer_batch_size=table.num_rows)
+        if table.num_rows:
+            self.writer.write(table)
         if ids.size:
             while self._added_ids and len(self._added_ids[-1]) <= len(ids):  # few runs, of falling lengths
                 ids = np.sort(np.concatenate([self._added_ids.pop(), ids]))
             self._added_ids.append(ids)
 
+    def _init_writer(self, timeout: float = 1) -> None:
+        """Take a cache file and meet the other processes, as evaluate does, but write by a writer of our own."""
+        self.selected_feature_format = self.features
+        try:
+            super()._init_writer(timeout)
+            self.writer.close()
+            self.writer = Writer(None if self.keep_in_memory else self.cache_file_name)
+        except BaseException:
+            self.writer = None
+            if self.rendez_vous_lock is not None:
+                self.rendez_vous_lock.release()
+            raise
+
     def _collect(self) -> pa.Table:
         """Everything added, here first, then by the other processes; memory-mapped where it is on disk."""
-        if self.cache_file_name is not None or self.buf_writer is not None:
-            self._added += super().__len__()
-            self._finalize()
-            self._collected.append(self.data.with_format("arrow")[:])
+        if self.writer is not None and self.writer is not self._held.writer:
+            self.writer.finalize()
+            added, rest, files = self.writer.tables(), [], []
             if not self.keep_in_memory:
-                self._collected_files += zip(self.file_paths, self.filelocks, strict=True)
-            self.data = self.buf_writer = self.cache_file_name = self.filelock = None
-        return pa.concat_tables(self._collected) if self._collected else self.features.arrow_schema.empty_table()
+                paths, locks = self._get_all_cache_files()
+                try:
+                    tables = [read_batches(path, process) for process, path in enumerate(paths)]
+                except ValueError:
+                    for lock in locks[1:]:
+                        lock.release()
+                    raise
+                added, rest = tables[0], list(chain.from_iterable(tables[1:]))
+                files = list(zip(paths, locks, strict=True))
+            held = self._held
+            self._held = _Held((*held.added, *added), (*held.rest, *rest), (*held.files, *files), self.writer)
+        self.writer = self.buf_writer = self.cache_file_name = self.filelock = None
+        return _together([self.features.arrow_schema.empty_table(), *self._held.added, *self._held.rest])
+
+    def _get_all_cache_files(self) -> tuple[list[str], list[Any]]:
+        """The files of all processes and their locks, once all have written them."""
+        try:
+            files: tuple[list[str], list[Any]] = super()._get_all_cache_files()
+        except ValueError as error:
+            problem = "a process has not called compute, or has died in it"
+            raise ValueError(f"{problem}, {self.timeout} seconds after process 0 did: {error}") from None
+        return files
+
+    def _check_all_processes_locks(self) -> None:
+        """Wait until all processes have begun."""
+        try:
+            super()._check_all_processes_locks()
+        except ValueError as error:
+            problem = f"not all of the {self.num_process} processes have begun within {self.timeout} seconds"
+            raise ValueError(f"{problem}; each must add a batch or compute: {error}") from None
+
+    def _await_last_round(self) -> None:
+        """Wait until process 0 has read what this process wrote for the last compute."""
+        end = time.monotonic() + self.timeout
+        while self._handed_over is not None and os.path.exists(self._handed_over):
+            if time.monotonic() > end:
+                problem = f"process 0 has not computed the last round within {self.timeout} seconds"
+                raise ValueError(f"{problem}: {self._handed_over} is still there; compute in all processes")
+            time.sleep(0.02)
+        self._handed_over = None
 
     def _discard(self) -> None:
         """Forget what has been scored, and its files; the lock of process 0 goes last."""
-        self._collected, self._added, self._added_ids = [], 0, []
-        while self._collected_files:
-            path, lock = self._collected_files.pop()
+        files, self._held, self._added_ids = self._held.files, _Held(), []
+        for path, lock in reversed(files):
             os.remove(path)
             lock.release()
 

@@ -223,7 +223,7 @@ def _without(rankings: Rankings, ignore_index: float | None, judged_only: bool) 
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
-    """Predictions and references as Arrow lists of float64, missing values as nulls.
+    """Predictions and references as Arrow lists of float32 or, if that cannot hold them, float64; missing as nulls.
 
     Raises:
         ValueError: integers that float64 cannot tell apart.
@@ -233,8 +233,10 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     lists = []
     for argument, column in (("predictions", score), ("references", relevance)):
         missing = None if column.present is None else ~column.present
+        kind = column.values.dtype
+        narrow = kind.itemsize <= (4 if kind.kind == "f" else 2)
         try:
-            values = pa.array(column.values, mask=missing).cast(pa.float64())
+            values = pa.array(column.values, mask=missing).cast(pa.float32() if narrow else pa.float64())
         except pa.ArrowInvalid as error:
             raise ValueError(f"{argument}: integers beyond 2**53 cannot be stored exactly: {error}") from None
         lists.append(pa.ListArray.from_arrays(pa.array(column.offsets, pa.int32()), values))

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -70,7 +71,9 @@ def spark_session() -> Any:
         "driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     }.items():
         builder = builder.config(f"spark.{name}", value)
-    session = builder.getOrCreate()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of JAX, where it is loaded, since this forks
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
 

@@ -10,6 +10,7 @@ import yaml
 from conftest import ROOT
 
 ROOMS = (
+    "batches.py",
     "conventions.py",
     "rankings.py",
     "report.py",

@@ -17,7 +17,7 @@ import pytest
 import tomllib
 from conftest import ROOT
 
-ROOMS = ("conventions", "rankings", "report", "scoring", "significance", "spark", "trainer", "trec")
+ROOMS = ("batches", "conventions", "rankings", "report", "scoring", "significance", "spark", "trainer", "trec")
 PAGE = ("app", "choices", "figures", "uploads", "views")
 LOAD = """
 import sys

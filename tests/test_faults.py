@@ -1,0 +1,365 @@
+"""What goes wrong on real machines: an error that says so, nothing lost or counted twice, never a part of the mean.
+
+Processes, signals, locks and full disks are real.
+"""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pytest
+from conftest import ROOT, MetricFactory
+
+GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 1]]}
+PREAMBLE = """
+import json, os, signal, sys, time
+sys.modules["transformers"] = None  # evaluate does without, and it takes long to import
+import evaluate
+del sys.modules["transformers"]
+path, cache = sys.argv[1:3]
+
+
+def load(process_id=0, num_process=1, **how):
+    return evaluate.load(path, process_id=process_id, num_process=num_process, cache_dir=cache, **{"timeout": 6, **how})
+
+
+GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 1]]}
+"""
+
+
+class Processes:
+    """Scripts in processes of their own, on one cache."""
+
+    def __init__(self, cache: Path) -> None:
+        self.cache = cache
+        self.running: list[subprocess.Popen[str]] = []
+
+    def start(self, script: str) -> subprocess.Popen[str]:
+        """Runs after the preamble."""
+        code = PREAMBLE + textwrap.dedent(script)
+        arguments = [sys.executable, "-c", code, str(ROOT / "ndcg.py"), str(self.cache)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        self.running.append(subprocess.Popen(arguments, text=True, **pipes))
+        return self.running[-1]
+
+    def run(self, script: str) -> str:
+        process = self.start(script)
+        output, errors = process.communicate(timeout=100)
+        assert process.returncode == 0, errors
+        return output.strip()
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Iterator[Processes]:
+    started = Processes(tmp_path / "cache")
+    yield started
+    for process in started.running:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def right(ndcg: evaluate.Metric) -> float:
+    return ndcg.compute(**GOOD)["nDCG"]
+
+
+# Several processes
+
+FIRST = """
+metric = load(0, 2)
+try:
+    metric.add_batch(**GOOD)
+    print(metric.compute())
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_a_process_that_never_started_is_an_error_within_the_timeout(processes: Processes) -> None:
+    start = time.monotonic()
+    message = processes.run(FIRST)
+    assert message.startswith(
+        "not all of the 2 processes have begun within 6 seconds; each must add a batch or compute"
+    )
+    assert time.monotonic() - start < 60
+
+
+@pytest.mark.parametrize("when", ["between batches", "before its compute"])
+def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes: Processes, when: str) -> None:
+    more = "metric.add_batch(**GOOD)" if when == "before its compute" else ""
+    second = processes.start(
+        f"""
+        metric = load(1, 2)
+        metric.add_batch(**GOOD)
+        {more}
+        os.kill(os.getpid(), signal.SIGKILL)
+        """
+    )
+    message = processes.run(FIRST)
+    assert second.wait() == -signal.SIGKILL
+    assert message.startswith("the cache file of process 1 is cut off: the process died before its compute")
+
+
+def test_a_process_that_does_not_compute_is_an_error_within_the_timeout(processes: Processes) -> None:
+    processes.start(
+        """
+        metric = load(1, 2)
+        metric.add_batch(**GOOD)
+        time.sleep(100)
+        """
+    )
+    message = processes.run(FIRST)
+    assert message.startswith("a process has not called compute, or has died in it, 6 seconds after process 0 did")
+
+
+def test_what_a_killed_run_left_neither_blocks_the_next_nor_enters_it(processes: Processes, right: float) -> None:
+    for process_id in (0, 1):
+        processes.start(
+            f"""
+            metric = load({process_id}, 2, timeout=30)
+            metric.add_batch(predictions=[[1, 2]] * 50, references=[[1, 0]] * 50)
+            os.kill(os.getpid(), signal.SIGKILL)
+            """
+        )
+    for process in processes.running:
+        assert process.wait() == -signal.SIGKILL, process.communicate()
+    assert len(list(processes.cache.rglob("*.arrow"))) == 2
+    second = processes.start(
+        """
+        metric = load(1, 2, timeout=30)
+        metric.add_batch(**GOOD)
+        metric.compute()
+        """
+    )
+    assert processes.run(FIRST.replace("load(0, 2)", "load(0, 2, timeout=30)")) == str({"nDCG": right})
+    assert second.wait(30) == 0
+    assert not list(processes.cache.rglob("*.arrow"))
+
+
+def test_a_process_that_is_ahead_waits_until_its_last_round_is_read(processes: Processes) -> None:
+    """Round after round under one experiment id; process 0 is the slow one."""
+    rounds = """
+        metric = load({0}, 2, timeout=30)
+        values = []
+        for at in range(4):
+            metric.add_batch(predictions=[[1, 2, 3]] * (at + 1), references=[[{0}, at, 1]] * (at + 1))
+            if {0} == 0:
+                time.sleep(.4)
+            values.append(metric.compute(use_aggregator=False))
+        print(json.dumps(values))
+        """
+    second = processes.start(rounds.format(1))
+    found = json.loads(processes.run(rounds.format(0)))
+    assert second.wait(30) == 0
+    ndcg = evaluate.load(str(ROOT / "ndcg.py"))
+    for at, values in enumerate(found):
+        references = [[0, at, 1]] * (at + 1) + [[1, at, 1]] * (at + 1)
+        both = {"predictions": [[1, 2, 3]] * (2 * at + 2), "references": references}
+        assert values == ndcg.compute(**both, use_aggregator=False)
+
+
+def test_eight_processes_of_their_own_do_not_disturb_each_other(processes: Processes, ndcg: evaluate.Metric) -> None:
+    for number in range(8):
+        processes.start(
+            f"""
+            metric = load()
+            for at in range(20):
+                metric.add_batch(predictions=[[{number}, at, 3]], references=[[1, 2, {number}]])
+            print(metric.compute())
+            """
+        )
+    for number, process in enumerate(processes.running):
+        output, errors = process.communicate(timeout=100)
+        rows = {"predictions": [[number, at, 3] for at in range(20)], "references": [[1, 2, number]] * 20}
+        assert output.strip() == str(ndcg.compute(**rows)), errors
+    assert not list(processes.cache.rglob("*.arrow"))
+
+
+# Signals
+
+
+@pytest.mark.parametrize("where", ["add_batch", "compute"])
+def test_an_interrupt_loses_nothing_and_counts_nothing_twice(processes: Processes, where: str) -> None:
+    """The interrupt comes at 12 moments of a call that takes about a second."""
+    found = json.loads(
+        processes.run(
+            f"""
+            import threading
+            import numpy as np
+            rng = np.random.default_rng(0)
+            scores, relevance = rng.random((600, 2000)), rng.integers(0, 3, (600, 2000))
+            batch = {{"predictions": scores, "references": relevance}}
+            expected = load().compute(**batch, k=10)
+            outcomes = []
+            for moment in range(12):
+                metric = load()
+                metric.add_batch(**batch)
+                added = 1
+                threading.Timer(.002 * 2 ** (moment / 2), os.kill, (os.getpid(), signal.SIGINT)).start()
+                try:
+                    while True:
+                        if {where!r} == "add_batch":
+                            metric.add_batch(**batch)
+                            added += 1
+                        else:
+                            result = metric.compute(k=10)
+                            assert result == expected, result
+                            metric.add_batch(**batch)
+                except KeyboardInterrupt:
+                    pass
+                queries = len(metric)
+                if queries:
+                    result = metric.compute(k=10)["nDCG@10"]
+                    assert abs(result - expected["nDCG@10"]) < 1e-12, (result, expected)
+                outcomes.append([queries, added])
+            print(json.dumps(outcomes))
+            """
+        )
+    )
+    assert len(found) == 12
+    for queries, added in found:
+        if where == "add_batch":  # the batch that was interrupted is in it, or not
+            assert queries in (600 * added, 600 * (added + 1))
+        else:
+            assert queries in (0, 600)
+
+
+# Disks
+
+
+def test_a_full_disk_is_an_error_and_what_was_added_before_is_kept(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a small disk needs rights")
+    try:
+        metric = evaluate.load(str(ROOT / "ndcg.py"), cache_dir=str(small))
+        rng = np.random.default_rng(0)
+        batch = {"predictions": rng.random((10, 100)), "references": rng.integers(0, 3, (10, 100))}
+        metric.add_batch(**batch)
+        too_much = {"predictions": rng.random((1000, 100)), "references": rng.integers(0, 3, (1000, 100))}
+        with pytest.raises(OSError, match="No space left"):
+            metric.add_batch(**too_much)
+        assert len(metric) == 10
+        metric.add_batch(**batch)
+        found = metric.compute()
+        assert found == evaluate.load(str(ROOT / "ndcg.py")).compute(
+            **{name: np.concatenate([side, side]) for name, side in batch.items()}
+        )
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def test_a_cache_file_that_vanished_is_an_error(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+    metric = fresh_metric()
+    metric.add_batch(**GOOD)
+    next(tmp_path.rglob("*.arrow")).unlink()
+    with pytest.raises(ValueError, match=r"the cache file of process 0 is gone: .*arrow; add its batches again"):
+        metric.compute()
+
+
+def test_a_cache_file_that_was_cut_is_an_error(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+    metric = fresh_metric()
+    metric.add_batch(**GOOD)
+    metric.writer.finalize()
+    path = next(tmp_path.rglob("*.arrow"))
+    os.truncate(path, path.stat().st_size - 16)
+    with pytest.raises(ValueError, match="the cache file of process 0 is cut off"):
+        metric.compute()
+
+
+# Copies and threads
+
+
+def _score_in_a_worker(metric: evaluate.Metric) -> Any:
+    metric.add_batch(**GOOD)
+    return metric.compute()
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_may_be_given_the_metric(fresh_metric: MetricFactory, right: float, method: str) -> None:
+    metric = fresh_metric()
+    with get_context(method).Pool(2) as pool:
+        assert pool.map(_score_in_a_worker, [metric] * 4) == [{"nDCG": right}] * 4
+
+
+def test_a_metric_is_pickled_while_it_holds_nothing(fresh_metric: MetricFactory, right: float) -> None:
+    metric = fresh_metric()
+    assert pickle.loads(pickle.dumps(metric)).compute(**GOOD) == {"nDCG": right}
+    metric.add_batch(**GOOD)
+    with pytest.raises(TypeError, match=r"holds batches.* compute them before"):
+        pickle.dumps(metric)
+    assert metric.compute() == {"nDCG": right}
+
+
+def test_two_threads_may_not_add_to_one_metric_at_the_same_time(fresh_metric: MetricFactory, ndcg: Any) -> None:
+    metric = fresh_metric()
+    errors: list[str] = []
+
+    def add(number: int) -> None:
+        for _ in range(30):
+            try:
+                metric.add_batch(predictions=np.full((50, 200), number), references=np.ones((50, 200)))
+                added.append(50)
+            except RuntimeError as error:
+                errors.append(str(error))
+
+    added: list[int] = []
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(metric) == sum(added)
+    assert all("in use by another thread" in error for error in errors)
+    assert metric.compute() == {"nDCG": 1.0}
+
+
+# Extremes
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references"),
+    [
+        (np.empty((3, 0)), np.empty((3, 0))),
+        ([[], [], []], [[], [], []]),
+        (np.empty((0, 3)), np.empty((0, 3))),
+    ],
+    ids=["no documents", "no documents in lists", "no queries"],
+)
+def test_nothing_to_rank(fresh_metric: MetricFactory, predictions: Any, references: Any) -> None:
+    metric = fresh_metric()
+    metric.add_batch(predictions=predictions, references=references)
+    assert len(metric) == len(predictions)
+    if len(predictions):
+        assert metric.compute() == {"nDCG": 0.0}
+    else:
+        with pytest.raises(ValueError, match="no queries"):
+            metric.compute()
+
+
+def test_one_query_of_millions_of_documents_and_millions_of_one(fresh_metric: MetricFactory) -> None:
+    rng = np.random.default_rng(0)
+    scores, relevance = rng.random(3_000_000, np.float32), (rng.random(3_000_000) < 1e-3).astype(np.float32)
+    metric = fresh_metric()
+    metric.add_batch(predictions=scores[np.newaxis], references=relevance[np.newaxis])
+    order = np.argsort(-scores, kind="stable")
+    assert len(np.unique(scores[relevance > 0])) == np.count_nonzero(relevance)
+    discount = 1 / np.log2(np.arange(2, 3_000_002))
+    ideal = discount[: np.count_nonzero(relevance)].sum()
+    assert metric.compute()["nDCG"] == pytest.approx((relevance[order] * discount).sum() / ideal, rel=1e-4)  # ties
+    metric.add_batch(predictions=scores[:, np.newaxis], references=relevance[:, np.newaxis])
+    assert metric.compute()["nDCG"] == pytest.approx(relevance.mean(dtype=np.float64), rel=1e-12)
