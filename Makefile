@@ -8,10 +8,10 @@ MODULES := batches.py conventions.py rankings.py report.py scoring.py significan
 PAGE := app.py choices.py figures.py uploads.py views.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz check bench app space publish clean
+.PHONY: help demo test fuzz check bench bench-scale app space publish clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/demo.done ## score real rankings: two image searches over scikit-learn's digits
 	@$(BIN)/python examples/image_search.py
@@ -33,6 +33,9 @@ check: .venv/check.done ## the gate: lint, format, types, tests
 
 bench: .venv/bench.done ## measure speed and memory next to other libraries, into benchmarks/RESULTS.md: 40 minutes
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/bench.py
+
+bench-scale: .venv/bench.done ## stream 500 million scores, and 20 million rows through Spark, into benchmarks/SCALE.md
+	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/scale.py
 
 app: .venv/app.done ## open the Space's page on http://127.0.0.1:7860
 	@$(BIN)/python app.py

@@ -1,0 +1,271 @@
+"""More than memory, and more than one machine: what streaming and Spark take at scale, into benchmarks/SCALE.md.
+
+python benchmarks/scale.py                 # everything: 15 minutes, 8 GB of disk
+python benchmarks/scale.py streaming       # or spark
+"""
+
+import argparse
+import os
+import platform
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+HERE = Path(__file__).resolve().parent
+NDCG = str(HERE.parent / "ndcg.py")
+BATCH = 1_000, 1_000  # queries, documents
+BATCHES = 500
+ROWS = 20_000_000
+
+
+class Stock(evaluate.Metric):
+    """A metric as evaluate's own are: values encoded one by one."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        lists = datasets.Sequence(datasets.Value("float"))
+        features = datasets.Features({"predictions": lists, "references": lists})
+        return evaluate.MetricInfo(description="", citation="", inputs_description="", features=features)
+
+    def _compute(self, predictions: Any, references: Any) -> dict[str, float]:
+        return {}
+
+
+@contextmanager
+def anonymous_memory(found: dict[str, float], name: str) -> Iterator[None]:
+    """The highest anonymous memory of this process meanwhile, in megabytes: pages of mapped files aside."""
+    done = threading.Event()
+
+    def now() -> float:
+        (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssAnon"))
+        return int(line.split()[1]) / 1000
+
+    def watch() -> None:
+        while not done.wait(0.05):
+            found[name] = max(found.get(name, 0), now())
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def batch_of(at: int) -> dict[str, Any]:
+    """Scores and relevances of 1,000 queries in 32-bit floats."""
+    rng = np.random.default_rng(at)
+    relevance = rng.integers(0, 4, BATCH, dtype=np.int8) * (rng.random(BATCH, np.float32) < 0.05)
+    return {"predictions": rng.random(BATCH, np.float32), "references": relevance.astype(np.float32)}
+
+
+def streaming() -> list[str]:
+    """500 million scores through batches."""
+    memory: dict[str, float] = {}
+    by_hand, adding, kernel = [], 0.0, 0.0
+    stock_rate = []
+    with tempfile.TemporaryDirectory(dir=".") as cache:
+        metric = evaluate.load(NDCG, cache_dir=cache)
+        plain = evaluate.load(NDCG)
+        for at in range(BATCHES):
+            batch = batch_of(at)
+            with anonymous_memory(memory, "adding"):
+                start = time.perf_counter()
+                metric.add_batch(**batch)
+                adding += time.perf_counter() - start
+            start = time.perf_counter()
+            by_hand.append(plain.compute(**batch, k=10)["nDCG@10"])
+            kernel += time.perf_counter() - start
+            if at % 100 == 0:
+                stock = Stock(cache_dir=f"{cache}/stock")
+                few = {name: side[:100] for name, side in batch.items()}
+                start = time.perf_counter()
+                stock.add_batch(**few)
+                stock_rate.append(few["predictions"].size / (time.perf_counter() - start))
+                stock.writer.close()
+        size = sum(path.stat().st_size for path in Path(cache).rglob("*.arrow")) / 1e9
+        with anonymous_memory(memory, "computing"):
+            start = time.perf_counter()
+            found = metric.compute(k=10)["nDCG@10"]
+            computing = time.perf_counter() - start
+    scores = BATCHES * BATCH[0] * BATCH[1]
+    rate, stock_mean = scores / adding, float(np.median(stock_rate))
+    difference = abs(found - float(np.mean(by_hand)))
+    return [
+        "## Streaming",
+        "",
+        f"{scores / 1e6:,.0f} million 32-bit scores: {BATCHES} batches, {BATCH[0]:,} queries of {BATCH[1]:,} documents each.",
+        "",
+        "| | goal | found |",
+        "|---|---|---|",
+        f"| rate of `add_batch` over that of a stock `evaluate.Metric` | ≥ 20× | {rate / stock_mean:.1f}× |",
+        f"| time of `compute()` from the cache over that of the batches in memory | ≤ 2× | {computing / kernel:.2f}× |",
+        f"| highest anonymous memory while adding | < 1 GB | {memory['adding']:.0f} MB |",
+        f"| highest anonymous memory while computing | < 1 GB | {memory['computing']:.0f} MB |",
+        f"| difference from the batches scored by hand | 0 | {difference:.1e} |",
+        f"| bytes on disk for a score and its relevance | | {size * 1e9 / scores:.2f} |",
+        "",
+        f"Adding took {adding:.1f} s, computing {computing:.1f} s, the batches by hand {kernel:.1f} s.",
+    ]
+
+
+# Spark
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def cluster() -> Iterator[tuple[str, list["subprocess.Popen[bytes]"]]]:
+    """A master and two workers in processes of their own."""
+    import pyspark
+
+    spark_class = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
+    port = _free_port()
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    folder = tempfile.mkdtemp(dir=".")
+    deploy = "org.apache.spark.deploy"
+    commands = [[f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]]
+    worker = [f"{deploy}.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "3g"]
+    commands += [[*worker, "--work-dir", f"{folder}/{at}", f"spark://127.0.0.1:{port}"] for at in range(2)]
+    processes = []
+    try:
+        for command in commands:
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+            processes.append(subprocess.Popen([spark_class, *command], env=environment, **quiet))  # noqa: S603
+            time.sleep(8)
+        yield f"spark://127.0.0.1:{port}", processes[1:]
+    finally:
+        for process in processes:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def rows_of(rows: int, long_query: bool = False) -> pa.Table:
+    """Documents of queries of a hundred each, in no order; with `long_query` a tenth of them are of one."""
+    rng = np.random.default_rng(rows)
+    query = rng.integers(0, rows // 100, rows)
+    if long_query:
+        query[rng.random(rows) < 0.1] = 0
+    relevance = (rng.random(rows) < 0.05) * rng.integers(1, 4, rows)
+    columns = {"query": query, "document": np.arange(rows), "score": rng.random(rows).round(4)}
+    return pa.table({**columns, "relevance": relevance.astype(np.int8)})
+
+
+def in_memory(ndcg: evaluate.Metric, table: pa.Table) -> float:
+    """What `compute` says of the same rows."""
+    flat = {"predictions": table["score"], "references": table["relevance"], "query_ids": table["query"]}
+    return float(ndcg.compute(**flat, k=10)["nDCG@10"])
+
+
+def spark() -> list[str]:
+    """20 million rows on a master and two workers."""
+    from pyspark.sql import SparkSession, functions
+
+    ndcg = evaluate.load(NDCG)
+    columns = {"query": "query", "prediction": "score", "reference": "relevance"}
+    lines = ["| | goal | found |", "|---|---|---|"]
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    with cluster() as (address, workers), tempfile.TemporaryDirectory(dir=".") as folder:
+        builder = SparkSession.builder.master(address).config("spark.driver.host", "127.0.0.1")
+        builder = builder.config("spark.executor.memory", "2g").config("spark.ui.enabled", "false")
+        session = builder.config("spark.driver.memory", "4g").getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+
+        def timed(rows: int, long_query: bool = False) -> tuple[float, float, pa.Table, Any]:
+            path = str(Path(folder).resolve() / f"{rows}-{long_query}.parquet")
+            table = rows_of(rows, long_query)
+            pq.write_table(table, path, row_group_size=1_000_000)
+            frame = session.read.parquet(path)
+            start = time.perf_counter()
+            found = ndcg.compute_spark(frame, **columns, k=10)["nDCG@10"]
+            return time.perf_counter() - start, found, table, frame
+
+        timed(200_000)  # the workers start
+        seconds = {}
+        for rows in (ROWS // 10, ROWS):
+            seconds[rows], found, table, frame = timed(rows)
+        expected = whole = in_memory(ndcg, table)
+        growth = seconds[ROWS] / seconds[ROWS // 10] / 10
+        millions = f"{ROWS // 1_000_000} million rows"
+        same = f"{abs(found - expected) / expected:.1e}"
+        lines += [
+            f"| {millions}, {ROWS // 100:,} queries: relative difference from `compute` | ≤ 1e-12 | {same} |",
+            f"| time per row of {millions} over that of a tenth of them | ≤ 1.2× | {growth:.2f}× |",
+        ]
+        binary = frame.withColumn("relevance", functions.expr("cast(relevance > 0 as int)"))
+        start = time.perf_counter()
+        ndcg.compute_spark(binary, **columns, k=10)
+        ours = time.perf_counter() - start
+        in_order = "transform(sort_array(collect_list(struct(score, document)), false), each -> each.document)"
+        relevant = "collect_list(if(relevance > 0, document, null))"
+        ranked = binary.groupBy("query").agg(
+            functions.expr(in_order).alias("ranked"), functions.expr(relevant).alias("relevant")
+        )
+        from pyspark.mllib.evaluation import RankingMetrics
+
+        start = time.perf_counter()
+        pairs = ranked.rdd.map(lambda row: (row.ranked, row.relevant))
+        RankingMetrics(pairs).ndcgAt(10)
+        theirs = time.perf_counter() - start
+        lines.append(
+            f"| over PySpark's `RankingMetrics.ndcgAt` on the same rows, binary | > 1× | {theirs / ours:.1f}× |"
+        )
+        long_seconds, found, table, _ = timed(ROWS // 10, long_query=True)
+        expected = in_memory(ndcg, table)
+        lines.append(
+            f"| one query of a tenth of all rows: relative difference from `compute` | ≤ 1e-12 | "
+            f"{abs(found - expected) / expected:.1e}, in {long_seconds / seconds[ROWS // 10]:.2f}× the time |"
+        )
+        killer = threading.Timer(seconds[ROWS] / 2, lambda: os.killpg(workers[0].pid, signal.SIGKILL))
+        killer.start()
+        start = time.perf_counter()
+        again = ndcg.compute_spark(frame, **columns, k=10)["nDCG@10"]
+        survived = time.perf_counter() - start
+        killer.join()
+        killed = f"a worker killed after {seconds[ROWS] / 2:.0f} s of the job: relative difference from `compute`"
+        lines.append(f"| {killed} | ≤ 1e-12 | {abs(again - whole) / whole:.1e}, after {survived:.0f} s |")
+        session.stop()
+    where = "A standalone master and two workers of one core each, as processes on this machine."
+    took = f"{millions} took {seconds[ROWS]:.0f} s; binary ones {ours:.0f} s, and PySpark's own {theirs:.0f} s."
+    return ["## Spark", "", where, "", *lines, "", took]
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=[[], "streaming", "spark"], help="default: both")
+    asked = parser.parse_args().parts or ["streaming", "spark"]
+    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "pyarrow", "datasets", "evaluate", "pyspark"))
+    head = [
+        "# At scale",
+        "",
+        f"`make bench-scale`, {time.strftime('%Y-%m-%d')}: {os.cpu_count()} CPUs, {platform.machine()}, "
+        f"Python {platform.python_version()}, {versions}.",
+    ]
+    found = [{"streaming": streaming, "spark": spark}[part]() for part in asked]
+    text = "\n".join(line for part in [head, *found] for line in [*part, ""]).rstrip() + "\n"
+    print(text)
+    if len(asked) == 2:
+        (HERE / "SCALE.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
