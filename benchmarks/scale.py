@@ -109,7 +109,7 @@ def streaming() -> list[str]:
     return [
         "## Streaming",
         "",
-        f"{scores / 1e6:,.0f} million 32-bit scores: {BATCHES} batches, {BATCH[0]:,} queries of {BATCH[1]:,} documents each.",
+        f"{scores / 1e6:,.0f} million 32-bit scores in batches of {BATCH[0]:,} queries of {BATCH[1]:,} documents.",
         "",
         "| | goal | found |",
         "|---|---|---|",
