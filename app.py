@@ -433,5 +433,5 @@ if __name__ == "__main__":
         mcp_server=True,
         ssr_mode=False,
         show_error=True,
-        state_session_capacity=100,  # each takes a fifth of a megabyte, and every call of a program is one
+        state_session_capacity=40,  # each takes a fifth of a megabyte, and every call of a program is one
     )

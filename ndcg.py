@@ -1274,6 +1274,11 @@ class NDCG(evaluate.Metric):
                 self.rendez_vous_lock.release()
             raise
 
+    def _create_cache_file(self, timeout: float = 1) -> tuple[str, Any]:
+        """A cache file and its lock; the usual one is known to be taken while a compute that was refused holds it."""
+        file: tuple[str, Any] = super()._create_cache_file(0.01 if self._held.files else timeout)
+        return file
+
     def _collect(self) -> pa.Table:
         """Everything added, here first, then by the other processes; memory-mapped where it is on disk."""
         if self.writer is not None and self.writer is not self._held.writer:

@@ -32,7 +32,8 @@ path, cache = sys.argv[1:3]
 
 
 def load(process_id=0, num_process=1, **how):
-    return evaluate.load(path, process_id=process_id, num_process=num_process, cache_dir=cache, **{"timeout": 6, **how})
+    how = {"process_id": process_id, "num_process": num_process, "cache_dir": cache, "timeout": 20, **how}
+    return evaluate.load(path, **how)
 
 
 GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 1]]}
@@ -56,7 +57,7 @@ class Processes:
 
     def run(self, script: str) -> str:
         process = self.start(script)
-        output, errors = process.communicate(timeout=100)
+        output, errors = process.communicate(timeout=200)
         assert process.returncode == 0, errors
         return output.strip()
 
@@ -91,7 +92,7 @@ def test_a_process_that_never_started_is_an_error_within_the_timeout(processes: 
     start = time.monotonic()
     message = processes.run(FIRST)
     assert message.startswith(
-        "not all of the 2 processes have begun within 6 seconds; each must add a batch or compute"
+        "not all of the 2 processes have begun within 20 seconds; each must add a batch or compute"
     )
     assert time.monotonic() - start < 60
 
@@ -121,14 +122,14 @@ def test_a_process_that_does_not_compute_is_an_error_within_the_timeout(processe
         """
     )
     message = processes.run(FIRST)
-    assert message.startswith("a process has not called compute, or has died in it, 6 seconds after process 0 did")
+    assert message.startswith("a process has not called compute, or has died in it, 20 seconds after process 0 did")
 
 
 def test_what_a_killed_run_left_neither_blocks_the_next_nor_enters_it(processes: Processes, right: float) -> None:
     for process_id in (0, 1):
         processes.start(
             f"""
-            metric = load({process_id}, 2, timeout=30)
+            metric = load({process_id}, 2, timeout=60)
             metric.add_batch(predictions=[[1, 2]] * 50, references=[[1, 0]] * 50)
             os.kill(os.getpid(), signal.SIGKILL)
             """
@@ -138,12 +139,12 @@ def test_what_a_killed_run_left_neither_blocks_the_next_nor_enters_it(processes:
     assert len(list(processes.cache.rglob("*.arrow"))) == 2
     second = processes.start(
         """
-        metric = load(1, 2, timeout=30)
+        metric = load(1, 2, timeout=60)
         metric.add_batch(**GOOD)
         metric.compute()
         """
     )
-    assert processes.run(FIRST.replace("load(0, 2)", "load(0, 2, timeout=30)")) == str({"nDCG": right})
+    assert processes.run(FIRST.replace("load(0, 2)", "load(0, 2, timeout=60)")) == str({"nDCG": right})
     assert second.wait(30) == 0
     assert not list(processes.cache.rglob("*.arrow"))
 
@@ -151,7 +152,7 @@ def test_what_a_killed_run_left_neither_blocks_the_next_nor_enters_it(processes:
 def test_a_process_that_is_ahead_waits_until_its_last_round_is_read(processes: Processes) -> None:
     """Round after round under one experiment id; process 0 is the slow one."""
     rounds = """
-        metric = load({0}, 2, timeout=30)
+        metric = load({0}, 2, timeout=60)
         values = []
         for at in range(4):
             metric.add_batch(predictions=[[1, 2, 3]] * (at + 1), references=[[{0}, at, 1]] * (at + 1))
@@ -181,7 +182,7 @@ def test_eight_processes_of_their_own_do_not_disturb_each_other(processes: Proce
             """
         )
     for number, process in enumerate(processes.running):
-        output, errors = process.communicate(timeout=100)
+        output, errors = process.communicate(timeout=200)
         rows = {"predictions": [[number, at, 3] for at in range(20)], "references": [[1, 2, number]] * 20}
         assert output.strip() == str(ndcg.compute(**rows)), errors
     assert not list(processes.cache.rglob("*.arrow"))
@@ -207,8 +208,8 @@ def test_an_interrupt_loses_nothing_and_counts_nothing_twice(processes: Processe
                 metric = load()
                 metric.add_batch(**batch)
                 added = 1
-                threading.Timer(.002 * 2 ** (moment / 2), os.kill, (os.getpid(), signal.SIGINT)).start()
                 try:
+                    threading.Timer(.002 * 2 ** (moment / 2), os.kill, (os.getpid(), signal.SIGINT)).start()
                     while True:
                         if {where!r} == "add_batch":
                             metric.add_batch(**batch)
@@ -290,6 +291,7 @@ def _score_in_a_worker(metric: evaluate.Metric) -> Any:
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.filterwarnings("ignore")  # of JAX, where it is loaded, since this forks
 def test_workers_may_be_given_the_metric(fresh_metric: MetricFactory, right: float, method: str) -> None:
     metric = fresh_metric()
     with get_context(method).Pool(2) as pool:

@@ -920,7 +920,7 @@ for number, (way, share) in enumerate(json.loads(scenarios)):
         num_process=int(num_process),
         experiment_id=f"experiment-{number}",
         cache_dir=cache_dir,
-        timeout=30,
+        timeout=90,
     )
     inputs = {"predictions": [p for p, _ in share], "references": [r for _, r in share]}
     options = {"k": [1, 3, None], "use_aggregator": False}
@@ -971,7 +971,7 @@ def in_processes(cache: Path, scenarios: list[tuple[str, list[Share]]]) -> list[
         for process in range(number)
     ]
     try:
-        outputs = [process.communicate(timeout=150) for process in processes]
+        outputs = [process.communicate(timeout=300) for process in processes]
     finally:
         for process in processes:
             process.kill()
