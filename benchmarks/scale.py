@@ -55,7 +55,9 @@ def anonymous_memory(found: dict[str, float], name: str) -> Iterator[None]:
         return int(line.split()[1]) / 1000
 
     def watch() -> None:
-        while not done.wait(0.05):
+        ended = False
+        while not ended:
+            ended = done.wait(0.005)
             found[name] = max(found.get(name, 0), now())
 
     thread = threading.Thread(target=watch)
