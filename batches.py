@@ -23,7 +23,6 @@ class _State(NamedTuple):
     schema: pa.Schema | None = None  # of the last stream in the file
     pending: tuple[pa.Table, ...] = ()  # not yet written
     kept: tuple[pa.Table, ...] = ()  # in memory
-    finished: bool = False
 
 
 class Writer:
@@ -47,6 +46,7 @@ class Writer:
 
         Raises:
             OSError: the file cannot hold it; nothing is added then.
+            ValueError: the file holds less than was added before.
         """
         state = self._state
         if state.pending and state.pending[0].schema != table.schema:
@@ -72,6 +72,9 @@ class Writer:
         """Put messages behind the bytes that count; returns where they end."""
         if self._file is None:
             raise ValueError(f"{self.path} is closed")
+        if (size := os.fstat(self._file).st_size) < end:
+            problem = f"was cut off by another: {self.path} holds {size} of its {end} bytes"
+            raise ValueError(f"the cache file {problem}; add its batches again")
         os.ftruncate(self._file, end)
         os.lseek(self._file, end, os.SEEK_SET)
         for message in messages:
@@ -82,11 +85,10 @@ class Writer:
         return end
 
     def finalize(self) -> None:
-        """End the file; there is nothing to add then. May be called again."""
-        if not self._state.finished:
-            state = self._written(self._state)
-            end = 0 if self.path is None else self._append(state.end, [END_OF_STREAM])
-            self._state = state._replace(end=end, finished=True)
+        """End the file, so that it can be read; what is added later takes the place of the end."""
+        self._state = self._written(self._state)
+        if self.path is not None:
+            self._append(self._state.end, [END_OF_STREAM])
 
     def tables(self) -> list[pa.Table]:
         """What was added to memory, once it is finished."""

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -401,18 +401,17 @@ def _by_query(
     described: list[dict[str, NDArray[Any]]] = []
     queries = 0
     bar = None
-    for part in parts(
-        _from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids, **options.reading
-    ):
-        if described and bar is None:
-            bar = _progress(len(predictions), "Scoring", " queries", initial=queries)
-        with _Places(part, queries):
-            described.append(describe(part))
-        queries += part.queries
-        if bar is not None:
-            bar.update(part.queries)
-    if bar is not None:
-        bar.close()
+    with ExitStack() as until_done:
+        for part in parts(
+            _from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids, **options.reading
+        ):
+            if described and bar is None:
+                bar = until_done.enter_context(_progress(len(predictions), "Scoring", " queries", initial=queries))
+            with _Places(part, queries):
+                described.append(describe(part))
+            queries += part.queries
+            if bar is not None:
+                bar.update(part.queries)
     if not queries:
         raise ValueError("predictions and references hold no queries; there is nothing to score")
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
@@ -601,7 +600,7 @@ def _from_file(side: Any, kind: str, argument: str = "") -> Any:
         raise ValueError(f"{argument}: {error}") from None
 
 
-def _widest(*schemas: pa.Schema) -> pa.Schema:
+def _widest(schemas: list[pa.Schema]) -> pa.Schema:
     """Lists of float64 where one of the schemas has these, of float32 elsewhere."""
     wide = [pa.list_(pa.float64()) in (schema.field(name).type for schema in schemas) for name in schemas[0].names]
     kinds = [pa.list_(pa.float64() if each else pa.float32()) for each in wide]
@@ -610,8 +609,7 @@ def _widest(*schemas: pa.Schema) -> pa.Schema:
 
 def _together(tables: list[pa.Table]) -> pa.Table:
     """Tables as one; where their numbers are of different widths, in the wider."""
-    schemas = [table.schema for table in tables if table.num_rows] or [tables[0].schema]
-    schema = _widest(*schemas)
+    schema = _widest([table.schema for table in tables if table.num_rows] or [tables[0].schema])
     return pa.concat_tables(table.cast(schema) for table in tables)
 
 
@@ -880,9 +878,8 @@ class NDCG(evaluate.Metric):
             self._write(table[:0], ids)  # the cache file by which processes know each other
         if not given and not self._holds_batches():
             raise ValueError("there is nothing to score: give predictions and references, or add batches before")
-        queries = self._collect()
-        here = sum(each.num_rows for each in self._held.added)
-        queries = _together([queries[:here], table, queries[here:]])
+        self._collect()
+        queries = _together([*self._held.added, table, *self._held.rest])
         result = score(queries["predictions"], queries["references"])
         self._discard()
         return result
@@ -1251,6 +1248,7 @@ class NDCG(evaluate.Metric):
 
     def _write(self, table: pa.Table, ids: NDArray[np.int64]) -> None:
         """Append to the cache."""
+        self._part_with_read()
         if self.writer is None:
             self._await_last_round()
             self._init_writer()
@@ -1279,9 +1277,15 @@ class NDCG(evaluate.Metric):
         file: tuple[str, Any] = super()._create_cache_file(0.01 if self._held.files else timeout)
         return file
 
-    def _collect(self) -> pa.Table:
-        """Everything added, here first, then by the other processes; memory-mapped where it is on disk."""
-        if self.writer is not None and self.writer is not self._held.writer:
+    def _part_with_read(self) -> None:
+        """Let go of a writer whose batches a compute has read."""
+        if self.writer is not None and self.writer is self._held.writer:
+            self.writer = self.buf_writer = self.cache_file_name = self.filelock = None
+
+    def _collect(self) -> None:
+        """Read and hold everything added, here and by the other processes; memory-mapped where it is on disk."""
+        self._part_with_read()
+        if self.writer is not None:
             self.writer.finalize()
             added, rest, files = self.writer.tables(), [], []
             if not self.keep_in_memory:
@@ -1296,8 +1300,7 @@ class NDCG(evaluate.Metric):
                 files = list(zip(paths, locks, strict=True))
             held = self._held
             self._held = _Held((*held.added, *added), (*held.rest, *rest), (*held.files, *files), self.writer)
-        self.writer = self.buf_writer = self.cache_file_name = self.filelock = None
-        return _together([self.features.arrow_schema.empty_table(), *self._held.added, *self._held.rest])
+            self._part_with_read()
 
     def _get_all_cache_files(self) -> tuple[list[str], list[Any]]:
         """The files of all processes and their locks, once all have written them."""
