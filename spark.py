@@ -1,8 +1,8 @@
 """The measure over a Spark DataFrame, where one machine is too small.
 
 Rows are brought together by query on the executors, handed to the kernel through Arrow, and
-reduced there: the driver gets one row of sums per million documents. Executors need NumPy and
-pyarrow only; the modules that read and score rankings travel with the job, as source.
+reduced there: the driver gets a row of sums per partition and million documents. Executors need
+NumPy and pyarrow only; the modules that read and score rankings travel with the job, as source.
 """
 
 import hashlib
@@ -170,9 +170,9 @@ def _sums(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
     for table in _whole_queries(batches):
         row: dict[str, Any] = {"queries": 0, "sums": [0.0], "weights": [0.0], "problem": None}
         try:
-            queries, scored, weight = _scored(job, table)
+            _, scored, weight = _scored(job, table)
             valued = [~np.isnan(values) for values in scored]
-            row["queries"] = len(weight) if queries is None else len(queries)
+            row["queries"] = len(weight)
             row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(scored, valued, strict=True)]
             row["weights"] = [float(np.sum(weight[had])) for had in valued]
         except ValueError as problem:
@@ -197,7 +197,7 @@ def _whole_queries(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     for batch in batches:
         if not batch.num_rows:
             continue
-        nested = pa.types.is_list(batch["prediction"].type) or pa.types.is_large_list(batch["prediction"].type)
+        nested = _is_nested(batch["prediction"])
         pending.append(batch)
         documents += (pc.sum(pc.list_value_length(batch["prediction"])).as_py() or 0) if nested else batch.num_rows
         if documents < PART:
@@ -215,12 +215,14 @@ def _whole_queries(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(pending)
 
 
+def _is_nested(side: pa.Array) -> bool:
+    return bool(pa.types.is_list(side.type) or pa.types.is_large_list(side.type))
+
+
 def _begins(queries: pa.ChunkedArray) -> NDArray[np.int64]:
-    """The rows in which a query begins."""
-    if queries.null_count:
-        raise ValueError("query: a row has no query id; give each document the id of its query")
+    """The rows in which a query begins; one without an id is a query of its own."""
     ids = queries.combine_chunks()
-    differs = pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
+    differs = pc.fill_null(pc.not_equal(ids[1:], ids[:-1]), True).to_numpy(zero_copy_only=False)
     return np.concatenate([[0], 1 + np.flatnonzero(differs)])
 
 
@@ -231,15 +233,15 @@ def _scored(job: Job, table: pa.Table) -> tuple[pa.Array | None, list[NDArray[np
     queries, weight = columns.get("query"), columns.get("sample_weight")
     sides = [columns["prediction"], columns["reference"]]
     begins = np.arange(table.num_rows)
-    if not (pa.types.is_list(sides[0].type) or pa.types.is_large_list(sides[0].type)):
+    if queries is not None and queries.null_count:
+        raise ValueError("query: a row has no query id; give each one")
+    if not _is_nested(sides[0]):
         begins = _begins(table["query"])
         offsets = pa.array(np.append(begins, table.num_rows))
         sides = [pa.LargeListArray.from_arrays(offsets, side) for side in sides]
         queries = columns["query"].take(pa.array(begins))
         if "document" in columns:
             _refuse_repeats(queries, columns["document"], begins)
-    elif queries is not None and queries.null_count:
-        raise ValueError("query: a row has no query id; give each query an id")
 
     def place(query: int) -> str:
         return "a row (name a query column to learn which)" if queries is None else f"query {queries[query].as_py()!r}"
