@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
-import pandas as pd
 
 from choices import (
     CHOICES,
@@ -32,6 +31,7 @@ from views import (
     error,
     moved,
     ndcg,
+    of_judged_queries,
     opened,
     read_files,
     score_batch,
@@ -91,7 +91,7 @@ def compare(runs: list[str], qrels: str, cutoffs: str = "10", convention: str = 
     """Which of several runs is better, and how sure that is: paired tests over the queries of the qrels."""
     options = _api_options(cutoffs, convention)
     judged, read = _or_error(read_files, qrels, runs)
-    systems = {name: {query: run.get(query, {}) for query in judged} for name, run in read.items()}
+    systems = of_judged_queries(judged, read)
     found = _or_error(ndcg.compare, systems=systems, references=judged, resamples=RESAMPLES, **options)
     return {name: each for name, each in found.to_dict().items() if name != "queries"}
 
@@ -272,7 +272,6 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
             )
             runs_signature = gr.Textbox(label="Signature", buttons=["copy"])
             runs_csv = gr.HTML()
-            uploaded = gr.State()
         with gr.Tab("Batch", id="batch") as batch_tab:
             with gr.Row():
                 predictions = gr.Textbox(
@@ -364,11 +363,9 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
         """A document one place down, and its new row."""
         return moved(rows, int(row or 0) - 1, 1), max(1, min(len(rows), (row or 0) + 1))
 
-    def open_query(state: dict[str, Any] | None, shown: pd.DataFrame, event: gr.SelectData) -> tuple[Any, Any]:
+    def open_query(qrels_file: str, run_files: list[str], event: gr.SelectData) -> tuple[Any, Any]:
         """The chosen query in the first tab, as the run of the chosen column ranks it."""
-        if not state:
-            raise gr.Error("The files are no longer there: press Score again.")
-        rows, what = opened(state, str(event.row_value[0]), str(shown.columns[event.index[1]]))
+        rows, what = _or_error(opened, qrels_file, run_files, str(event.row_value[0]), event.index[1])
         return gr.Dataframe(rows, label=f"{what}; {EMPTY}"), gr.Tabs(selected="ranking")
 
     def fill_batch(path: str) -> tuple[Any, ...]:
@@ -381,7 +378,7 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
 
     def forget_runs() -> tuple[Any, ...]:
         """No result, where files or choices are no longer those that were scored."""
-        return ("<p class='note'>Press Score.</p>", *[None] * 8)
+        return ("<p class='note'>Press Score.</p>", *[None] * 7)
 
     def choose_row(event: gr.SelectData) -> int:
         """The row of the cell that was chosen."""
@@ -409,11 +406,11 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
     remove.click(without_row, [table, place], table, **QUIET)
     up.click(move_up, [table, place], [table, place], **QUIET)
     down.click(move_down, [table, place], [table, place], **QUIET)
-    outputs = [runs_score, audit, means, pairs, bars, queries, runs_signature, runs_csv, uploaded]
+    outputs = [runs_score, audit, means, pairs, bars, queries, runs_signature, runs_csv]
     files = [qrels_file, run_files]
     scoring = score_button.click(score_files, [*files, *bar], outputs, api_visibility="private")
     follow([*(each.change for each in files), *choosing], forget_runs, None, outputs, cancels=scoring)
-    queries.select(open_query, [uploaded, queries], [table, tabs], **QUIET)
+    queries.select(open_query, files, [table, tabs], **QUIET)
     batch: list[Any] = [predictions, references, weights, ids]
     batch_file.upload(fill_batch, batch_file, [batch_problem, *batch], **QUIET)
     outputs = [batch_score, histogram, batch_table, batch_signature, batch_code, batch_csv]

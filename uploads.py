@@ -171,8 +171,10 @@ def _from_json(found: dict[str, Any]) -> Mappings:
         if not isinstance(documents, dict):
             raise UploadError(f"query {query!r}: must be an object {{document: value}}")
         for document, value in documents.items():
-            if not (query + document).isprintable() and "\ud800" <= max(query + document) <= "\udfff":
-                raise UploadError(f"query {query!r}, document {document!r}: an id must be Unicode text")
+            try:
+                (query + document).encode()
+            except UnicodeEncodeError:
+                raise UploadError(f"query {query!r}, document {document!r}: an id must be Unicode text") from None
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise UploadError(f"query {query!r}, document {document!r}: {value!r} is not a number")
     return found

@@ -222,17 +222,17 @@ def moved(rows: Rows, row: int, by: int) -> list[list[Any]]:
 # Search runs
 
 
-@clearing(9)
+@clearing(8)
 def score_files(qrels_file: str | None, run_files: list[str] | None, cutoffs: str, *choices: Any) -> tuple[Any, ...]:
     """Everything the second tab shows of uploaded runs."""
     options, ks = options_of(*choices), cutoffs_of(cutoffs)
     qrels, runs = read_files(qrels_file, run_files)
-    audit = [audit_of(name, run, qrels, options, ks[0]) for name, run in runs.items()]
-    judged = {name: {query: run.get(query, {}) for query in qrels} for name, run in runs.items()}
-    how = {"references": qrels, "k": ks, "resamples": RESAMPLES, **options}
-    names = list(runs)
     if len(qrels) == 1:
         raise ValueError("The qrels have one query, and one says nothing of others: see it in the tab One ranking.")
+    audit = [audit_of(name, run, qrels, options, ks[0]) for name, run in runs.items()]
+    judged = of_judged_queries(qrels, runs)
+    how = {"references": qrels, "k": ks, "resamples": RESAMPLES, **options}
+    names = list(runs)
     if len(names) == 1:
         report = ndcg.report(predictions=judged[names[0]], **how)
         scores, pairs = {names[0]: report.scores}, []
@@ -268,7 +268,6 @@ def score_files(qrels_file: str | None, run_files: list[str] | None, cutoffs: st
         table.round(4),
         report.signature,
         csv_link(list(table.columns), table.values.tolist(), "queries.csv"),
-        {"qrels": qrels, "runs": judged},
     )
 
 
@@ -286,6 +285,11 @@ def read_files(qrels_file: str | None, run_files: list[str] | None) -> tuple[Map
         name = next(each for each in names if each not in runs)
         runs[name] = read_upload(path, "run", ndcg.read_run)
     return qrels, runs
+
+
+def of_judged_queries(qrels: Mappings, runs: Mapping[str, Mappings]) -> dict[str, Mappings]:
+    """Each run's rankings of the judged queries, empty where it has none."""
+    return {name: {query: run.get(query, {}) for query in qrels} for name, run in runs.items()}
 
 
 def audit_of(name: str, run: Mappings, qrels: Mappings, options: Mapping[str, Any], k: int | None) -> list[Any]:
@@ -311,10 +315,12 @@ def audit_of(name: str, run: Mappings, qrels: Mappings, options: Mapping[str, An
     ]
 
 
-def opened(uploaded: dict[str, Any], query: str, column: str) -> tuple[list[list[str]], str]:
+def opened(qrels_file: str, run_files: list[str], query: str, column: int) -> tuple[list[list[str]], str]:
     """A query of uploaded files as rows for the first tab, by the run of a column or the first, and a name for them."""
-    name = column if column in uploaded["runs"] else next(iter(uploaded["runs"]))
-    run, judged = uploaded["runs"][name].get(query, {}), uploaded["qrels"].get(query, {})
+    qrels, runs = read_files(qrels_file, run_files)
+    names = list(runs)
+    name = names[column - 1] if 1 <= column <= len(names) else names[0]
+    run, judged = runs[name].get(query, {}), qrels.get(query, {})
     ranked = sorted(run, key=run.__getitem__, reverse=True)
     missing = sorted((each for each in judged if each not in run), key=judged.__getitem__, reverse=True)
     # of what does not fit, the least relevant documents that were not retrieved matter least

@@ -503,11 +503,15 @@ def test_the_first_score_and_the_next_come_soon(visit: Opener, server: Server) -
     page.wait_for_selector("[role=tab]")
     start = time.perf_counter()
     page.wait_for_selector("#ranking-score .value")
-    assert time.perf_counter() - start < 10
+    assert time.perf_counter() - start < 2
     ranking = json.dumps([[f"d{at}", str(at % 4), str(at % 7)] for at in range(20)])
     page = visit("?ranking=" + urllib.request.quote(ranking))
-    durations = []
-    for grade in ("3", "2", "3", "1", "0"):
+    durations, trivial = [], []
+    for at, grade in enumerate(("3", "2", "3", "1", "0")):
+        start = time.perf_counter()  # a choice of another cell, whose handler has nothing to do
+        page.click(f"#table [data-testid=cell-{at + 1}-0]")
+        page.wait_for_function("row => document.querySelector('#row input').value == row", arg=str(at + 2))
+        trivial.append(time.perf_counter() - start)
         before = value(page)
         page.dblclick("#table [data-testid=cell-6-1]")
         page.keyboard.press("Control+A")
@@ -518,8 +522,8 @@ def test_the_first_score_and_the_next_come_soon(visit: Opener, server: Server) -
             "before => document.querySelector('#ranking-score .value').innerText != before", arg=before
         )
         durations.append(time.perf_counter() - start)
-    # a quarter of a second on two cores with nothing else to do; here other tests run beside it
-    assert sorted(durations)[2] < 3, durations
+    # where other work slows even the trivial event to more than a tenth of a second, this one by as much
+    assert sorted(durations)[2] < 0.6 * max(1, sorted(trivial)[2] / 0.1), (durations, trivial)
 
 
 # Programs
