@@ -92,7 +92,7 @@ def _metric() -> Any:
 
 
 @functools.cache
-def _stock_metric() -> Any:
+def stock_metric() -> Any:
     """scikit-learn's nDCG as a metric of evaluate, in the way of those on the Hub."""
     import datasets
     import evaluate
@@ -154,7 +154,7 @@ def add_batch(work: Work) -> Call:
 
 def stock(work: Work) -> Call:
     """One-shot ``compute`` of a stock metric, which is ``add_batch`` and ``compute`` in one."""
-    inputs, metric = work.inputs(), _stock_metric()
+    inputs, metric = work.inputs(), stock_metric()
     return lambda: metric.compute(**inputs, k=work.k)["ndcg"]
 
 

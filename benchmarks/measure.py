@@ -220,17 +220,17 @@ def _grown(contender: str, scores: int) -> dict[str, Any]:
         prepare(work.head(20))()  # imports
     call = prepare(work)
     Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
-    before = _memory("VmRSS")
+    before = memory_of_process("VmRSS")
     seconds = [_seconds(call, measured)]
     while len(seconds) < 3 or sum(seconds) < 0.2:
         seconds.append(_seconds(call, measured))
         if sum(seconds) > PATIENCE:
             break
-    extra = _memory("VmHWM") - before
+    extra = memory_of_process("VmHWM") - before
     return {"ns": statistics.median(seconds) * 1e9 / scores, "extra": extra / (score.nbytes + relevance.nbytes)}
 
 
-def _memory(name: str) -> int:
+def memory_of_process(name: str) -> int:
     """A figure of this process's memory, in bytes."""
     found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text())
     if found is None:

@@ -20,11 +20,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import datasets
 import evaluate
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from contenders import stock_metric
+from measure import memory_of_process
 
 HERE = Path(__file__).resolve().parent
 NDCG = str(HERE.parent / "ndcg.py")
@@ -33,32 +34,16 @@ BATCHES = 500
 ROWS = 20_000_000
 
 
-class Stock(evaluate.Metric):
-    """A metric as evaluate's own are: values encoded one by one."""
-
-    def _info(self) -> evaluate.MetricInfo:
-        lists = datasets.Sequence(datasets.Value("float"))
-        features = datasets.Features({"predictions": lists, "references": lists})
-        return evaluate.MetricInfo(description="", citation="", inputs_description="", features=features)
-
-    def _compute(self, predictions: Any, references: Any) -> dict[str, float]:
-        return {}
-
-
 @contextmanager
 def anonymous_memory(found: dict[str, float], name: str) -> Iterator[None]:
     """The highest anonymous memory of this process meanwhile, in megabytes: pages of mapped files aside."""
     done = threading.Event()
 
-    def now() -> float:
-        (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssAnon"))
-        return int(line.split()[1]) / 1000
-
     def watch() -> None:
         ended = False
         while not ended:
             ended = done.wait(0.005)
-            found[name] = max(found.get(name, 0), now())
+            found[name] = max(found.get(name, 0), memory_of_process("RssAnon") / 1e6)
 
     thread = threading.Thread(target=watch)
     thread.start()
@@ -94,12 +79,11 @@ def streaming() -> list[str]:
             by_hand.append(plain.compute(**batch, k=10)["nDCG@10"])
             kernel += time.perf_counter() - start
             if at % 100 == 0:
-                stock = Stock(cache_dir=f"{cache}/stock")
+                stock = stock_metric()
                 few = {name: side[:100] for name, side in batch.items()}
                 start = time.perf_counter()
                 stock.add_batch(**few)
                 stock_rate.append(few["predictions"].size / (time.perf_counter() - start))
-                stock.writer.close()
         size = sum(path.stat().st_size for path in Path(cache).rglob("*.arrow")) / 1e9
         with anonymous_memory(memory, "computing"):
             start = time.perf_counter()
