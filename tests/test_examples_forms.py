@@ -17,19 +17,20 @@ import torch
 from conftest import ROOT
 from sklearn.metrics import ndcg_score
 
-EXAMPLES = ("trainer_loop", "search_run", "recommender")
+EXAMPLES = ("trainer_loop", "search_run", "recommender", "distributed")
+LAUNCHERS = {"distributed": ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]}
 Printed = Callable[[str], list[list[str]]]
 
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Printed]:
     """The rows of the table that an example prints; all examples run at once, in folders of their own."""
-    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
+    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
     processes, folders = {}, {}
     for name in EXAMPLES:
         folders[name] = (tmp_path_factory.mktemp(name), tmp_path_factory.mktemp(f"{name}-temporary"))
         processes[name] = subprocess.Popen(
-            [sys.executable, ROOT / "examples" / f"{name}.py"],
+            [sys.executable, *LAUNCHERS.get(name, []), ROOT / "examples" / f"{name}.py"],
             cwd=folders[name][0],
             env={**environment, "TMPDIR": str(folders[name][1])},
             stdout=subprocess.PIPE,
@@ -44,7 +45,8 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Printed]:
         output, errors = outputs[name]
         assert processes[name].returncode == 0, errors
         assert "Warning" not in errors
-        assert not [path for folder in folders[name] for path in folder.iterdir()], "files are left behind"
+        left = [path for folder in folders[name] for path in folder.iterdir()]
+        assert not [path for path in left if not path.name.startswith("torchelastic_")], "files are left behind"
         lines = (re.split("[│┃|]", line)[1:-1] for line in output.splitlines())
         return [[cell.strip() for cell in cells] for cells in lines if cells]
 
@@ -170,3 +172,17 @@ def test_the_recommenders_score_as_each_users_list_does(printed: Printed) -> Non
     assert rows == expected
     values = [float(value) for _, value in rows]
     assert values == sorted(values)
+
+
+def test_two_processes_score_each_held_out_query_once(printed: Printed) -> None:
+    header, *rows = printed("distributed")
+    assert header == ["epoch", "nDCG@10", "queries of process 0"]
+    assert [(epoch, share) for epoch, _, share in rows] == [(str(epoch), "101") for epoch in range(4)]
+    values = [float(value) for _, value, _ in rows]
+    assert values[-1] > values[0] + 0.3
+
+    example = load("distributed")
+    ranker, held_out = example.make_ranker(), example.make_queries(201, seed=2)
+    with torch.no_grad():
+        queries = [(ranker(features[None])[0].tolist(), labels.tolist()) for features, labels in held_out]
+    assert rows[0][1] == f"{mean_ndcg(queries, 10):.6f}"
