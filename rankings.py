@@ -218,7 +218,8 @@ def _without(rankings: Rankings, ignore_index: float | None, judged_only: bool) 
             judged = kept if judged is None else judged & kept
             retrieved = kept if retrieved is None else retrieved & kept
     if judged_only and judged is not None:
-        retrieved = judged if retrieved is None else retrieved & judged
+        kept = judged | ~(rankings.score < np.inf)  # what is no score stays, to be refused
+        retrieved = kept if retrieved is None else retrieved & kept
     return rankings._replace(judged=judged, retrieved=retrieved)
 
 

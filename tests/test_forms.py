@@ -973,6 +973,16 @@ def test_only_the_judged_and_padding_together(ndcg: evaluate.Metric) -> None:
     assert values(ndcg, **inputs, judged_only=True, ignore_index=-100) == expected
 
 
+def test_a_score_that_is_none_is_refused_of_the_unjudged_too(fresh_metric: MetricFactory) -> None:
+    metric, message = fresh_metric(), "query 0, position 1: nan is not a score"
+    inputs = {"predictions": [[3.0, math.nan, 1.0]], "references": [[1, None, 0]]}
+    for options in ({}, {"ignore_index": -100}):
+        with pytest.raises(ValueError, match=message):
+            metric.compute(**inputs, judged_only=True, **options)
+    padded = {"predictions": [[3.0, math.nan, 1.0]], "references": [[1, -100, 0]]}
+    assert metric.compute(**padded, judged_only=True, ignore_index=-100) == {"nDCG": 1.0}
+
+
 def test_document_ids_are_ordered_as_text_by_docid(ndcg: evaluate.Metric) -> None:
     for ids in (("9", "10"), (9, 10), ("a", 3), ("é", "d")):
         for run in (dict.fromkeys(ids, 1.0), dict.fromkeys(ids[::-1], 1.0)):

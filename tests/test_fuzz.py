@@ -204,10 +204,10 @@ def expected(queries: Queries, options: dict[str, Any], weight: list[float] | No
             if score is not None and not is_number(score):
                 return Refused
         left = [d for d in documents if d.relevance is None or d.relevance != options.get("ignore_index", math.nan)]
+        if any(d.score is not None and not d.score < math.inf for d in left):  # that of padding does not matter
+            return Refused
         if options.get("judged_only"):
             left = [document for document in left if document.relevance is not None]
-        if any(d.score is not None and not d.score < math.inf for d in left):  # of what is left out, it does not matter
-            return Refused
         judged = [document.relevance for document in left if document.relevance is not None]
         if negative == "raise" and any(relevance < 0 for relevance in judged):
             return Refused
