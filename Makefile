@@ -3,12 +3,13 @@ PYTHON ?= $(firstword $(shell command -v python3.11) $(shell command -v python3)
 NAME ?= nDCG
 SPACE ?= user/$(NAME)
 MINUTES ?= 10
+OLDEST_PYTHON ?= python3.10
 BIN := .venv/bin
 MODULES := batches.py conventions.py rankings.py report.py scoring.py significance.py spark.py trainer.py trec.py
 PAGE := app.py choices.py figures.py uploads.py views.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz check bench bench-scale app space publish clean
+.PHONY: help demo test test-oldest fuzz check bench bench-scale app space publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +19,9 @@ demo: .venv/demo.done ## score real rankings: two image searches over scikit-lea
 
 test: .venv/test.done ## run the tests
 	@HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 3 --dist loadgroup
+
+test-oldest: .venv-oldest/test.done ## run them on Python 3.10 with the oldest libraries that requirements.txt allows
+	@HF_HUB_OFFLINE=1 .venv-oldest/bin/python -m pytest -n 3 --dist loadgroup
 
 fuzz: .venv/test.done ## score random rankings in every form for MINUTES=10, next to a slow reference
 	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/test_fuzz.py
@@ -51,11 +55,17 @@ publish: .venv/demo.done ## upload the Space: make publish SPACE=user/nDCG, with
 	@$(BIN)/python publish.py $(ARGS) $(SPACE)
 
 clean: ## remove what the targets made
-	rm -rf .venv dist build *.egg-info
+	rm -rf .venv .venv-oldest dist build *.egg-info
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
 .venv/%.done: pyproject.toml requirements.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet ".[$*]"
+	@touch $@
+
+.venv-oldest/test.done: pyproject.toml requirements.txt
+	$(OLDEST_PYTHON) -m venv .venv-oldest
+	sed 's/>=/==/' requirements.txt > .venv-oldest/requirements.txt
+	.venv-oldest/bin/python -m pip install --quiet -r .venv-oldest/requirements.txt ".[test]"
 	@touch $@
