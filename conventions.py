@@ -66,7 +66,7 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "ranx_burges": Convention(
         "ranx `ndcg_burges`",
-        "As ranx `ndcg`, with a gain that puts highly relevant documents far above the others.",
+        "Exponential gain, which puts highly relevant documents far above the others.",
         gain="exponential",
         ties="first",
         negative_relevance="clip",
