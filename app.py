@@ -50,6 +50,9 @@ def score(
     gain: str = "",
     ties: str = "",
     empty: str = "",
+    negative: str = "",
+    unjudged: str = "gain 0",
+    log_base: float = 2.0,
 ) -> dict[str, Any]:
     """Score ranked documents by nDCG: how good rankings are, from 0 to 1.
 
@@ -61,11 +64,15 @@ def score(
         gain: "linear", "exponential" or "binary"; "" for the convention's.
         ties: "average", "first", "last", "best" or "worst"; "" for the convention's.
         empty: nDCG of a query with nothing relevant: a number, or "left out"; "" for the convention's.
+        negative: what to do with a negative relevance: "raise", "clip" or "keep"; "" for the convention's.
+        unjudged: documents without relevance: "gain 0", or "removed" before ranking.
+        log_base: of the logarithm in the discount.
 
     Returns:
         The scores by name, such as "nDCG@10", and their "signature".
     """
-    options = _api_options(cutoffs, convention, gain, ties, empty)
+    chosen = {"gain": gain, "ties": ties, "negative_relevance": negative, "log_base": log_base}
+    options = _api_options(cutoffs, convention, unjudged, empty, **chosen)
     for name, side in (("predictions", predictions), ("references", references)):
         # anything else, a path for one, is no business of this page
         if not isinstance(side, list) or not all(isinstance(each, list) for each in side):
@@ -78,18 +85,34 @@ def score(
     return {**result, "signature": ndcg.signature(**options)}
 
 
-def score_run(run: str, qrels: str, cutoffs: str = "10", convention: str = "sklearn") -> dict[str, Any]:
+def score_run(
+    run: str,
+    qrels: str,
+    cutoffs: str = "10",
+    convention: str = "sklearn",
+    gain: str = "",
+    ties: str = "",
+    unjudged: str = "gain 0",
+) -> dict[str, Any]:
     """Score a TREC run (or CSV, Parquet, JSON) by qrels: nDCG with its confidence interval."""
-    options = _api_options(cutoffs, convention)
+    options = _api_options(cutoffs, convention, unjudged, gain=gain, ties=ties)
     judged, runs = _or_error(read_files, qrels, [run])
     (ranked,) = runs.values()
     report = _or_error(ndcg.report, predictions=ranked, references=judged, resamples=RESAMPLES, **options)
     return {name: found for name, found in report.to_dict().items() if name != "queries"}
 
 
-def compare(runs: list[str], qrels: str, cutoffs: str = "10", convention: str = "sklearn") -> dict[str, Any]:
+def compare(
+    runs: list[str],
+    qrels: str,
+    cutoffs: str = "10",
+    convention: str = "sklearn",
+    gain: str = "",
+    ties: str = "",
+    unjudged: str = "gain 0",
+) -> dict[str, Any]:
     """Which of several runs is better, and how sure that is: paired tests over the queries of the qrels."""
-    options = _api_options(cutoffs, convention)
+    options = _api_options(cutoffs, convention, unjudged, gain=gain, ties=ties)
     judged, read = _or_error(read_files, qrels, runs)
     systems = of_judged_queries(judged, read)
     found = _or_error(ndcg.compare, systems=systems, references=judged, resamples=RESAMPLES, **options)
@@ -100,14 +123,27 @@ def compare(runs: list[str], qrels: str, cutoffs: str = "10", convention: str = 
 compare._mcp_type = "none"  # type: ignore[attr-defined]
 
 
-def compare_two(run: str, other: str, qrels: str, cutoffs: str = "10", convention: str = "sklearn") -> dict[str, Any]:
+def compare_two(
+    run: str,
+    other: str,
+    qrels: str,
+    cutoffs: str = "10",
+    convention: str = "sklearn",
+    gain: str = "",
+    ties: str = "",
+    unjudged: str = "gain 0",
+) -> dict[str, Any]:
     """Which of two runs is better, and how sure that is: paired tests over the queries of the qrels."""
-    return compare([run, other], qrels, cutoffs, convention)
+    return compare([run, other], qrels, cutoffs, convention, gain, ties, unjudged)
 
 
-def _api_options(cutoffs: str, convention: str, gain: str = "", ties: str = "", empty: str = "") -> dict[str, Any]:
+def _api_options(cutoffs: str, convention: str, unjudged: str, empty: str = "", **chosen: Any) -> dict[str, Any]:
+    """The options of `compute` for a program's choices, of which "" leaves what the convention says."""
+    if unjudged not in CHOICES["unjudged"]:
+        raise gr.Error(f'unjudged: must be "gain 0" or "removed"; got {str(unjudged)[:40]!r}')
     options: dict[str, Any] = {"k": _or_error(cutoffs_of, str(cutoffs or "")), "convention": convention}
-    options |= {name: value for name, value in (("gain", gain), ("ties", ties)) if value}
+    options |= {name: value for name, value in chosen.items() if value != ""}
+    options["judged_only"] = unjudged == "removed"
     if empty:
         options["zero_division"] = math.nan if empty == "left out" else _or_error(float, empty)
     _or_error(ndcg.signature, **options)
@@ -164,14 +200,16 @@ client.predict(handle_file("bm25.run"), handle_file("qrels.txt"), cutoffs="10", 
 client.predict([handle_file("bm25.run"), handle_file("dense.run")], handle_file("qrels.txt"), api_name="/compare")
 ```
 
-- `/score(predictions, references, cutoffs, convention, gain, ties, empty)`: the scores by name, and their signature.
-  Lists of one list per query, `null` where not retrieved or not judged; cutoffs as text, `"10"`, `"1,5,10"` or empty.
-- `/score_run(run, qrels, cutoffs, convention)`: with intervals, of files as in the tab *Search runs*.
-- `/compare(runs, qrels, cutoffs, convention)`: the paired comparison of two to five runs; `/compare_two(run, other,
-  qrels, cutoffs, convention)` of two.
+- `/score(predictions, references, cutoffs, convention, gain, ties, empty, negative, unjudged, log_base)`: the scores by
+  name, and their signature. Lists of one list per query, `null` where not retrieved or not judged; cutoffs as text,
+  `"10"`, `"1,5,10"` or empty.
+- `/score_run(run, qrels, cutoffs, convention, gain, ties, unjudged)`: with intervals, of files as in the tab
+  *Search runs*.
+- `/compare(runs, qrels, cutoffs, convention, gain, ties, unjudged)`: the paired comparison of two to five runs;
+  `/compare_two(run, other, qrels, ...)` of two.
 
-Agents find `score`, `score_run` and `compare_two` as MCP tools at `/gradio_api/mcp/`. Where `gain`, `ties` or
-`empty` are not given, they are those of the convention. The metric itself has more options.
+Agents find `score`, `score_run` and `compare_two` as MCP tools at `/gradio_api/mcp/`. The choices are those of the bar
+above; where `gain`, `ties`, `empty` or `negative` are not given, they are those of the convention.
 """
 LINK = "Link to this ranking and these choices"
 EMPTY = "relevance is empty where not judged, score where not retrieved"
@@ -191,7 +229,7 @@ def metric_card() -> str:
 with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
     gr.Markdown("# nDCG\nSee why a ranking scores what it does.")
     # what a first visit shows is there before any event
-    start = restored({}, EXAMPLES[FIRST])
+    start, _ = restored({}, EXAMPLES[FIRST])
     first = score_ranking(*start[:2], *start[3:])
 
     with gr.Group(), gr.Row():
@@ -308,12 +346,9 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
             with gr.Row(visible=False):
                 api_run, api_qrels = gr.File(label="run"), gr.File(label="qrels")
                 api_runs, api_other = gr.File(label="runs", file_count="multiple"), gr.File(label="other")
-                api_cutoffs, api_convention = (
-                    gr.Textbox("10", label="cutoffs"),
-                    gr.Textbox("sklearn", label="convention"),
-                )
+                named = {"cutoffs": "10", "convention": "sklearn", "gain": "", "ties": "", "unjudged": "gain 0"}
+                how = [gr.Textbox(value, label=name) for name, value in named.items()]
                 answer, start_run, start_compare, start_two = gr.JSON(), gr.Button(), gr.Button(), gr.Button()
-            how = [api_cutoffs, api_convention]
             start_run.click(score_run, [api_run, api_qrels, *how], answer, api_name="score_run")
             start_compare.click(compare, [api_runs, api_qrels, *how], answer, api_name="compare")
             start_two.click(compare_two, [api_run, api_other, api_qrels, *how], answer, api_name="compare_two")
@@ -333,8 +368,12 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
     def restore(request: gr.Request) -> list[Any]:
         """What the address of the page asks for, if anything, the link to it, and the first plots."""
         parameters = dict(request.query_params)
-        rows, cutoffs, convention, *choices = restored(parameters, EXAMPLES[FIRST])
-        asked = [rows, cutoffs, convention, *choices] if parameters else [gr.skip()] * 9
+        found, unread = restored(parameters, EXAMPLES[FIRST])
+        rows, cutoffs, _, *choices = found
+        asked = found if parameters else [gr.skip()] * len(found)
+        if unread:
+            problem = f"Not readable in the link, and left as usual: {', '.join(unread)}"
+            asked[0] = gr.Dataframe([list(row) for row in rows], label=f"{problem}. {EMPTY.capitalize()}")
         return [*asked, show_link(request, rows, cutoffs, *choices), *first[1:3]]
 
     def choose(convention: str) -> list[Any]:

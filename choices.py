@@ -3,7 +3,7 @@
 import json
 import math
 import urllib.parse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from conventions import CONVENTIONS
@@ -115,31 +115,40 @@ def _python(value: Any) -> str:
     return 'float("nan")' if isinstance(value, float) and math.isnan(value) else repr(value)
 
 
-def restored(parameters: Mapping[str, str], rows: Rows) -> list[Any]:
-    """The table, cutoffs and choices that a share link holds; of what it does not hold, the defaults, or `rows`."""
-    try:
-        given = json.loads(parameters.get("ranking", ""))
-        if isinstance(given, list) and all(isinstance(row, list) for row in given[:DOCUMENTS]):
-            rows = [[text_of(cell) for cell in (*row, "", "", "")[:3]] for row in given[:DOCUMENTS]]
-            rows = [[cell.encode("utf-8", "replace").decode() for cell in row] for row in rows]
-    except (ValueError, RecursionError):
-        pass  # a link without a ranking, or one that was cut off
-    convention = parameters.get("convention", "sklearn")
-    settings = settings_of(convention if convention in CONVENTIONS else "sklearn")
-    names = ("gain", "ties", "empty", "negative")
-    chosen = [_known(parameters.get(name), CHOICES[name], value) for name, value in zip(names, settings, strict=True)]
-    gain, ties, empty, negative = chosen
-    unjudged = _known(parameters.get("unjudged"), CHOICES["unjudged"], "gain 0")
-    try:
-        base = float(parameters.get("log", "2"))
-    except ValueError:
-        base = 2.0
-    cutoffs = parameters.get("k", "10")[:200]
-    return [rows, cutoffs, convention_of(*chosen), gain, base, ties, empty, negative, unjudged]
+def restored(parameters: Mapping[str, str], rows: Rows) -> tuple[list[Any], list[str]]:
+    """The table, cutoffs and choices that a share link holds, and the names of those that cannot be read.
+
+    What the link does not hold, or not so that it can be read, is `rows` or the default.
+    """
+    unread = []
+
+    def read(name: str, otherwise: Any, of_text: Callable[[str], Any]) -> Any:
+        try:
+            return of_text(parameters[name]) if name in parameters else otherwise
+        except (ValueError, KeyError, RecursionError):
+            unread.append(name)
+            return otherwise
+
+    rows = read("ranking", rows, _rows_of)
+    cutoffs = read("k", "10", lambda text: text[:200])
+    settings = read("convention", settings_of("sklearn"), settings_of)
+    base = read("log", 2.0, float)
+    named = {**dict(zip(("gain", "ties", "empty", "negative"), settings, strict=True)), "unjudged": "gain 0"}
+    chosen = {
+        name: read(name, value, {each: each for each in CHOICES[name]}.__getitem__) for name, value in named.items()
+    }
+    gain, ties, empty, negative, unjudged = chosen.values()
+    convention = convention_of(gain, ties, empty, negative)
+    return [rows, cutoffs, convention, gain, base, ties, empty, negative, unjudged], unread
 
 
-def _known(value: str | None, among: Sequence[str], otherwise: str) -> str:
-    return value if value is not None and value in among else otherwise
+def _rows_of(text: str) -> Rows:
+    """The rows of the table from the JSON in a link."""
+    given = json.loads(text)
+    if not isinstance(given, list) or not all(isinstance(row, list) for row in given):
+        raise ValueError("a ranking is a list of rows")
+    rows = [[text_of(cell) for cell in (*row, "", "", "")[:3]] for row in given[:DOCUMENTS]]
+    return [[cell.encode("utf-8", "replace").decode() for cell in row] for row in rows]
 
 
 def link_to(address: str, rows: Rows, cutoffs: str, *choices: Any) -> tuple[str, bool]:

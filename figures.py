@@ -129,6 +129,12 @@ def as_lines(by_cutoff: pd.DataFrame) -> pd.DataFrame:
     return lines.assign(ranking=lines["ranking"].map(names)).set_axis(["rank", "ranking", "DCG"], axis=1)
 
 
+def whole_ranks(lines: pd.DataFrame) -> pd.DataFrame:
+    """Few ranks, in the first column, as text: between numbers a plot would put fractions of ranks."""
+    name = lines.columns[0]
+    return lines if lines[name].max() > 20 else lines.assign(**{name: lines[name].map("{:2d}".format)})
+
+
 def distribution(values: Sequence[float], bins: int = 20) -> pd.DataFrame:
     """How many queries have which value: intervals as text, lowest first, and a count of each."""
     top = max([1.0, *values])

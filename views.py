@@ -19,7 +19,7 @@ import pandas as pd
 
 from choices import CHOICES, DOCUMENTS, Rows, cutoffs_of, options_of, same, snippet, text_of
 from conventions import CONVENTIONS
-from figures import Ranking, as_lines, curves, distribution, steps
+from figures import Ranking, as_lines, curves, distribution, steps, whole_ranks
 from uploads import Mappings, UploadError, check_size, read_upload
 
 HERE = Path(__file__).resolve().parent
@@ -199,8 +199,8 @@ def score_ranking(rows: Rows, cutoffs: str, *choices: Any) -> tuple[Any, ...]:
     lost = f"Of the ideal {table['ideal'].sum():.4f}, this ranking loses {table['loss'].sum():.4f}."
     return (
         big(result, f"{note} {lost}"),
-        as_lines(by_cutoff),
-        by_cutoff[["k", "nDCG"]],
+        whole_ranks(as_lines(by_cutoff)),
+        whole_ranks(by_cutoff[["k", "nDCG"]]),
         sheet(STEPS_CAPTION, pd.concat([table, sums])),
         sheet("The curves in numbers", by_cutoff),
         ndcg.signature(k=ks, **options),

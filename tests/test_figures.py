@@ -4,11 +4,12 @@ import math
 from typing import Any
 
 import evaluate
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from figures import STEPS, Ranking, as_lines, curves, distribution, steps
+from figures import STEPS, Ranking, as_lines, curves, distribution, steps, whole_ranks
 
 TEXTBOOK = Ranking([f"d{at}" for at in range(6)], [3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1])
 DOCUMENTS = st.lists(
@@ -65,6 +66,14 @@ def test_curves_are_the_measures_at_every_cutoff(ndcg: evaluate.Metric) -> None:
     lines = as_lines(table)
     assert lines[lines["ranking"] == "ideal"]["DCG"].tolist() == table["ideal DCG"].tolist()
     assert lines[lines["ranking"] == "this ranking"]["rank"].tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_few_ranks_are_text_in_their_order_and_many_are_numbers() -> None:
+    few, many = (pd.DataFrame({"k": range(1, top + 1), "nDCG": 0.5}) for top in (12, 21))
+    texts = whole_ranks(few)["k"].tolist()
+    assert [text.strip() for text in texts] == [str(rank) for rank in range(1, 13)]
+    assert sorted(texts) == texts
+    assert whole_ranks(many) is many
 
 
 @given(st.lists(st.floats(-5, 20), min_size=1, max_size=50))

@@ -316,19 +316,23 @@ LONG = "?ranking=[[%22a%22," + "9" * 5000 + ",1]]"
 
 
 @pytest.mark.parametrize(
-    "query",
+    ("query", "unread"),
     [
-        LONG,
-        "?k=x",
-        "?ranking=[[",
-        "?convention=none&gain=<b>&log=e",
-        "?ranking=[1]",
-        "?k=" + "9" * 999,
+        pytest.param(LONG, "ranking", id="a number of 5,000 digits"),
+        ("?k=x", ""),  # which the score refuses
+        ("?ranking=[[", "ranking"),
+        ("?convention=none&gain=<b>&log=e", "convention, log, gain"),
+        ("?ranking=[1]", "ranking"),
+        pytest.param("?k=" + "9" * 999, "", id="a cutoff of 999 digits"),
     ],
 )
-def test_a_broken_link_breaks_nothing(visit: Opener, query: str) -> None:
+def test_a_broken_link_breaks_nothing_and_says_what_it_lacks(visit: Opener, query: str, unread: str) -> None:
     page = visit(query)
     assert page.inner_text("#ranking-score").strip()
+    if unread:
+        wait_for(page, f"Not readable in the link, and left as usual: {unread}. Relevance is empty", "#table")
+    else:
+        assert "Not readable" not in page.inner_text("#table")
 
 
 # Files
@@ -542,6 +546,11 @@ def test_a_client_scores(client: Any, ndcg: evaluate.Metric) -> None:
     assert result == {**expected, "signature": ndcg.signature(k=[3, 10])}
     result = client.predict(**TEXTBOOK, cutoffs="", convention="rax", api_name="/score")
     assert result["nDCG"] == ndcg.compute(**TEXTBOOK, convention="rax")["nDCG"]
+    unlike = {"predictions": [[6, 5, 5, 3, 2, 1]], "references": [[3, -2, None, 0, 1, 2]]}
+    chosen = {"gain": "exponential", "ties": "first", "negative_relevance": "keep", "log_base": 10, "judged_only": True}
+    choices = {"gain": "exponential", "ties": "first", "negative": "keep", "log_base": 10, "unjudged": "removed"}
+    result = client.predict(**unlike, cutoffs="4", **choices, api_name="/score")
+    assert result == {**ndcg.compute(**unlike, k=4, **chosen), "signature": ndcg.signature(k=4, **chosen)}
 
 
 def test_a_client_scores_and_compares_files(client: Any, ndcg: evaluate.Metric, files: Path) -> None:
@@ -555,6 +564,12 @@ def test_a_client_scores_and_compares_files(client: Any, ndcg: evaluate.Metric, 
     result = client.predict(runs, handle_file(qrels), "10", "trec_eval", api_name="/compare")
     assert set(result["scores"]) == set(RUNS)
     expected = ndcg.compute(predictions=run, references=qrels, k=10, convention="trec_eval")["nDCG@10"]
+    assert result["scores"]["bm25"]["nDCG@10"]["value"] == expected
+    choices, chosen = {"ties": "docid", "unjudged": "removed"}, {"ties": "docid", "judged_only": True}
+    expected = ndcg.compute(predictions=run, references=qrels, k=10, **chosen)["nDCG@10"]
+    result = client.predict(handle_file(run), handle_file(qrels), **choices, api_name="/score_run")
+    assert result["scores"]["nDCG@10"]["value"] == expected
+    result = client.predict(runs, handle_file(qrels), **choices, api_name="/compare")
     assert result["scores"]["bm25"]["nDCG@10"]["value"] == expected
 
 
@@ -596,6 +611,9 @@ def test_a_tool_of_an_agent_scores(server: Server, ndcg: evaluate.Metric, files:
     [
         ({"cutoffs": "0"}, "is no cutoff"),
         ({"convention": "nobody"}, "convention must be one of"),
+        ({"unjudged": "kept"}, 'unjudged: must be "gain 0" or "removed"'),
+        ({"log_base": 0}, "log_base"),
+        ({"negative": "ignore"}, "negative_relevance"),
         ({"predictions": [[1, 2]]}, "2 predictions and 6 references"),
         ({"references": [["a"] * 6]}, "is not a number"),
         ({"predictions": "many"}, "predictions must be a list of one list per query"),
@@ -656,7 +674,7 @@ def test_many_clients_at_once_get_right_answers(server: Server, ndcg: evaluate.M
     call = f"{server.url}gradio_api/call/score"
 
     def score_over_http(k: int) -> float:
-        inputs = json.dumps({"data": [*TEXTBOOK.values(), str(k), "sklearn", "", "", ""]}).encode()
+        inputs = json.dumps({"data": [*TEXTBOOK.values(), str(k), "sklearn", "", "", "", "", "gain 0", 2]}).encode()
         request = urllib.request.Request(call, inputs, {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=60) as response:
             event = json.load(response)["event_id"]
