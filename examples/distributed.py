@@ -70,6 +70,10 @@ def main() -> None:
     held_out = make_queries(201, seed=2)
     table = Table("epoch", "nDCG@10", "queries of process 0", title="a ranker in several processes")
     for epoch in range(4):
+        for features, labels in training if epoch else ():  # before the first, the untrained is scored
+            optimizer.zero_grad()
+            accelerator.backward(loss_of(ranker(features), labels))
+            optimizer.step()
         with accelerator.split_between_processes(held_out) as share:
             for features, labels in DataLoader(share, batch_size=32, collate_fn=pad):
                 with torch.no_grad():
@@ -77,10 +81,6 @@ def main() -> None:
             result = ndcg.compute(k=10)
             if result is not None:  # in process 0
                 table.add_row(str(epoch), f"{result['nDCG@10']:.6f}", str(len(share)))
-        for features, labels in training:
-            optimizer.zero_grad()
-            accelerator.backward(loss_of(ranker(features), labels))
-            optimizer.step()
     if accelerator.is_main_process:
         Console().print(table)
     accelerator.end_training()

@@ -4,10 +4,12 @@ import importlib.util
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -36,6 +38,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Printed]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,  # so that processes of processes end too
         )
     outputs: dict[str, tuple[str, str]] = {}
 
@@ -52,7 +55,8 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Printed]:
 
     yield rows
     for process in processes.values():
-        process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)  # by which torchrun ends its own
         process.communicate()
 
 
