@@ -532,6 +532,8 @@ def _codes(query_ids: Any) -> tuple[NDArray[np.int64], pa.Array]:
     if not isinstance(ids, (pa.Array, pa.ChunkedArray, np.ndarray, list, tuple)):
         raise ValueError(f"query_ids must be integers or strings, one per row; got {type(query_ids).__name__}")
     if not isinstance(ids, (pa.Array, pa.ChunkedArray)):
+        if isinstance(ids, np.ndarray) and ids.dtype.kind == "T":
+            ids = ids.astype(object)  # not every pyarrow reads NumPy's own strings
         try:
             ids = pa.array(ids)
         except (pa.ArrowException, OverflowError) as error:

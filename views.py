@@ -278,13 +278,17 @@ def read_files(qrels_file: str | None, run_files: list[str] | None) -> tuple[Map
     if len(run_files) > RUNS:
         raise ValueError(f"{len(run_files)} runs; at most {RUNS} are compared.")
     qrels = read_upload(qrels_file, "qrels", ndcg.read_qrels)
-    runs: dict[str, Mappings] = {}
+    return qrels, {name: read_upload(path, "run", ndcg.read_run) for name, path in names_of(run_files).items()}
+
+
+def names_of(run_files: list[str]) -> dict[str, str]:
+    """The files of runs by the names of these, each its own."""
+    files: dict[str, str] = {}
     for path in run_files:
         stem = re.sub(r"(?i)\.(trec|run|txt|csv|tsv|parquet|json)?(\.gz)?$", "", Path(path).name) or Path(path).name
         names = itertools.chain([stem], (f"{stem} ({at})" for at in itertools.count(2)))
-        name = next(each for each in names if each not in runs)
-        runs[name] = read_upload(path, "run", ndcg.read_run)
-    return qrels, runs
+        files[next(each for each in names if each not in files)] = path
+    return files
 
 
 def of_judged_queries(qrels: Mappings, runs: Mapping[str, Mappings]) -> dict[str, Mappings]:
@@ -317,10 +321,10 @@ def audit_of(name: str, run: Mappings, qrels: Mappings, options: Mapping[str, An
 
 def opened(qrels_file: str, run_files: list[str], query: str, column: int) -> tuple[list[list[str]], str]:
     """A query of uploaded files as rows for the first tab, by the run of a column or the first, and a name for them."""
-    qrels, runs = read_files(qrels_file, run_files)
-    names = list(runs)
-    name = names[column - 1] if 1 <= column <= len(names) else names[0]
-    run, judged = runs[name].get(query, {}), qrels.get(query, {})
+    names = names_of(run_files)
+    name = list(names)[column - 1 if 1 <= column <= len(names) else 0]
+    qrels, runs = read_files(qrels_file, [names[name]])
+    run, judged = next(iter(runs.values())).get(query, {}), qrels.get(query, {})
     ranked = sorted(run, key=run.__getitem__, reverse=True)
     missing = sorted((each for each in judged if each not in run), key=judged.__getitem__, reverse=True)
     # of what does not fit, the least relevant documents that were not retrieved matter least

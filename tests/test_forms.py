@@ -147,19 +147,19 @@ def polars_chunks(rows: Rows) -> Any:
 
 
 def pandas_lists(rows: Rows) -> Any:
-    import pandas as pd
+    pd = pytest.importorskip("pandas", minversion="3")
 
     return pd.Series(rows, index=[f"row {number}" for number in range(len(rows), 0, -1)])
 
 
 def pandas_arrays(rows: Rows) -> Any:
-    import pandas as pd
+    pd = pytest.importorskip("pandas", minversion="3")
 
     return pd.Series([np.array(row, np.float64) for row in rows])
 
 
 def pandas_arrow(rows: Rows) -> Any:
-    import pandas as pd
+    pd = pytest.importorskip("pandas", minversion="3")
 
     return pd.Series(rows, dtype=pd.ArrowDtype(pa.list_(pa.float64())))
 
@@ -317,7 +317,7 @@ def test_minus_infinity_in_a_tensor_is_a_document_not_retrieved(ndcg: evaluate.M
 
 
 def test_a_table_of_several_columns_is_refused_by_its_argument(ndcg: evaluate.Metric) -> None:
-    import pandas as pd
+    pd = pytest.importorskip("pandas", minversion="3")
     import polars as pl
 
     columns = {"a": [[1.0, 0.0]], "b": [[1.0, 0.0]]}
@@ -344,7 +344,7 @@ FlatForm = Callable[[list[Any]], Any]
 
 def pandas_series(dtype: Any = None) -> FlatForm:
     def form(ids: list[Any]) -> Any:
-        import pandas as pd
+        pd = pytest.importorskip("pandas", minversion="3")
 
         return pd.Series(ids, index=range(len(ids), 0, -1), dtype=dtype)
 
@@ -504,13 +504,13 @@ def test_flat_rankings_may_be_added_in_batches(fresh_metric: MetricFactory) -> N
 
 
 def ids_of_nan() -> Any:
-    import pandas as pd
+    pd = pytest.importorskip("pandas", minversion="3")
 
     return pd.Series([1.0, None, 2.0])
 
 
 def categories_of_none() -> Any:
-    import pandas as pd
+    pd = pytest.importorskip("pandas", minversion="3")
 
     return pd.Series(["a", "b", None], dtype="category")
 
@@ -991,7 +991,7 @@ def test_document_ids_are_ordered_as_text_by_docid(ndcg: evaluate.Metric) -> Non
 
 
 def test_a_nan_of_pandas_is_a_missing_value(ndcg: evaluate.Metric) -> None:
-    import pandas as pd
+    pd = pytest.importorskip("pandas", minversion="3")
 
     scores, users = pd.Series([0.5, math.nan, 1.0]), pd.Series([1, 1, 1])
     actual = ndcg.compute(predictions=scores, references=[1, 0, 2], query_ids=users, measures=["DCG", "IDCG"])

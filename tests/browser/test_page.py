@@ -379,6 +379,7 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     wait_for(page, f"{of_q1[0]:.4f}")
     page.get_by_role("tab", name="Search runs").click()
     page.locator("#queries [role=gridcell]").filter(has_text="q2").first.click()
+    wait_for(page, "Query q2 by bm25", "#table")
     page.get_by_role("tab", name="Search runs").click()
     page.get_by_label("Cutoffs", exact=False).first.fill("9")
     wait_for(page, "Press Score.", "#runs-score")  # no number that the choices above did not make
