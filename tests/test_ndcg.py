@@ -560,7 +560,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     *(({"k": k}, r"^k must be a positive integer") for k in ([1, 0], [1, True], [None, -3], [[1]], np.array([1.0]))),
     ({"k": []}, r"^k is empty"),
     ({"k": np.True_}, r"^k must be a positive integer"),
-    ({"k": np.timedelta64(3)}, r"^k must be a positive integer"),
+    ({"k": np.timedelta64(3, "s")}, r"^k must be a positive integer"),
     ({"k": np.array(5)}, r"^k must be a positive integer"),
     ({"sample_weight": [1, -1]}, r"^sample_weight: query 1: .*-1"),
     ({"sample_weight": [math.nan, 1]}, r"^sample_weight: query 0: .*nan"),
@@ -579,7 +579,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"sample_weight": [1j, 1]}, r"^sample_weight: query 0: must be a number; got 1j"),
     *(
         ({"log_base": base}, r"^log_base must be a positive number other than 1")
-        for base in (0, -2, 1, 1.0, True, math.nan, math.inf, "2", [2], 2j, 10**400, np.timedelta64(2))
+        for base in (0, -2, 1, 1.0, True, math.nan, math.inf, "2", [2], 2j, 10**400, np.timedelta64(2, "s"))
     ),
     ({"ignore_ties": True, "ties": "first"}, r'^ignore_ties=True means ties="last".*first'),
     ({"ignore_ties": True, "ties": "average"}, r'^ignore_ties=True means ties="last".*average'),

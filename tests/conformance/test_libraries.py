@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import evaluate
 import numpy as np
+import pyarrow as pa
 import pytest
 from conftest import spark_session
 
@@ -170,11 +171,11 @@ def spark(batch: Batch) -> float:
     """What `RankingMetrics(...).ndcgAt(k)` asks of Spark, from a DataFrame: from an RDD it takes four times as long."""
     from pyspark.mllib.common import callMLlibFunc
 
-    rankings = [
-        (np.argsort(-score, kind="stable").tolist(), np.flatnonzero(relevance > 0).tolist())
-        for score, relevance in zip(batch.scores, batch.relevance, strict=True)
-    ]
-    frame = spark_session().createDataFrame(rankings, "prediction array<int>, label array<int>")
+    prediction = [np.argsort(-score, kind="stable") for score in batch.scores]
+    label = [np.flatnonzero(relevance > 0) for relevance in batch.relevance]
+    lists = pa.list_(pa.int32())
+    table = pa.table({"prediction": pa.array(prediction, lists), "label": pa.array(label, lists)})
+    frame = spark_session().createDataFrame(table)
     return float(callMLlibFunc("newRankingMetrics", frame._jdf).ndcgAt(batch.k))
 
 
