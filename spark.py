@@ -50,13 +50,14 @@ def means(frame: Any, job: Job) -> dict[str, float] | None:
     Raises:
         ValueError: the first, in alphabetical order, of what the executors refuse.
     """
-    schema = "queries long, sums array<double>, weights array<double>, problem string"
+    schema = "queries long, scale double, sums array<double>, weights array<double>, problem string"
     rows = frame.mapInArrow(_travelling(_sums, job), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
     found = {}
+    scale = max((row.scale for row in rows), default=1.0)
     for at, (name, _, _) in enumerate(job.names):
-        total, weight = (math.fsum(row[side][at] for row in rows) for side in ("sums", "weights"))
+        total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
         found[name] = total / weight if weight else math.nan
     return found if sum(row.queries for row in rows) else None
 
@@ -89,7 +90,7 @@ def arranged(
         from pyspark.sql import functions
     except ImportError:
         raise ImportError("compute_spark needs PySpark: pip install pyspark") from None
-    given = {
+    given: dict[str, Any] = {
         "query": query,
         "prediction": prediction,
         "reference": reference,
@@ -97,10 +98,14 @@ def arranged(
         "sample_weight": sample_weight,
     }
     given = {name: column for name, column in given.items() if column is not None}
+    if not hasattr(frame, "mapInArrow"):
+        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
     for name, column in given.items():
         if not isinstance(column, str) or column not in frame.columns:
             there = ", ".join(frame.columns)
             raise ValueError(f"{name} must name a column of the DataFrame; got {column!r}, and there are {there}")
+        if frame.columns.count(column) > 1:
+            raise ValueError(f"{name}: the DataFrame has several columns {column!r}; give them names of their own")
     types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
     nested = types["prediction"].startswith("array<")
     for name in ("prediction", "reference"):
@@ -115,7 +120,7 @@ def arranged(
         raise ValueError(f"sample_weight: column {sample_weight!r} must hold numbers; got {types['sample_weight']}")
     if types.get("query", "string") not in IDS:
         raise ValueError(f"query: column {query!r} must hold integers or strings; got {types['query']}")
-    chosen = frame.select([functions.col(f"`{column}`").alias(name) for name, column in given.items()])
+    chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
     if nested:
         if document is not None:
             raise ValueError("document is for a row per document; in arrays, documents of ascending ids serve as well")
@@ -158,6 +163,10 @@ def _module(source: str) -> ModuleType:
     return sys.modules[name]
 
 
+def _quoted(column: str) -> str:
+    return f"`{column.replace('`', '``')}`"
+
+
 def _values(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Every query with its values."""
     for table in _whole_queries(batches):
@@ -166,13 +175,15 @@ def _values(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBa
 
 
 def _sums(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Sums over queries; what is refused, as a sentence."""
+    """Sums over queries, by weights of at most 1 and their scale; what is refused, as a sentence."""
     for table in _whole_queries(batches):
-        row: dict[str, Any] = {"queries": 0, "sums": [0.0], "weights": [0.0], "problem": None}
+        row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "problem": None}
         try:
             _, scored, weight = _scored(job, table)
             valued = [~np.isnan(values) for values in scored]
             row["queries"] = len(weight)
+            row["scale"] = float(weight.max()) or 1.0
+            weight = weight / row["scale"]
             row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(scored, valued, strict=True)]
             row["weights"] = [float(np.sum(weight[had])) for had in valued]
         except ValueError as problem:
@@ -183,6 +194,7 @@ def _sums(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
 SUMS = pa.schema(
     {
         "queries": pa.int64(),
+        "scale": pa.float64(),
         "sums": pa.list_(pa.float64()),
         "weights": pa.list_(pa.float64()),
         "problem": pa.string(),
@@ -277,13 +289,17 @@ def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int],
     values = weight.cast(pa.float64()).to_numpy(zero_copy_only=False)  # NaN where missing
     lengths = np.diff(np.append(begins, len(values)))
     weights = np.asarray(values[begins])
-    for wrong, problem in (
-        (~((weights >= 0) & (weights < math.inf)), "must be finite and not negative"),
-        (np.maximum.reduceat(values != np.repeat(weights, lengths), begins), "must be the same in all rows of a query"),
-    ):
-        if wrong.any():
-            query = int(np.argmax(wrong))
-            raise ValueError(f"sample_weight: {place(query)}: {problem}; got {weights[query]}")
+    if (wrong := ~((values >= 0) & (values < math.inf))).any():
+        row = int(np.argmax(wrong))
+        query = int(np.searchsorted(begins, row, "right")) - 1
+        raise ValueError(
+            f"sample_weight: {place(query)}: must be finite and not negative in every row; got {weight[row].as_py()}"
+        )
+    if (unlike := values != np.repeat(weights, lengths)).any():
+        row = int(np.argmax(unlike))
+        query = int(np.searchsorted(begins, row, "right")) - 1
+        problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
+        raise ValueError(f"sample_weight: {place(query)}: {problem}")
     return weights
 
 

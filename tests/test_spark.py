@@ -83,9 +83,13 @@ def test_means_are_those_of_compute(
     assert list(ndcg.compute_spark(frame, **COLUMNS, **options)) == list(expected)
 
 
-def test_weights_of_queries_stand_in_their_rows(ndcg: evaluate.Metric, table: pa.Table, frame: Any) -> None:
+@pytest.mark.parametrize("scale", [1, 1e307, 5e-324])
+def test_weights_of_queries_stand_in_their_rows(
+    ndcg: evaluate.Metric, table: pa.Table, frame: Any, scale: float
+) -> None:
     first = table["query"].combine_chunks().dictionary_encode().dictionary.to_pylist()
-    weight = [int(query.split()[1]) % 3 for query in first]
+    weight = [int(query.split()[1]) % 3 * scale for query in first]
+    frame = frame.withColumn("weight", frame["weight"] * scale)
     expected = ndcg.compute(**flat(table), sample_weight=weight, k=10)
     assert ndcg.compute_spark(frame, **COLUMNS, sample_weight="weight", k=10) == pytest.approx(expected, **EXACT)
 
@@ -222,7 +226,23 @@ def test_the_example_job_scores_parquet_files(ndcg: evaluate.Metric, table: pa.T
     assert sorted(pq.read_table(values)["nDCG@10"].to_pylist()) == pytest.approx(sorted(expected), **EXACT)
 
 
+def test_columns_may_have_any_name(ndcg: evaluate.Metric, table: pa.Table, frame: Any) -> None:
+    named = frame.withColumnRenamed(COLUMNS["prediction"], "a `score` of 1.5")
+    expected = ndcg.compute(**flat(table))
+    assert ndcg.compute_spark(named, **{**COLUMNS, "prediction": "a `score` of 1.5"}) == pytest.approx(
+        expected, **EXACT
+    )
+
+
 # What is refused
+
+
+def test_only_a_dataframe_whose_columns_have_names_of_their_own_is_taken(ndcg: evaluate.Metric, frame: Any) -> None:
+    with pytest.raises(ValueError, match="df must be a Spark DataFrame; got list"):
+        ndcg.compute_spark([1], **COLUMNS)
+    twice = frame.select("*", frame[COLUMNS["prediction"]])
+    with pytest.raises(ValueError, match="prediction: the DataFrame has several columns"):
+        ndcg.compute_spark(twice, **COLUMNS)
 
 
 def frame_from(rows: list[tuple[Any, ...]], schema: str) -> Any:
@@ -247,7 +267,11 @@ GOOD = ("q", "a", 1.0, 1, 1.0)
             "sample_weight: query 'q': must be the same in all rows of a query",
         ),
         ([("q", "a", 1.0, 1, -1.0)], {"sample_weight": "weight"}, "sample_weight: query 'q': must be finite and not"),
-        ([("q", "a", 1.0, 1, None)], {"sample_weight": "weight"}, "sample_weight: query 'q': must be finite and not"),
+        (
+            [("q", "a", 1.0, 1, 1.0), ("q", "b", 1.0, 1, None)],
+            {"sample_weight": "weight"},
+            "sample_weight: query 'q': must be finite and not negative in every row; got None",
+        ),
         ([("q", "a", 1.0, 1, 0.0)], {"sample_weight": "weight"}, "nDCG: no query of positive weight"),
         ([("q", "a", 1.0, 0, 1.0)], {"zero_division": math.nan}, "nDCG: no query of positive weight"),
         ([], {}, "the DataFrame holds no queries"),
