@@ -46,7 +46,7 @@ class Writer:
 
         Raises:
             OSError: the file cannot hold it; nothing is added then.
-            ValueError: the file holds less than was added before.
+            ValueError: the file is no longer there, or no longer whole.
         """
         state = self._state
         if state.pending and state.pending[0].schema != table.schema:
@@ -70,11 +70,11 @@ class Writer:
 
     def _append(self, end: int, messages: list[Any]) -> int:
         """Put messages behind the bytes that count; returns where they end."""
-        if self._file is None:
+        if self._file is None or self.path is None:
             raise ValueError(f"{self.path} is closed")
-        if (size := os.fstat(self._file).st_size) < end:
-            problem = f"was cut off by another: {self.path} holds {size} of its {end} bytes"
-            raise ValueError(f"the cache file {problem}; add its batches again")
+        if not _is_whole(self._file, self.path, end):
+            problem = f"the cache file was removed, replaced or cut off by another: {self.path}"
+            raise ValueError(f"{problem}; its batches are lost: load the metric anew and add them again")
         os.ftruncate(self._file, end)
         os.lseek(self._file, end, os.SEEK_SET)
         for message in messages:
@@ -104,6 +104,15 @@ class Writer:
         self.close()
 
 
+def _is_whole(file: int, path: str, end: int) -> bool:
+    """Whether the path still leads to the open file, and all bytes that count are in it."""
+    opened = os.fstat(file)
+    try:
+        return opened.st_size >= end and os.path.samestat(opened, os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
 def read_batches(path: str, process: int) -> list[pa.Table]:
     """What a process has written, memory-mapped: a table for each type of its numbers.
 
@@ -123,7 +132,7 @@ def read_batches(path: str, process: int) -> list[pa.Table]:
                 tables.append(pa.ipc.open_stream(source).read_all())
             return tables
     except FileNotFoundError:
-        raise ValueError(f"the cache file of process {process} is gone: {path}; add its batches again") from None
+        raise ValueError(f"the cache file of process {process} is gone: {path}; run all processes again") from None
     except (OSError, pa.ArrowException) as error:
         raise ValueError(f"the cache file of process {process} cannot be read: {path}: {error}") from None
     problem = "is cut off: the process died before its compute, or another took its place"

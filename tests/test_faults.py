@@ -204,12 +204,19 @@ def test_an_interrupt_loses_nothing_and_counts_nothing_twice(processes: Processe
             batch = {{"predictions": scores, "references": relevance}}
             expected = load().compute(**batch, k=10)
             outcomes = []
+
+            def interrupt(delay, done):  # again, should it fall into code that cannot raise
+                while not done.wait(delay):
+                    os.kill(os.getpid(), signal.SIGINT)
+                    delay = 2
+
             for moment in range(12):
                 metric = load()
                 metric.add_batch(**batch)
                 added = 1
+                done = threading.Event()
                 try:
-                    threading.Timer(.002 * 2 ** (moment / 2), os.kill, (os.getpid(), signal.SIGINT)).start()
+                    threading.Thread(target=interrupt, args=(.002 * 2 ** (moment / 2), done)).start()
                     while True:
                         if {where!r} == "add_batch":
                             metric.add_batch(**batch)
@@ -219,7 +226,7 @@ def test_an_interrupt_loses_nothing_and_counts_nothing_twice(processes: Processe
                             assert result == expected, result
                             metric.add_batch(**batch)
                 except KeyboardInterrupt:
-                    pass
+                    done.set()
                 queries = len(metric)
                 if queries:
                     result = metric.compute(k=10)["nDCG@10"]
@@ -268,8 +275,9 @@ def test_a_cache_file_that_vanished_is_an_error(fresh_metric: MetricFactory, tmp
     metric = fresh_metric()
     metric.add_batch(**GOOD)
     next(tmp_path.rglob("*.arrow")).unlink()
-    with pytest.raises(ValueError, match=r"the cache file of process 0 is gone: .*arrow; add its batches again"):
-        metric.compute()
+    for then in (metric.compute, lambda: metric.add_batch(**GOOD)):
+        with pytest.raises(ValueError, match=r"was removed, replaced or cut off by another: .*arrow; its"):
+            then()
 
 
 def test_a_cache_file_that_was_cut_is_an_error(fresh_metric: MetricFactory, tmp_path: Path) -> None:
@@ -278,8 +286,19 @@ def test_a_cache_file_that_was_cut_is_an_error(fresh_metric: MetricFactory, tmp_
     path = next(tmp_path.rglob("*.arrow"))
     os.truncate(path, path.stat().st_size - 16)
     for then in (metric.compute, lambda: metric.add_batch(**GOOD)):
-        with pytest.raises(ValueError, match=r"was cut off by another: .* bytes; add its batches again"):
+        with pytest.raises(ValueError, match="was removed, replaced or cut off by another"):
             then()
+
+
+def test_a_cache_file_that_was_replaced_is_an_error(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+    metric = fresh_metric()
+    metric.add_batch(**GOOD)
+    metric.add_batch(**GOOD)
+    path = next(tmp_path.rglob("*.arrow"))
+    (tmp_path / "other").write_bytes(path.read_bytes())
+    os.replace(tmp_path / "other", path)
+    with pytest.raises(ValueError, match="was removed, replaced or cut off by another"):
+        metric.compute()
 
 
 # Copies and threads
