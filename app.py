@@ -71,8 +71,7 @@ def score(
     Returns:
         The scores by name, such as "nDCG@10", and their "signature".
     """
-    chosen = {"gain": gain, "ties": ties, "negative_relevance": negative, "log_base": log_base}
-    options = _api_options(cutoffs, convention, unjudged, empty, **chosen)
+    options = _api_options(cutoffs, convention, gain, ties, empty, negative, unjudged, log_base)
     for name, side in (("predictions", predictions), ("references", references)):
         # anything else, a path for one, is no business of this page
         if not isinstance(side, list) or not all(isinstance(each, list) for each in side):
@@ -92,10 +91,13 @@ def score_run(
     convention: str = "sklearn",
     gain: str = "",
     ties: str = "",
+    empty: str = "",
+    negative: str = "",
     unjudged: str = "gain 0",
+    log_base: float = 2.0,
 ) -> dict[str, Any]:
     """Score a TREC run (or CSV, Parquet, JSON) by qrels: nDCG with its confidence interval."""
-    options = _api_options(cutoffs, convention, unjudged, gain=gain, ties=ties)
+    options = _api_options(cutoffs, convention, gain, ties, empty, negative, unjudged, log_base)
     judged, runs = _or_error(read_files, qrels, [run])
     (ranked,) = runs.values()
     report = _or_error(ndcg.report, predictions=ranked, references=judged, resamples=RESAMPLES, **options)
@@ -109,10 +111,16 @@ def compare(
     convention: str = "sklearn",
     gain: str = "",
     ties: str = "",
+    empty: str = "",
+    negative: str = "",
     unjudged: str = "gain 0",
+    log_base: float = 2.0,
 ) -> dict[str, Any]:
-    """Which of several runs is better, and how sure that is: paired tests over the queries of the qrels."""
-    options = _api_options(cutoffs, convention, unjudged, gain=gain, ties=ties)
+    """Which of several runs is better, and how sure that is: paired tests over the queries of the qrels.
+
+    A judged query that a run lacks counts as one with nothing retrieved.
+    """
+    options = _api_options(cutoffs, convention, gain, ties, empty, negative, unjudged, log_base)
     judged, read = _or_error(read_files, qrels, runs)
     systems = of_judged_queries(judged, read)
     found = _or_error(ndcg.compare, systems=systems, references=judged, resamples=RESAMPLES, **options)
@@ -131,21 +139,34 @@ def compare_two(
     convention: str = "sklearn",
     gain: str = "",
     ties: str = "",
+    empty: str = "",
+    negative: str = "",
     unjudged: str = "gain 0",
+    log_base: float = 2.0,
 ) -> dict[str, Any]:
     """Which of two runs is better, and how sure that is: paired tests over the queries of the qrels."""
-    return compare([run, other], qrels, cutoffs, convention, gain, ties, unjudged)
+    return compare([run, other], qrels, cutoffs, convention, gain, ties, empty, negative, unjudged, log_base)
 
 
-def _api_options(cutoffs: str, convention: str, unjudged: str, empty: str = "", **chosen: Any) -> dict[str, Any]:
+def _api_options(
+    cutoffs: str, convention: str, gain: str, ties: str, empty: str, negative: str, unjudged: str, log_base: float
+) -> dict[str, Any]:
     """The options of `compute` for a program's choices, of which "" leaves what the convention says."""
+    words = {"convention": convention, "gain": gain, "ties": ties, "empty": empty, "negative": negative}
+    for name, word in words.items():
+        if not isinstance(word, str):
+            raise gr.Error(f"{name} must be text; got {type(word).__name__}")
     if unjudged not in CHOICES["unjudged"]:
         raise gr.Error(f'unjudged: must be "gain 0" or "removed"; got {str(unjudged)[:40]!r}')
     options: dict[str, Any] = {"k": _or_error(cutoffs_of, str(cutoffs or "")), "convention": convention}
-    options |= {name: value for name, value in chosen.items() if value != ""}
-    options["judged_only"] = unjudged == "removed"
+    chosen = {"gain": gain, "ties": ties, "negative_relevance": negative}
+    options |= {name: value for name, value in chosen.items() if value}
+    options |= {"judged_only": unjudged == "removed", "log_base": log_base}
     if empty:
-        options["zero_division"] = math.nan if empty == "left out" else _or_error(float, empty)
+        try:
+            options["zero_division"] = math.nan if empty == "left out" else float(empty)
+        except ValueError:
+            raise gr.Error(f'empty: must be a number or "left out"; got {empty[:40]!r}') from None
     _or_error(ndcg.signature, **options)
     return options
 
@@ -200,16 +221,17 @@ client.predict(handle_file("bm25.run"), handle_file("qrels.txt"), cutoffs="10", 
 client.predict([handle_file("bm25.run"), handle_file("dense.run")], handle_file("qrels.txt"), api_name="/compare")
 ```
 
-- `/score(predictions, references, cutoffs, convention, gain, ties, empty, negative, unjudged, log_base)`: the scores by
-  name, and their signature. Lists of one list per query, `null` where not retrieved or not judged; cutoffs as text,
-  `"10"`, `"1,5,10"` or empty.
-- `/score_run(run, qrels, cutoffs, convention, gain, ties, unjudged)`: with intervals, of files as in the tab
-  *Search runs*.
-- `/compare(runs, qrels, cutoffs, convention, gain, ties, unjudged)`: the paired comparison of two to five runs;
-  `/compare_two(run, other, qrels, ...)` of two.
+- `/score(predictions, references, ...)`: the scores by name, and their signature. Lists of one list per query, `null`
+  where not retrieved or not judged.
+- `/score_run(run, qrels, ...)`: with intervals, of files as in the tab *Search runs*.
+- `/compare(runs, qrels, ...)`: the paired comparison of two to five runs; `/compare_two(run, other, qrels, ...)`: of
+  two.
 
-Agents find `score`, `score_run` and `compare_two` as MCP tools at `/gradio_api/mcp/`. The choices are those of the bar
-above; where `gain`, `ties`, `empty` or `negative` are not given, they are those of the convention.
+Each also takes `cutoffs` as text, `"10"`, `"1,5,10"` or empty, and the choices of the bar above by its words:
+`convention`, `gain`, `ties`, `empty` (`"0"`, `"1"`, `"left out"`), `negative`, `unjudged` (`"gain 0"`, `"removed"`) and
+`log_base`. Where `gain`, `ties`, `empty` or `negative` are not given, they are those of the convention.
+
+Agents find `score`, `score_run` and `compare_two` as MCP tools at `/gradio_api/mcp/`.
 """
 LINK = "Link to this ranking and these choices"
 EMPTY = "relevance is empty where not judged, score where not retrieved"
@@ -346,8 +368,10 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
             with gr.Row(visible=False):
                 api_run, api_qrels = gr.File(label="run"), gr.File(label="qrels")
                 api_runs, api_other = gr.File(label="runs", file_count="multiple"), gr.File(label="other")
-                named = {"cutoffs": "10", "convention": "sklearn", "gain": "", "ties": "", "unjudged": "gain 0"}
-                how = [gr.Textbox(value, label=name) for name, value in named.items()]
+                names = ("cutoffs", "convention", "gain", "ties", "empty", "negative", "unjudged")
+                values = ("10", "sklearn", "", "", "", "", "gain 0")
+                words = [gr.Textbox(value, label=name) for name, value in zip(names, values, strict=True)]
+                how = [*words, gr.Number(2, label="log_base")]
                 answer, start_run, start_compare, start_two = gr.JSON(), gr.Button(), gr.Button(), gr.Button()
             start_run.click(score_run, [api_run, api_qrels, *how], answer, api_name="score_run")
             start_compare.click(compare, [api_runs, api_qrels, *how], answer, api_name="compare")

@@ -566,7 +566,8 @@ def test_a_client_scores_and_compares_files(client: Any, ndcg: evaluate.Metric, 
     assert set(result["scores"]) == set(RUNS)
     expected = ndcg.compute(predictions=run, references=qrels, k=10, convention="trec_eval")["nDCG@10"]
     assert result["scores"]["bm25"]["nDCG@10"]["value"] == expected
-    choices, chosen = {"ties": "docid", "unjudged": "removed"}, {"ties": "docid", "judged_only": True}
+    choices = {"ties": "docid", "unjudged": "removed", "gain": "exponential", "negative": "clip", "log_base": 10}
+    chosen = {"ties": "docid", "judged_only": True, "gain": "exponential", "negative_relevance": "clip", "log_base": 10}
     expected = ndcg.compute(predictions=run, references=qrels, k=10, **chosen)["nDCG@10"]
     result = client.predict(handle_file(run), handle_file(qrels), **choices, api_name="/score_run")
     assert result["scores"]["nDCG@10"]["value"] == expected
@@ -614,6 +615,7 @@ def test_a_tool_of_an_agent_scores(server: Server, ndcg: evaluate.Metric, files:
         ({"convention": "nobody"}, "convention must be one of"),
         ({"unjudged": "kept"}, 'unjudged: must be "gain 0" or "removed"'),
         ({"log_base": 0}, "log_base"),
+        ({"empty": "x"}, 'empty: must be a number or "left out"'),
         ({"negative": "ignore"}, "negative_relevance"),
         ({"predictions": [[1, 2]]}, "2 predictions and 6 references"),
         ({"references": [["a"] * 6]}, "is not a number"),
