@@ -132,7 +132,7 @@ def restored(parameters: Mapping[str, str], rows: Rows) -> tuple[list[Any], list
     rows = read("ranking", rows, _rows_of)
     cutoffs = read("k", "10", lambda text: text[:200])
     settings = read("convention", settings_of("sklearn"), settings_of)
-    base = read("log", 2.0, float)
+    base = read("log", 2.0, _base_of)
     named = {**dict(zip(("gain", "ties", "empty", "negative"), settings, strict=True)), "unjudged": "gain 0"}
     chosen = {
         name: read(name, value, {each: each for each in CHOICES[name]}.__getitem__) for name, value in named.items()
@@ -140,6 +140,13 @@ def restored(parameters: Mapping[str, str], rows: Rows) -> tuple[list[Any], list
     gain, ties, empty, negative, unjudged = chosen.values()
     convention = convention_of(gain, ties, empty, negative)
     return [rows, cutoffs, convention, gain, base, ties, empty, negative, unjudged], unread
+
+
+def _base_of(text: str) -> float:
+    """The base of the logarithm in a link."""
+    if not math.isfinite(base := float(text)):
+        raise ValueError("a base is finite")
+    return base
 
 
 def _rows_of(text: str) -> Rows:

@@ -546,7 +546,7 @@ def _codes(query_ids: Any) -> tuple[NDArray[np.int64], pa.Array]:
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
         raise ValueError(f"query_ids: row {row}: is None; give each row the id of its query")
-    if pa.types.is_nested(ids.type) or pa.types.is_floating(ids.type):
+    if any(test(ids.type) for test in (pa.types.is_nested, pa.types.is_floating, pa.types.is_boolean)):
         raise ValueError(f"query_ids must be integers or strings, one per row; got {ids.type}")
     encoded = pc.dictionary_encode(ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids)
     return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary

@@ -156,11 +156,20 @@ def _text(path: str) -> str:
 
 def _json(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError as error:
         raise UploadError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     if not isinstance(found, dict):
         raise UploadError("the JSON must be an object, {...}")
+    return found
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        name = next(each for each in names if names.count(each) > 1)
+        raise UploadError(f"{name[:40]!r} is there twice in one object; give each query and document once")
     return found
 
 

@@ -525,6 +525,7 @@ REFUSED_IDS: dict[str, tuple[Any, str]] = {
     "None in categories": (categories_of_none, "row 2"),
     "masked": (np.ma.MaskedArray([1, 1, 2], [0, 1, 0]), "row 1"),
     "floats": ([1.0, 1.0, 2.0], "integers or strings"),
+    "truth values": ([True, False, True], "integers or strings"),
     "NumPy floats": (np.array([1.0, 1.0, 2.0]), "integers or strings"),
     "nan in pandas": (ids_of_nan, ""),
     "integers and strings": ([1, "a", 2], "all integers or all strings"),

@@ -64,6 +64,8 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
     "a missing value": ("a.csv", b"query,document,score\nq,d,\nq,e,2\n", "line 2: a value is missing"),
     "a missing column": ("a.csv", b"query,doc,value\nq,d,1\n", "no column 'document_id'.*it has doc, query, value"),
     "text for numbers": ("a.csv", b"query,document,score\nq,d,high\n", "column 'score' must hold numbers"),
+    "a query twice": ("a.json", b'{"q": {"a": 1}, "q": {"b": 2}}', "'q' is there twice in one object"),
+    "a document twice in JSON": ("a.json", b'{"q": {"a": 1, "b": 3, "a": 9}}', "'a' is there twice in one object"),
     "no JSON": ("a.json", b'{"q": {"d": 1}', "line 1, column 15: not JSON"),
     "another JSON": ("a.json", b"[1]", "must be an object"),
     "another JSON within": ("a.json", b'{"q": [1]}', "query 'q': must be an object"),
