@@ -1094,8 +1094,9 @@ class NDCG(evaluate.Metric):
 
         A row is a document, with the id of its query, or, where `prediction` and `reference` are
         arrays, a query. A null prediction marks a document that was not retrieved, a null
-        reference one that was not judged: so the outer join of a run and qrels is scored as it
-        is. The executors need NumPy and pyarrow only. Works in classic and Spark Connect sessions.
+        reference one that was not judged: so the full outer join of a run and qrels is scored
+        as it is, each query that only the run has as one with nothing relevant. The executors
+        need NumPy and pyarrow only. Works in classic and Spark Connect sessions.
 
         Args:
             df: the DataFrame; its rows in any order.

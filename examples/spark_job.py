@@ -38,12 +38,13 @@ def main() -> None:
     ndcg = evaluate.load(str(NDCG))
     names = ("query", "prediction", "reference", "document", "convention", "k")
     how = {name: value for name, value in vars(asked).items() if name in names}
-    table = Table("measure", "mean over queries", title=ndcg.signature(k=asked.k, convention=asked.convention))
+    table = Table("measure", "mean over queries")
     for name, mean in ndcg.compute_spark(frame, **how).items():
         table.add_row(name, f"{mean:.4f}")
     if asked.values:
         ndcg.compute_spark(frame, **how, use_aggregator=False).write.mode("overwrite").parquet(asked.values)
     Console().print(table)
+    Console().print(ndcg.signature(k=asked.k, convention=asked.convention), soft_wrap=True)
     session.stop()
 
 
