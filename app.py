@@ -483,7 +483,7 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
     outputs = [difference, differences]
     follow([conventions_tab.select, source.change, *choosing], compare_conventions, inputs, outputs)
 
-page.queue(max_size=200, default_concurrency_limit=8)
+page.queue(max_size=200, default_concurrency_limit=4)
 
 if __name__ == "__main__":
     page.launch(  # on a Space, Gradio takes host and port from the environment
@@ -492,6 +492,7 @@ if __name__ == "__main__":
         max_file_size="20mb",
         mcp_server=True,
         ssr_mode=False,
+        max_threads=12,  # each keeps memory of its own; four score at a time
         show_error=True,
         state_session_capacity=40,  # each takes a fifth of a megabyte, and every call of a program is one
     )
