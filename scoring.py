@@ -26,6 +26,7 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -38,7 +39,7 @@ TIES = ("average", "first", "last", "best", "worst")
 # Scores in one block: large enough that NumPy's call overhead and the handing over of the
 # interpreter's lock between threads vanish, small enough for the last level of cache.
 BLOCK = 1 << 18
-LANES = 32  # sums of ranks that are added up side by side
+LANES = 128  # sums that are added up side by side
 PADDING = 1 << 13  # documents that may be padded to save a block
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
@@ -145,7 +146,8 @@ def score_queries(
     queries = len(relevance) if offsets is None else len(offsets) - 1
     scores = {measure: np.empty((len(cutoffs), queries)) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
-    discount = discounts(max(min(k or longest, longest) for k in cutoffs), log_base)
+    # in memory from the last rank to the first, as documents are once sorted
+    discount = discounts(max(min(k or longest, longest) for k in cutoffs), log_base)[::-1].copy()[::-1]
     sign = np.sign(np.log(log_base))  # a base below 1 turns all sums negative
 
     def fill(read: Callable[[], _Block]) -> None:
@@ -265,15 +267,23 @@ def _padded(
     retrieved: Mask | None,
 ) -> _Block:
     """Queries of several lengths, the first the longest, padded with what was neither judged nor retrieved."""
-    columns = np.arange(lengths[0])
-    index = starts[:, np.newaxis] + columns
-    inside = columns < lengths[:, np.newaxis]
-    known = inside if judged is None else inside & judged.take(index, mode="clip")
-    ranked = inside if retrieved is None else inside & retrieved.take(index, mode="clip")
-    relevance = relevance.take(index, mode="clip")
-    np.copyto(relevance, relevance.dtype.type(0), where=~known)
-    score = score.take(index, mode="clip").astype(np.float64, copy=False)
-    np.copyto(score, -np.inf, where=~ranked)
+    longest = int(lengths[0])
+    beyond = np.arange(longest) >= lengths[:, np.newaxis]
+    last = len(score) - longest
+    late = np.flatnonzero(starts > last)  # no such number of documents follows
+
+    def padded(values: NDArray[Any]) -> NDArray[Any]:
+        rows: NDArray[Any] = sliding_window_view(values, longest)[np.minimum(starts, last)]
+        for row in late:
+            rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
+        return rows
+
+    relevance, score = padded(relevance), padded(score)
+    if score.dtype.kind != "f":
+        score = score.astype(np.float64)
+    known = ~beyond if judged is None else padded(judged) & ~beyond
+    np.copyto(relevance, relevance.dtype.type(0), where=beyond if judged is None else ~known)
+    np.copyto(score, -np.inf, where=beyond if retrieved is None else beyond | ~padded(retrieved))
     return _Block(queries, relevance, score, known)
 
 
@@ -281,7 +291,8 @@ def _gains_at_ranks(
     block: _Block, ranks: int, gain: Gain, ties: str, negative_relevance: str
 ) -> tuple[Floats, Floats, bool]:
     """The gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks), and if any is negative."""
-    score = block.score.astype(np.float64, copy=False)
+    # half as wide is read twice as fast, and float32 holds all that float64 would
+    score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
     gains, lowest = _gains(block, gain, negative_relevance)
     if lowest < 0 and block.judged is not None:
         ideal = _ideal_gains(np.where(block.judged, gains, -np.inf), ranks, lowest)
@@ -402,8 +413,9 @@ def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[
         candidates, numbers = score.take(shortlist), shortlist
     if not candidates.size:
         return np.zeros((len(score), 0)), np.zeros((len(score), 1))
-    keys = np.maximum(candidates, LOWEST, out=_scratch("keys", candidates.shape))  # -inf has no bits to spare
-    keys += 0.0  # makes -0.0 equal to 0.0
+    keys = _scratch("keys", candidates.shape)
+    np.add(candidates, 0.0, out=keys)  # makes -0.0 equal to 0.0
+    np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
     # A float of negative sign falls as its bits grow. That is of no matter to ties averaged; in
     # other orders the numbers are turned, with a bit to spare that keeps the result from being -0.0.
     turned = ties != "average" and np.signbit(keys).any()
@@ -413,10 +425,14 @@ def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[
     if ties == "first":
         numbers = score.size - 1 - numbers
     bits |= numbers ^ np.signbit(keys) * low_bits if turned else numbers
-    if count < keys.shape[1]:
-        keys.partition(keys.shape[1] - count, axis=1)
-        keys = np.ascontiguousarray(keys[:, keys.shape[1] - count :])
+    beyond = keys.shape[1] - count
+    few = 4 * count < keys.shape[1]
+    if few:
+        keys.partition(beyond, axis=1)
+        keys = np.ascontiguousarray(keys[:, beyond:])
     keys.sort(axis=1)  # ascending: the last column is rank 1
+    if not few:
+        keys = np.ascontiguousarray(keys[:, beyond:])
     bits = keys.view(np.int64)
     found = np.bitwise_and(bits, low_bits, out=_scratch("found", keys.shape, np.int64))
     if turned:
@@ -461,10 +477,15 @@ def _settled_gains(
     falls = 1 + np.flatnonzero(tied[1:] & (exact[1:] < exact[:-1]))
     wrong[_numbers(near.size)[members][falls] // count] = True
     edge = np.flatnonzero(close[:, 1]) if count > ranks else np.empty(0, np.intp)  # as far as the cutoff
-    if edge.size:
+    if edge.size:  # of these, look at all documents that score as high as the last one found, or higher
         every = slice(None) if edge.size == queries else edge
-        edge_score, last = score[every], score.take(found[every, 1:2])
-        wrong[every] |= (edge_score > last).sum(axis=1) != (score.take(found[every, 1:]) > last).sum(axis=1)
+        last = score.take(found[every, 1])
+        reached = np.flatnonzero(score[every] >= last[:, np.newaxis])
+        row = reached // score.shape[1]
+        reached += ((edge - np.arange(edge.size)) * score.shape[1]).take(row)
+        level = score.take(reached) == last.take(row)
+        above = np.bincount(row[~level], minlength=edge.size)
+        wrong[every] |= above != (score.take(found[every, 1:]) > last[:, np.newaxis]).sum(axis=1)
     if wrong.any():
         documents = score.shape[1]
         if ties == "first":
@@ -478,15 +499,14 @@ def _settled_gains(
     if ties != "average":
         return ranked
     tied[1:] &= exact[1:] == exact[:-1]
-    starts = np.flatnonzero(~tied)
-    sizes = np.diff(starts, append=tied.size)
-    mean = np.add.reduceat(ranked.ravel()[members], starts) / sizes
-    ranked.ravel()[members] = np.repeat(mean, sizes)
+    starts, group = np.flatnonzero(~tied), np.cumsum(~tied) - 1
+    mean = np.bincount(group, ranked.ravel()[members]) / np.diff(starts, append=tied.size)
+    ranked.ravel()[members] = mean.take(group)
     if edge.size:  # the last group may have documents beyond those found
-        last = score.take(found[every, 1:2])
-        tied = edge_score == last
-        mean = np.where(tied, gains[every], 0).sum(axis=1, keepdims=True) / tied.sum(axis=1, keepdims=True)
-        ranked[every] = np.where(score.take(found[every]) == last, mean, ranked[every])
+        row, reached = row[level], reached[level]
+        mean = np.bincount(row, gains.take(reached)) / np.bincount(row)
+        last_group = score.take(found[every]) == last[:, np.newaxis]
+        ranked[every] = np.where(last_group, mean[:, np.newaxis], ranked[every])
     return ranked
 
 
@@ -552,11 +572,10 @@ def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.in
         return None
     width = documents // height
     grid = values[:, : width * height].reshape(queries, height, width)
-    keys = grid.max(axis=1, out=_scratch("keys", (queries, width)))
-    np.maximum(keys, LOWEST, out=keys)
+    keys = np.maximum(grid.max(axis=1), LOWEST, out=_scratch("keys", (queries, width)))
     bits = keys.view(np.int64)
     low_bits = _low_bits(width)
-    if exact and (bits & low_bits).any():
+    if exact and np.bitwise_or.reduce(bits, axis=None) & low_bits:
         return None
     bits &= ~low_bits
     bits |= _numbers(width)
@@ -575,8 +594,8 @@ def _sums(
 ) -> dict[str, Floats]:
     """CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
     needed = {"DCG", "IDCG", *measures} if "nDCG" in measures else measures
-    terms = {"CG": (ranked, np.ones(1)), "DCG": (ranked, discount), "IDCG": (ideal, discount)}
-    return {name: _sum(*terms[name], cutoffs) for name in terms if name in needed}
+    terms = {"CG": (ranked, np.ones_like(discount)), "DCG": (ranked, discount), "IDCG": (ideal, discount)}
+    return {name: np.stack([_sum(*terms[name], k) for k in cutoffs]) for name in terms if name in needed}
 
 
 def _ratio(dcg: Floats, idcg: Floats, zero_division: float, negative: bool) -> Floats:
@@ -587,24 +606,23 @@ def _ratio(dcg: Floats, idcg: Floats, zero_division: float, negative: bool) -> F
     return np.asarray(ratio)
 
 
-def _sum(gains: Floats, discount: Floats, cutoffs: Sequence[int]) -> Floats:
-    """The sum of discounted gains up to each cutoff.
+def _sum(gains: Floats, discount: Floats, k: int) -> Floats:
+    """The sum of discounted gains of each query up to the cutoff.
 
     Ranks ``LANES`` apart are added to one another first, one after the other, then the
     ``LANES`` sums. So zeros at the end, of a list that is padded, do not change the rounding.
     """
-    queries, ranks = gains.shape
-    sums = np.empty((len(cutoffs), queries))
-    if ranks > queries:  # in memory, the longer side lies along the rows
-        terms = np.multiply(gains, discount, out=_scratch("terms", (queries, ranks))).T
-    else:
-        terms = np.multiply(gains.T, discount[:, np.newaxis], out=_scratch("terms", (ranks, queries)))
-    for k, total in zip(cutoffs, sums, strict=True):
-        lanes, whole = terms[:k], k - k % LANES
-        if whole:
-            lanes = np.add.reduce(terms[:whole].reshape(whole // LANES, LANES, queries), axis=0)
-            lanes[: k - whole] += terms[whole:k]
-        total[:] = 0
-        for lane in lanes:
-            total += lane
-    return sums
+    queries, width, whole = len(gains), min(k, LANES), k - k % LANES
+    terms, weights = gains[:, :k], discount[:k]
+    if k > LANES:
+        terms = np.multiply(terms, weights, out=_scratch("terms", (queries, k))[:, ::-1])
+        lanes = np.add.reduce(terms[:, :whole].reshape(queries, whole // LANES, LANES), axis=1)
+        lanes[:, : k - whole] += terms[:, whole:]
+        terms, weights = lanes, np.ones(1)
+    # Queries side by side: what is added then lies in rows, and few of them at a time are read across.
+    full = queries // LANES
+    side = _scratch("side", (-(-queries // LANES), width, LANES))
+    np.copyto(side[:full], terms[: full * LANES].reshape(full, LANES, width).transpose(0, 2, 1))
+    np.copyto(side[full:, :, : queries % LANES], terms[full * LANES :].T)
+    side *= weights[:, np.newaxis]
+    return np.asarray(np.add.reduce(side, axis=1).ravel()[:queries])
