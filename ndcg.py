@@ -668,8 +668,8 @@ def _weights(sample_weight: Any, queries: int) -> NDArray[np.float64]:
 
 def _mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
     """The mean over the queries that have a value."""
-    valued = ~np.isnan(values)
-    if not valued.all():
+    if np.isnan(values).any():
+        valued = ~np.isnan(values)
         values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
         problem = "no query of positive weight has anything relevant, and zero_division=nan leaves out the others"

@@ -249,6 +249,8 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
 
 def _by_position(score: _Column, relevance: _Column) -> Rankings:
     """Two sides of the same queries and documents."""
+    if score.offsets is None and relevance.offsets is None and score.values.shape == relevance.values.shape:
+        return Rankings(relevance.values, score.values, None, relevance.present, score.present)
     scored, judged = score.lengths, relevance.lengths
     if len(scored) != len(judged):
         raise ValueError(
@@ -260,8 +262,7 @@ def _by_position(score: _Column, relevance: _Column) -> Rankings:
             f"query {query}: {scored[query]} predictions and {judged[query]} references; give "
             "both for every document, None for the score of one not retrieved or the relevance of one not judged"
         )
-    if score.offsets is not None or relevance.offsets is not None:
-        score, relevance = score.flat(), relevance.flat()
+    score, relevance = score.flat(), relevance.flat()
     return Rankings(relevance.values, score.values, score.offsets, relevance.present, score.present)
 
 
@@ -319,9 +320,10 @@ def _column(argument: str, values: Any) -> _Column:
             f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
         )
     if values and not isinstance(values[0], (list, tuple)):
-        values = [_row(row) for row in values]
-    if values and all(isinstance(row, np.ndarray) and row.dtype != object for row in values):
-        return _from_arrays(argument, values)
+        if not all(isinstance(row, np.ndarray) for row in values):
+            values = [_row(row) for row in values]
+        if all(isinstance(row, np.ndarray) and row.dtype.kind != "O" for row in values):
+            return _from_arrays(argument, values)
     return _from_lists(argument, values)
 
 
@@ -346,21 +348,22 @@ def _from_array(argument: str, values: NDArray[Any]) -> _Column:
 
 def _from_arrays(argument: str, rows: "list[NDArray[Any]] | tuple[NDArray[Any], ...]") -> _Column:
     """One 1-D array per query."""
-    arrays = []
+    first: dict[np.dtype[Any], int] = {}  # query of each kind
     for query, row in enumerate(rows):
         if row.ndim != 1:
             raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {row.ndim}-D")
-        arrays.append(_numeric(f"{argument}: query {query}", row))
+        first.setdefault(row.dtype, query)
+    dtypes = {dtype: _numeric(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
     present = None
-    if any(np.ma.is_masked(row) for row in rows):
+    if any(isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row) for row in rows):
         present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
+    arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
     values = np.concatenate(arrays)
-    column = _Column(values, _offsets(map(len, rows)), present)
-    if values.dtype.kind == "f":
-        for row, array in zip(rows, arrays, strict=True):
+    if len(dtypes) > 1 and values.dtype.kind == "f":
+        for array in arrays:
             if array.dtype.kind in "iu" and _large(array).any():
                 return _from_lists(argument, [row.tolist() for row in rows])
-    return column
+    return _Column(values, _offsets(map(len, rows)), present)
 
 
 def _from_arrow(argument: str, lists: pa.Array) -> _Column:
@@ -420,8 +423,8 @@ def _from_values(
         array = np.array(values)
     except (ValueError, OverflowError):  # something among them is no number
         array = np.empty(0, object)
-    usual = array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
-    if array.ndim == 1 and usual and not (array.dtype.kind == "f" and _large(array).any()):
+    usual = array.ndim == 1 and array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
+    if usual and (array.dtype.kind != "f" or np.abs(array).max(initial=0) < 2**53 or not _large(array).any()):
         return array, None
     return _one_by_one(argument, values, offsets, place)
 
@@ -474,7 +477,7 @@ def _offsets(lengths: Iterable[int]) -> NDArray[np.int64]:
 
 def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     """The array without its mask, if its values are real numbers of at most 64 bits."""
-    if values.dtype.name == "bfloat16" or values.dtype.name.startswith("float8"):
+    if values.dtype.isbuiltin == 2 and values.dtype.name.startswith(("bfloat16", "float8")):
         values = values.astype(np.float32)  # of JAX and TensorFlow; float32 holds them exactly
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
         raise ValueError(f"{argument} must hold real numbers of at most 64 bits; got {values.dtype}")

@@ -148,7 +148,7 @@ def score_queries(
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
     # in memory from the last rank to the first, as documents are once sorted
     discount = discounts(max(min(k or longest, longest) for k in cutoffs), log_base)[::-1].copy()[::-1]
-    sign = np.sign(np.log(log_base))  # a base below 1 turns all sums negative
+    sign = math.copysign(1, math.log(log_base))  # a base below 1 turns all sums negative
 
     def fill(read: Callable[[], _Block]) -> None:
         block = read()
@@ -156,12 +156,15 @@ def score_queries(
         with _scratch, np.errstate(all="ignore"):  # what is not finite is refused, with its place
             ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, ties, negative_relevance)
             sums = _sums(ranked, ideal, discount[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
-        for name, values in sums.items():
-            if not np.isfinite(values).all():
-                query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
-                raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
-        if "nDCG" in measures:
-            sums["nDCG"] = _ratio(sign * sums["DCG"], sign * sums["IDCG"], zero_division, negative)
+            for name, values in sums.items():
+                if not np.isfinite(values).all():
+                    query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
+                    raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
+            if "nDCG" in measures:
+                ratio = sums["DCG"] / sums["IDCG"]
+                if not negative:
+                    np.minimum(ratio, 1, out=ratio)  # rounding alone takes it above
+                sums["nDCG"] = np.where(sign * sums["IDCG"] > 0, ratio, zero_division)
         for measure in measures:
             scores[measure][:, block.queries] = sums[measure]
 
@@ -299,7 +302,7 @@ def _gains_at_ranks(
     else:
         ideal = _ideal_gains(gains, ranks, lowest)
     ranked, highest = _ranked_gains(score, gains, ranks, ties)
-    if ranks and not ((highest < np.inf).all() and (ideal[:, :1] < np.inf).all() and lowest > -np.inf):
+    if ranks and not (highest < np.inf and ideal[:, 0].max(initial=0) < np.inf and lowest > -np.inf):
         _refuse(block, score, gains)  # NaN and infinity come out on top, so no more need be looked at
     return ranked, np.where(ideal > -np.inf, ideal, 0) if lowest < 0 else ideal, lowest < 0
 
@@ -394,8 +397,8 @@ def _ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     return ordered[:, ::-1][:, :ranks]
 
 
-def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, Floats]:
-    """The gain at ranks 1..``ranks`` in descending order of score, and each query's top key.
+def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
+    """The gain at ranks 1..``ranks`` in descending order of score, and the highest score, but for its last bits.
 
     Values are sorted rather than indices, which SIMD does several times faster: the
     lowest bits of each score, as many as it takes to number the documents of the block,
@@ -412,7 +415,7 @@ def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[
     if ties == "average" and (shortlist := _shortlist(score, count)) is not None:
         candidates, numbers = score.take(shortlist), shortlist
     if not candidates.size:
-        return np.zeros((len(score), 0)), np.zeros((len(score), 1))
+        return np.zeros((len(score), 0)), -np.inf
     keys = _scratch("keys", candidates.shape)
     np.add(candidates, 0.0, out=keys)  # makes -0.0 equal to 0.0
     np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
@@ -439,11 +442,13 @@ def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[
         found ^= np.signbit(keys) * low_bits
     if ties == "first":
         np.subtract(score.size - 1, found, out=found)
+    unretrieved = np.empty(0, np.intp)
     lacking = keys[:, 0] < LOWEST / 2  # less than count were retrieved, unless some scores are that low
-    unretrieved = np.flatnonzero(keys < LOWEST / 2) if lacking.any() else np.empty(0, np.intp)
-    if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
-        unretrieved, gains = np.empty(0, np.intp), np.where(score > -np.inf, gains, 0)
-    highest = keys[:, -1:].copy()
+    if lacking.any():
+        unretrieved = np.flatnonzero(keys < LOWEST / 2)
+        if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
+            unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
+    highest = float(keys[:, -1].max())
     differing = np.bitwise_xor(
         bits.ravel()[1:], bits.ravel()[:-1], out=_scratch("differing", (bits.size - 1,), np.int64)
     )
@@ -594,35 +599,37 @@ def _sums(
 ) -> dict[str, Floats]:
     """CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
     needed = {"DCG", "IDCG", *measures} if "nDCG" in measures else measures
-    terms = {"CG": (ranked, np.ones_like(discount)), "DCG": (ranked, discount), "IDCG": (ideal, discount)}
-    return {name: np.stack([_sum(*terms[name], k) for k in cutoffs]) for name in terms if name in needed}
+    terms = {"CG": (ranked, None), "DCG": (ranked, discount), "IDCG": (ideal, discount)}
+    shape = len(cutoffs), len(ranked)
+    return {
+        name: np.concatenate([_sum(*terms[name], k) for k in cutoffs]).reshape(shape)
+        for name in terms
+        if name in needed
+    }
 
 
-def _ratio(dcg: Floats, idcg: Floats, zero_division: float, negative: bool) -> Floats:
-    """nDCG; ``zero_division`` where the ideal is not positive."""
-    ratio = np.divide(dcg, idcg, out=np.full(dcg.shape, float(zero_division)), where=idcg > 0)
-    if not negative:
-        np.minimum(ratio, 1, out=ratio, where=idcg > 0)  # rounding alone takes it above
-    return np.asarray(ratio)
-
-
-def _sum(gains: Floats, discount: Floats, k: int) -> Floats:
-    """The sum of discounted gains of each query up to the cutoff.
+def _sum(gains: Floats, discount: Floats | None, k: int) -> Floats:
+    """The sum of gains, discounted or not, of each query up to the cutoff.
 
     Ranks ``LANES`` apart are added to one another first, one after the other, then the
     ``LANES`` sums. So zeros at the end, of a list that is padded, do not change the rounding.
     """
     queries, width, whole = len(gains), min(k, LANES), k - k % LANES
-    terms, weights = gains[:, :k], discount[:k]
+    terms, weights = gains[:, :k], None if discount is None else discount[:k]
     if k > LANES:
-        terms = np.multiply(terms, weights, out=_scratch("terms", (queries, k))[:, ::-1])
+        if weights is not None:
+            terms = np.multiply(terms, weights, out=_scratch("terms", (queries, k))[:, ::-1])
         lanes = np.add.reduce(terms[:, :whole].reshape(queries, whole // LANES, LANES), axis=1)
         lanes[:, : k - whole] += terms[:, whole:]
-        terms, weights = lanes, np.ones(1)
+        terms, weights = lanes, None
     # Queries side by side: what is added then lies in rows, and few of them at a time are read across.
-    full = queries // LANES
-    side = _scratch("side", (-(-queries // LANES), width, LANES))
-    np.copyto(side[:full], terms[: full * LANES].reshape(full, LANES, width).transpose(0, 2, 1))
-    np.copyto(side[full:, :, : queries % LANES], terms[full * LANES :].T)
-    side *= weights[:, np.newaxis]
+    beside = min(LANES, max(queries, 2))  # a single one NumPy would add in another order
+    full, rest = divmod(queries, beside)
+    side = _scratch("side", (full + bool(rest), width, beside))
+    if full:
+        np.copyto(side[:full], terms[: full * beside].reshape(full, beside, width).transpose(0, 2, 1))
+    if rest:
+        np.copyto(side[full, :, :rest], terms[full * beside :].T)
+    if weights is not None:
+        side *= weights[:, np.newaxis]
     return np.asarray(np.add.reduce(side, axis=1).ravel()[:queries])
