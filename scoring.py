@@ -40,6 +40,7 @@ TIES = ("average", "first", "last", "best", "worst")
 # interpreter's lock between threads vanish, small enough for the last level of cache.
 BLOCK = 1 << 18
 LANES = 128  # sums that are added up side by side
+SMALL = 1 << 10  # numbers that it takes no longer to find memory for than to look up what was kept
 PADDING = 1 << 13  # documents that may be padded to save a block
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
@@ -504,8 +505,10 @@ def _settled_gains(
     if ties != "average":
         return ranked
     tied[1:] &= exact[1:] == exact[:-1]
-    starts, group = np.flatnonzero(~tied), np.cumsum(~tied) - 1
-    mean = np.bincount(group, ranked.ravel()[members]) / np.diff(starts, append=tied.size)
+    first = ~tied  # of a group
+    group = np.cumsum(first)  # from 1
+    sizes = np.diff(np.flatnonzero(first), prepend=-1, append=tied.size)
+    mean = np.bincount(group, ranked.ravel()[members]) / sizes
     ranked.ravel()[members] = mean.take(group)
     if edge.size:  # the last group may have documents beyond those found
         row, reached = row[level], reached[level]
@@ -538,6 +541,8 @@ class _Scratch(threading.local):
 
     def __call__(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
         size = math.prod(shape)
+        if size < SMALL:
+            return np.empty(shape, dtype)
         array = self.kept[-1].get(name)
         if array is None or array.size < size:
             array = np.empty(size)
