@@ -9,16 +9,20 @@ Arrays, tensors and Arrow columns are used where they lie; only lists and mappin
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, chain, repeat
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-# Queries of a chunked column are handed on in parts of about this many documents.
+Result = TypeVar("Result")
+
+# Queries of a chunked column are handed on in parts of about this many documents; flat columns
+# of more are read in threads.
 PART = 1 << 20
 
 
@@ -424,7 +428,7 @@ def _from_values(
     except (ValueError, OverflowError):  # something among them is no number
         array = np.empty(0, object)
     usual = array.ndim == 1 and array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
-    if usual and (array.dtype.kind != "f" or np.abs(array).max(initial=0) < 2**53 or not _large(array).any()):
+    if usual and (array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53 or not _large(array).any()):
         return array, None
     return _one_by_one(argument, values, offsets, place)
 
@@ -501,13 +505,14 @@ def _flat(predictions: Any, references: Any, query_ids: Any) -> Rankings:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
         raise ValueError(f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows")
     order, offsets = _grouped(codes, len(ids))
-    judged, retrieved = (None if each is None else each[order] for each in (relevance.present, score.present))
+    sides = relevance.values, score.values, relevance.present, score.present
+    values, scores, judged, retrieved = _side_by_side(lambda side: None if side is None else side[order], sides, len(codes))
 
     def place(query: int, position: int | None) -> str:
         row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
         return f"query {ids[query].as_py()!r}{row}"
 
-    return Rankings(relevance.values[order], score.values[order], offsets, judged, retrieved, place, ids)
+    return Rankings(values, scores, offsets, judged, retrieved, place, ids)
 
 
 def _values(argument: str, values: Any, place: Callable[[int, int | None], str]) -> _Column:
@@ -551,8 +556,23 @@ def _codes(query_ids: Any) -> tuple[NDArray[np.int64], pa.Array]:
         raise ValueError(f"query_ids: row {row}: is None; give each row the id of its query")
     if any(test(ids.type) for test in (pa.types.is_nested, pa.types.is_floating, pa.types.is_boolean)):
         raise ValueError(f"query_ids must be integers or strings, one per row; got {ids.type}")
-    encoded = pc.dictionary_encode(ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids)
+    step = -(-len(ids) // pa.cpu_count()) if len(ids) > PART else max(len(ids), 1)  # each thread encodes its share
+    shares = [ids[start : start + step] for start in range(0, len(ids), step)] or [ids]
+    encoded = pa.chunked_array(_side_by_side(_encoded, shares, len(ids))).unify_dictionaries().combine_chunks()
     return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
+
+
+def _encoded(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
+    """Ids as indices into the distinct ones."""
+    return pc.dictionary_encode(ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids)
+
+
+def _side_by_side(work: Callable[[Any], Result], over: Sequence[Any], rows: int) -> list[Result]:
+    """What a function makes of each, in threads if there are many rows."""
+    if rows <= PART:
+        return [work(each) for each in over]
+    with ThreadPoolExecutor(pa.cpu_count()) as pool:
+        return list(pool.map(work, over))
 
 
 def _grouped(codes: NDArray[np.int64], queries: int) -> tuple[Any, NDArray[np.int64]]:
@@ -563,7 +583,11 @@ def _grouped(codes: NDArray[np.int64], queries: int) -> tuple[Any, NDArray[np.in
         return slice(None), offsets
     bits = len(codes).bit_length()
     if queries.bit_length() + bits < 64:  # numbers sort faster than indices
-        return np.sort(codes << bits | np.arange(len(codes))) & ((1 << bits) - 1), offsets
+        packed = codes << bits
+        packed |= np.arange(len(codes))
+        packed.sort()
+        packed &= (1 << bits) - 1
+        return packed, offsets
     return np.argsort(codes, kind="stable"), offsets
 
 
