@@ -10,6 +10,7 @@ Arrays, tensors and Arrow columns are used where they lie; only lists and mappin
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import accumulate, chain, repeat
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
@@ -505,8 +506,10 @@ def _flat(predictions: Any, references: Any, query_ids: Any) -> Rankings:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
         raise ValueError(f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows")
     order, offsets = _grouped(codes, len(ids))
-    sides = relevance.values, score.values, relevance.present, score.present
-    values, scores, judged, retrieved = _side_by_side(lambda side: None if side is None else side[order], sides, len(codes))
+    given = [relevance.values, score.values]
+    masks = [relevance.present, score.present]
+    values, scores = _side_by_side(lambda side: side[order], given, len(codes))
+    judged, retrieved = (None if each is None else each[order] for each in masks)
 
     def place(query: int, position: int | None) -> str:
         row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
@@ -556,15 +559,19 @@ def _codes(query_ids: Any) -> tuple[NDArray[np.int64], pa.Array]:
         raise ValueError(f"query_ids: row {row}: is None; give each row the id of its query")
     if any(test(ids.type) for test in (pa.types.is_nested, pa.types.is_floating, pa.types.is_boolean)):
         raise ValueError(f"query_ids must be integers or strings, one per row; got {ids.type}")
-    step = -(-len(ids) // pa.cpu_count()) if len(ids) > PART else max(len(ids), 1)  # each thread encodes its share
-    shares = [ids[start : start + step] for start in range(0, len(ids), step)] or [ids]
-    encoded = pa.chunked_array(_side_by_side(_encoded, shares, len(ids))).unify_dictionaries().combine_chunks()
+    encoded = pa.chunked_array(_side_by_side(_encoded, _shares(ids), len(ids))).unify_dictionaries().combine_chunks()
     return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
     """Ids as indices into the distinct ones."""
     return pc.dictionary_encode(ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids)
+
+
+def _shares(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
+    """As many rows for each thread, if there are many."""
+    step = -(-len(rows) // pa.cpu_count()) if len(rows) > PART else max(len(rows), 1)
+    return [rows[start : start + step] for start in range(0, len(rows), step)] or [rows]
 
 
 def _side_by_side(work: Callable[[Any], Result], over: Sequence[Any], rows: int) -> list[Result]:
@@ -717,10 +724,13 @@ def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
     missing = np.flatnonzero(~retrieved)
     all_query = np.concatenate([query, qrels.query[missing]])
     order, offsets = _grouped(all_query, len(qrels.query_ids))
-    rank = np.arange(len(all_query))[order]
-    relevance = np.concatenate([np.where(judged, qrels.value[found], 0), qrels.value[missing]])[order]
-    scores = np.concatenate([score, np.full(len(missing), -np.inf)])[order]
-    judged = np.concatenate([judged, np.ones(len(missing), bool)])[order]
+    rank = np.arange(len(all_query)) if isinstance(order, slice) else order
+    sides = [
+        np.concatenate([np.where(judged, qrels.value[found], 0), qrels.value[missing]]),
+        np.concatenate([score, np.full(len(missing), -np.inf)]),
+        np.concatenate([judged, np.ones(len(missing), bool)]),
+    ]
+    relevance, scores, judged = _side_by_side(lambda side: side[order], sides, len(all_query))
 
     def document_id(row: int) -> str:
         if row < len(query):
@@ -744,7 +754,8 @@ def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
 
 def _matched(values: pa.Array, among: pa.Array) -> NDArray[np.int64]:
     """Of each value, where it is among others; -1 where it is not."""
-    return np.asarray(pc.fill_null(pc.index_in(values, value_set=among), -1).to_numpy().astype(np.int64))
+    found = _side_by_side(partial(pc.index_in, value_set=among), _shares(values), len(values))
+    return np.concatenate([pc.fill_null(each, -1).to_numpy().astype(np.int64) for each in found])
 
 
 def _tied(query: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
-CHUNK = 1 << 26  # bytes of a file that are parsed at a time
+CHUNK = 1 << 22  # bytes of a file that are parsed at a time: little enough that their memory is used again
 ODD = np.uint64(0x9E3779B97F4A7C15)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NUMBER = re.compile(r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -159,12 +159,11 @@ def _plain(data: bytes) -> bytes:
         data = data.replace(b"\t", b" ")
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
-    while b"  " in data:
-        data = data.replace(b"  ", b" ")
-    if b"\n " in data or data.startswith(b" "):
-        data = re.sub(rb"(?m)^ ", b"", data)
-    if b" \n" in data or data.endswith(b" "):
-        data = re.sub(rb"(?m) $", b"", data)
+    white = np.frombuffer(data, np.uint8) <= ord(" ")
+    if (white[1:] & white[:-1]).any() or white[:1].any() or data.endswith(b" "):
+        while b"  " in data:
+            data = data.replace(b"  ", b" ")
+        data = re.sub(rb"(?m)^ | $", b"", data)
     if b"#" in data:
         data = re.sub(rb"(?m)^#.*\n?", b"", data)
     return b"" if data.isspace() else data
