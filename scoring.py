@@ -326,7 +326,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
         raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
     clipped = relevance < 0 if lowest < 0 and negative_relevance == "clip" else None
     if lowest < 0 and negative_relevance == "raise":
-        hint = 'negative_relevance="clip" counts it as gain 0, "keep" as it is'
+        hint = 'negative_relevance="clip" counts it as gain 0, "keep" as it is; ignore_index leaves out padding'
         raise block.invalid("relevance", relevance < 0, "the relevance {value} is negative; " + hint)
     if clipped is not None:
         relevance, lowest = np.maximum(relevance, 0), 0.0
@@ -494,10 +494,12 @@ def _settled_gains(
         wrong[every] |= above != (score.take(found[every, 1:]) > last[:, np.newaxis]).sum(axis=1)
     if wrong.any():
         documents = score.shape[1]
-        if ties == "first":
-            order = documents - 1 - np.argsort(score[wrong, ::-1], axis=1, kind="stable")
-        else:
-            order = np.argsort(score[wrong], axis=1, kind="stable")
+        order = np.argsort(score[wrong], axis=1, kind="stable")
+        if ties != "last":
+            falling = documents - 1 - np.argsort(score[wrong, ::-1], axis=1, kind="stable")
+            # averaged, in the order that their keys would have: the sum is the same to the last bit then
+            below = np.take_along_axis(score[wrong], order, axis=1) < 0
+            order = falling if ties == "first" else np.where(below, falling, order)
         found[wrong] = order[:, documents - count :] + np.flatnonzero(wrong)[:, np.newaxis] * documents
         close[wrong, 1:] = True
         return _settled_gains(score, gains, found, close, ranks, ties)
@@ -512,7 +514,12 @@ def _settled_gains(
     ranked.ravel()[members] = mean.take(group)
     if edge.size:  # the last group may have documents beyond those found
         row, reached = row[level], reached[level]
-        mean = np.bincount(row, gains.take(reached)) / np.bincount(row)
+        if (last < 0).any():  # these in falling order, as above
+            falling = last.take(row) < 0
+            turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
+            row, reached = row[turned], reached[turned]
+        sums = np.bincount(row, gains.take(reached), minlength=edge.size)
+        mean = sums / np.bincount(row, minlength=edge.size)
         last_group = score.take(found[every]) == last[:, np.newaxis]
         ranked[every] = np.where(last_group, mean[:, np.newaxis], ranked[every])
     return ranked
@@ -582,7 +589,7 @@ def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.in
         return None
     width = documents // height
     grid = values[:, : width * height].reshape(queries, height, width)
-    keys = np.maximum(grid.max(axis=1), LOWEST, out=_scratch("keys", (queries, width)))
+    keys = np.maximum(grid.max(axis=1) + 0.0, LOWEST, out=_scratch("keys", (queries, width)))
     bits = keys.view(np.int64)
     low_bits = _low_bits(width)
     if exact and np.bitwise_or.reduce(bits, axis=None) & low_bits:

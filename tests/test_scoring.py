@@ -355,6 +355,31 @@ def test_zero_and_negative_zero_are_a_tie() -> None:
     assert scores_of([1, 0], [0.0, -0.0], k=1)["nDCG"] == 0.5
 
 
+@pytest.mark.parametrize("documents", [31, 32, 200])
+def test_negative_zeros_are_tied_in_long_lists_above_what_is_barely_negative(documents: int) -> None:
+    score = [-0.0, -5e-324, -0.0, *[-1.0] * (documents - 3)]
+    assert scores_of([1, 0, 0, *[0] * (documents - 3)], score, k=1)["DCG"] == 0.5
+
+
+@pytest.mark.parametrize("score", [[math.nan, math.nan, 1.0], [math.nan, 1.0, math.inf], [math.nan] * 3])
+@pytest.mark.parametrize("k", [1, 2, None])
+def test_nan_at_the_cutoff_is_refused_where_it_stands(score: list[float], k: int | None) -> None:
+    at = next(at for at, value in enumerate(score) if not value < math.inf)
+    with pytest.raises(InvalidRankingError, match=f"^score: query 1, position {at}: "):
+        score_queries(np.array([[1, 0, 0]] * 2), np.array([[1.0, 2.0, 3.0], score]), cutoffs=[k])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("k", [2, 3, None])
+def test_ties_among_nearly_equal_scores_give_the_same_bits_alone_and_among_many(sign: int, k: int | None) -> None:
+    score = np.array([[sign, sign * (1 + 2.0**-40), sign, sign]])  # near in a large block, not in a small one
+    relevance = np.array([[0.1, 0.7, 0.2, 0.3]])
+    alone = score_queries(relevance, score, measures=MEASURES, cutoffs=[k])
+    many = score_queries(relevance.repeat(50_000, axis=0), score.repeat(50_000, axis=0), measures=MEASURES, cutoffs=[k])
+    for measure in MEASURES:
+        assert (many[measure] == alone[measure]).all()
+
+
 def test_the_lowest_number_is_a_score_and_minus_infinity_is_none() -> None:
     lowest = -1.7976931348623157e308
     retrieved = scores_of([1, 0], [lowest, 0.0])
