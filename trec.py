@@ -158,7 +158,9 @@ def _plain(data: bytes) -> bytes:
     if b"\t" in data:
         data = data.replace(b"\t", b" ")
     if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n")
+        data = data.replace(b"\r\n", b"\n").removesuffix(b"\r")
+        if b"\r" in data:
+            raise pa.ArrowInvalid("a carriage return within a line")
     white = np.frombuffer(data, np.uint8) <= ord(" ")
     if (white[1:] & white[:-1]).any() or white[:1].any() or data.endswith(b" "):
         while b"  " in data:
@@ -166,7 +168,7 @@ def _plain(data: bytes) -> bytes:
         data = re.sub(rb"(?m)^ | $", b"", data)
     if b"#" in data:
         data = re.sub(rb"(?m)^#.*\n?", b"", data)
-    return b"" if data.isspace() else data
+    return b"" if data.isspace() and not data.strip(b" \n") else data
 
 
 def _find_fault(path: str, kind: str) -> None:
@@ -177,7 +179,11 @@ def _find_fault(path: str, kind: str) -> None:
         for number, line in enumerate(lines, 1):
             place = f"{path}: line {number}"
             line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-            if line.isspace() or line.lstrip(b" \t").startswith(b"#"):
+            if b"\r" in line.removesuffix(b"\n").removesuffix(b"\r"):
+                raise ValueError(
+                    f"{place}: holds a carriage return; lines end in a line feed, with one before it or not"
+                )
+            if not line.strip(b" \t\r\n") or line.lstrip(b" \t").startswith(b"#"):
                 continue
             try:
                 cells = [cell.decode("utf-8") for cell in re.split(rb"[ \t]+", line.strip(b" \t\r\n"))]

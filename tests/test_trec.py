@@ -398,6 +398,14 @@ def test_ids_are_not_run_together(write: Callable[..., Path], kind: str) -> None
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("end", ["\r", "\r\r\n", "\n#c\r", "\r#"])
+def test_a_carriage_return_within_a_line_is_refused(write: Callable[..., Path], kind: str, end: str) -> None:
+    path = write(f"{line(kind, 'q', 'a')}\r\n{line(kind, 'q', 'b')}{end}{line(kind, 'q', 'c')}\n")
+    at = 3 if end.startswith("\n") else 2
+    assert refused(kind, path).startswith(f"{path}: line {at}: holds a carriage return; ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "content",
     ["", "\n", " \n\t\r\n", "# only\n# comments\n", "# no newline"],
