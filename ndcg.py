@@ -649,6 +649,8 @@ class _Places:
 def _weights(sample_weight: Any, queries: int) -> NDArray[np.float64]:
     """The weights, scaled to at most 1 so that no sum of them overflows."""
     weights = sample_weight if isinstance(sample_weight, (list, tuple)) else np.asanyarray(sample_weight)
+    if isinstance(sample_weight, Mapping):
+        raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
     found = f"shape {np.shape(weights)}" if isinstance(weights, np.ndarray) and weights.ndim != 1 else len(weights)
     if found != queries:
         raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {found}")
@@ -880,7 +882,11 @@ class NDCG(evaluate.Metric):
             raise ValueError("there is nothing to score: give predictions and references, or add batches before")
         self._collect()
         queries = _together([*self._held.added, table, *self._held.rest])
-        result = score(queries["predictions"], queries["references"])
+        try:
+            result = score(queries["predictions"], queries["references"])
+        except ValueError as error:
+            held = f"{self._held.queries} queries added before, which count from 0, are kept"
+            raise ValueError(f"{error} ({held}; to do without them, load the metric anew)") from None
         self._discard()
         return result
 

@@ -324,7 +324,7 @@ def _column(argument: str, values: Any) -> _Column:
             f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
             f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
         )
-    if values and not isinstance(values[0], (list, tuple)):
+    if not all(isinstance(row, (list, tuple)) for row in values):
         if not all(isinstance(row, np.ndarray) for row in values):
             values = [_row(row) for row in values]
         if all(isinstance(row, np.ndarray) and row.dtype.kind != "O" for row in values):
@@ -345,7 +345,11 @@ def _from_array(argument: str, values: NDArray[Any]) -> _Column:
     if values.ndim != 2:
         raise ValueError(
             f"{argument} must be 2-D, one row of documents per query; got {values.ndim}-D of shape {values.shape}"
-            + ("; for a single query, wrap it in a list" if values.ndim == 1 else "")
+            + (
+                "; for a single query, wrap it in a list, for a row per document give query_ids"
+                if values.ndim == 1
+                else ""
+            )
         )
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
     return _Column(_numeric(argument, values), None, present)
@@ -377,7 +381,13 @@ def _from_arrow(argument: str, lists: pa.Array) -> _Column:
         offsets = _offsets(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
         lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
     if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
-        raise ValueError(f"{argument} must be an Arrow array of lists, one per query; got {lists.type}")
+        if pa.types.is_struct(lists.type):
+            found = (
+                f"a table of {lists.type.num_fields} columns; give one column of lists, or a 2-D array (.to_numpy())"
+            )
+        else:
+            found = str(lists.type)
+        raise ValueError(f"{argument} must be a column of lists, one per query; got {found}")
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
         raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
@@ -399,7 +409,8 @@ def _from_lists(argument: str, rows: "list[Any] | tuple[Any, ...]") -> _Column:
         if isinstance(row, (list, tuple)):
             continue
         if isinstance(row, Real):
-            problem = f"is the number {row!r}, not a list of documents; for a single query, wrap it in a list"
+            hint = "for a single query, wrap it in a list, for a row per document give query_ids"
+            problem = f"is the number {row!r}, not a list of documents; {hint}"
         else:
             problem = f"must be a list of documents; got {type(row).__name__}"
         raise ValueError(f"{argument}: query {query}: {problem}")
@@ -529,6 +540,8 @@ def _values(argument: str, values: Any, place: Callable[[int, int | None], str])
         return _from_arrays(argument, [values])
     if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim == 1):
         values = values.tolist() if isinstance(values, np.ndarray) else list(values)  # None where masked
+        if any(isinstance(value, (list, tuple, np.ndarray)) for value in values):
+            raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
         array, present = _from_values(argument, values, _offsets([len(values)]), place)
         return _Column(array, None, present)
     form = f"{values.ndim}-D" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
@@ -545,22 +558,31 @@ def _codes(query_ids: Any) -> tuple[NDArray[np.int64], pa.Array]:
     if not isinstance(ids, (pa.Array, pa.ChunkedArray)):
         if isinstance(ids, np.ndarray) and ids.dtype.kind == "T":
             ids = ids.astype(object)  # not every pyarrow reads NumPy's own strings
+        if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
+            ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
+        whole = isinstance(ids, (list, tuple)) and all(isinstance(each, Integral) for each in ids)
         try:
-            ids = pa.array(ids)
+            ids = pa.array(ids, pa.uint64() if whole and max(ids, default=0) >= 2**63 else None)
         except (pa.ArrowException, OverflowError) as error:
-            raise ValueError(f"query_ids must be all integers or all strings: {error}") from None
-    if pa.types.is_dictionary(ids.type):
+            raise ValueError(
+                f"query_ids must be all integers or all strings, integers of at most 64 bits: {error}"
+            ) from None
+    if pa.types.is_dictionary(ids.type) and not any(test(ids.type.value_type) for test in NO_IDS):
         chunks = ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]
         text = not pa.types.is_integer(ids.type.value_type)
         kinds = [chunk.dictionary.cast(pa.string()) if text else chunk.dictionary for chunk in chunks]
-        ids = pa.chunked_array([kind.take(chunk.indices) for kind, chunk in zip(kinds, chunks, strict=True)])
+        taken = [kind.take(chunk.indices) for kind, chunk in zip(kinds, chunks, strict=True)]
+        ids = pa.chunked_array(taken, pa.string() if text else ids.type.value_type)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
         raise ValueError(f"query_ids: row {row}: is None; give each row the id of its query")
-    if any(test(ids.type) for test in (pa.types.is_nested, pa.types.is_floating, pa.types.is_boolean)):
+    if any(test(ids.type) for test in NO_IDS) or pa.types.is_dictionary(ids.type):
         raise ValueError(f"query_ids must be integers or strings, one per row; got {ids.type}")
     encoded = pa.chunked_array(_side_by_side(_encoded, _shares(ids), len(ids))).unify_dictionaries().combine_chunks()
     return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
+
+
+NO_IDS = (pa.types.is_nested, pa.types.is_floating, pa.types.is_boolean)
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
@@ -611,8 +633,7 @@ def _mappings(
                 kind = type(documents).__name__
                 raise ValueError(f"{argument}: query {query!r}: must map documents to numbers; got {kind}")
     if predictions and references and predictions.keys().isdisjoint(references):
-        ids = f"{next(iter(predictions))!r} there and {next(iter(references))!r} here"
-        raise ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
+        raise _nothing_shared(next(iter(predictions)), next(iter(references)))
     scores: list[Any] = []
     relevances: list[Any] = []
     lengths = []
@@ -641,7 +662,7 @@ def _mappings(
     score, retrieved = _from_values("predictions", scores, offsets, place)
     relevance, known = _from_values("references", relevances, offsets, place)
     if not matched and (types := _id_types(predictions, references)):
-        found = f"ids are {types[0]} there, {types[1]} here"
+        found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
         raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
     nan = np.isnan(relevance)
     if np.count_nonzero(nan) > unjudged:
@@ -650,6 +671,12 @@ def _mappings(
     if nan.any():
         known = ~nan if known is None else known & ~nan
     return Rankings(relevance, score, offsets, known, retrieved, place, list(references))
+
+
+def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
+    """The error for sides without a query in common."""
+    ids = f"{predicted!r} in the predictions, {referred!r} in the references"
+    return ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
 
 
 def _id_types(*sides: Mapping[Any, Mapping[Any, Any]]) -> list[str] | None:
@@ -707,8 +734,7 @@ def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
     """Every query of the qrels: its retrieved documents, then those judged and not retrieved."""
     query = _matched(run.query_ids, qrels.query_ids)[run.query]
     if len(query) and len(qrels.query) and (query < 0).all():
-        ids = f"{run.query_ids[0].as_py()!r} there and {qrels.query_ids[0].as_py()!r} here"
-        raise ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
+        raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
     score, document = run.value, run.document
     if (query < 0).any():  # queries without judgments are left out
         kept = query >= 0

@@ -526,6 +526,7 @@ REFUSED_IDS: dict[str, tuple[Any, str]] = {
     "masked": (np.ma.MaskedArray([1, 1, 2], [0, 1, 0]), "row 1"),
     "floats": ([1.0, 1.0, 2.0], "integers or strings"),
     "truth values": ([True, False, True], "integers or strings"),
+    "categories of floats": (pa.array([1.5, 1.5, 2.0]).dictionary_encode(), "integers or strings"),
     "NumPy floats": (np.array([1.0, 1.0, 2.0]), "integers or strings"),
     "nan in pandas": (ids_of_nan, ""),
     "integers and strings": ([1, "a", 2], "all integers or all strings"),
@@ -558,7 +559,7 @@ def test_query_ids_that_are_none_are_refused_by_name_and_add_nothing(fresh_metri
         ({"predictions": [1, 2, 3], "references": [1]}, "predictions 3, references 1, query_ids 3 rows"),
         ({"predictions": np.ones((3, 1)), "references": [1, 0, 1]}, "predictions must be flat"),
         ({"predictions": [1, 2, 3], "references": np.ones((1, 3))}, "references must be flat"),
-        ({"predictions": [[1], [2], [3]], "references": [1, 0, 1]}, "predictions: "),
+        ({"predictions": [[1], [2], [3]], "references": [1, 0, 1]}, "predictions must be flat"),
         ({"predictions": pa.array([[1], [2], [3]]), "references": [1, 0, 1]}, "predictions must be flat"),
         ({"predictions": [1, math.nan, 3], "references": [1, 0, 1]}, "predictions: query 'q', row 1: nan"),
         ({"predictions": [1, 2, math.inf], "references": [1, 0, 1]}, "predictions: query 'p', row 2: inf"),
@@ -999,10 +1000,34 @@ def test_a_nan_of_pandas_is_a_missing_value(ndcg: evaluate.Metric) -> None:
     assert actual == ndcg.compute(predictions=[[0.5, None, 1.0]], references=[[1, 0, 2]], measures=["DCG", "IDCG"])
 
 
+def test_query_ids_may_be_integers_of_all_64_bits(ndcg: evaluate.Metric) -> None:
+    flat = {"predictions": [0.5, 1.0, 0.25], "references": [1, 0, 1]}
+    expected = values(ndcg, **flat, query_ids=["a", "a", "b"])
+    for ids in ([2**63, 2**63, 1], np.array([2**63, 2**63, 1], np.uint64), np.array([5, 5, 1], ">i4")):
+        assert values(ndcg, **flat, query_ids=ids) == expected
+
+
+def test_categories_in_no_chunks_are_no_queries(ndcg: evaluate.Metric) -> None:
+    ids = pa.chunked_array([], pa.dictionary(pa.int32(), pa.string()))
+    with pytest.raises(ValueError, match="hold no queries"):
+        ndcg.compute(predictions=[], references=[], query_ids=ids)
+
+
+@pytest.mark.parametrize(
+    "rows", [([0.9, 0.1], np.array([0.2])), (np.array([0.9, 0.1]), [0.2]), ([0.9, 0.1], pa.array([0.2]))]
+)
+def test_a_list_may_hold_lists_arrays_and_columns_in_any_order(ndcg: evaluate.Metric, rows: Any) -> None:
+    assert values(ndcg, predictions=list(rows), references=[[0, 1], [1]]) == values(
+        ndcg, predictions=[[0.9, 0.1], [0.2]], references=[[0, 1], [1]]
+    )
+
+
 @pytest.mark.parametrize("ids", [(1, "1"), ("1", 1), (1.0, "1")])
 def test_document_ids_of_two_types_that_never_meet_are_refused(ndcg: evaluate.Metric, ids: tuple[Any, Any]) -> None:
     kinds = [type(each).__name__ for each in ids]
-    with pytest.raises(ValueError, match=rf"^predictions: no document .* ids are {kinds[0]} there, {kinds[1]} here"):
+    with pytest.raises(
+        ValueError, match=rf"^predictions: no document .* ids are {kinds[0]} in the .*, {kinds[1]} in the"
+    ):
         ndcg.compute(predictions={"q": {ids[0]: 1.0}}, references={"q": {ids[1]: 1}})
     assert ndcg.compute(predictions={"q": {"d1": 1.0}}, references={"q": {"d2": 1}}) == {"nDCG": 0.0}
     report = ndcg.report(

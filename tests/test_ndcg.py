@@ -569,6 +569,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"sample_weight": [1, 1, 1]}, r"^sample_weight must hold one weight for each of 2 queries"),
     ({"sample_weight": [1]}, r"^sample_weight must hold one weight for each of 2 queries"),
     ({"sample_weight": []}, r"^sample_weight must hold one weight for each of 2 queries"),
+    ({"sample_weight": {0: 1, 1: 1}}, r"^sample_weight must be a sequence of weights in the order of the queries"),
     ({"sample_weight": 1}, r"^sample_weight must hold one weight for each of 2 queries"),
     ({"sample_weight": "ab"}, r"^sample_weight must hold one weight for each of 2 queries"),
     ({"sample_weight": np.ones((2, 1))}, r"^sample_weight must hold one weight for each of 2 queries.*\(2, 1\)"),
@@ -719,7 +720,9 @@ def test_a_refused_compute_of_stored_rankings_keeps_them(
     how = {name: value for name, value in arguments.items() if name not in given_inputs}
     metric.add_batch(**given_inputs)
     for _ in range(2):
-        with pytest.raises(ValueError, match=f"^{problem}"):
+        with pytest.raises(
+            ValueError, match=f"^{problem}.* \\(2 queries added before, .* are kept; .* load the metric"
+        ):
             metric.compute(**how)
         assert len(metric) == 2
     metric.add_batch(predictions=[[1]], references=[[1]])
