@@ -126,7 +126,7 @@ def markdown(results: Results, seconds: float) -> str:
             "## Goals",
             f"Ratios are medians over {results.plan.rounds} rounds, in which all take turns on the same work, about "
             f"{results.plan.scores:,} scores of each shape; the mean is the geometric one over all shapes measured. "
-            "`A over B` with a bound below (≥) is how many times faster A is; with one above (≤) it is how many times as "
+            "`A over B` with a bound below (≥) is how many times faster A is; with one above (≤), how many times as "
             "long it takes. Few rounds on little work, as of `--quick`, are rough, and what `--only` leaves out is not "
             "measured. *kernel*: `score_queries` on arrays; *stock*: a metric of evaluate over scikit-learn; *dense*: "
             "relevance 0 to 4 everywhere; *sparse*: 1 to 3 on 5% of the documents; *tied*: scores of two decimals.",
