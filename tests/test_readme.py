@@ -33,6 +33,15 @@ def test_every_python_block_runs_and_prints_what_it_shows(monkeypatch: pytest.Mo
     assert runner.summarize(verbose=False).failed == 0, "".join(output)
 
 
+def test_the_figures_of_speed_are_those_that_were_measured() -> None:
+    section = README.read_text(encoding="utf-8").split("### How fast is it?")[1].split("###")[0]
+    rows = re.findall(r"^\| (.+?) \| ([\d.]+×) \| ([\d.]+×) \|$", section, re.MULTILINE)
+    assert rows
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
+    for label, mean, worst in rows:
+        assert re.search(rf"^\| {re.escape(label)} \| [^|]+ \| {mean} \| {worst}: ", results, re.MULTILINE), label
+
+
 def test_no_python_block_is_fenced_in_another_way() -> None:
     readme = README.read_text(encoding="utf-8")
     assert readme.count(">>> ") == sum(block[1].count(">>> ") for block in BLOCK.finditer(readme))
