@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import accumulate, chain, repeat
+from itertools import chain, repeat
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
 
@@ -324,7 +324,7 @@ def _column(argument: str, values: Any) -> _Column:
             f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
             f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
         )
-    if not all(isinstance(row, (list, tuple)) for row in values):
+    if not set(map(type, values)) <= {list, tuple}:
         if not all(isinstance(row, np.ndarray) for row in values):
             values = [_row(row) for row in values]
         if all(isinstance(row, np.ndarray) and row.dtype.kind != "O" for row in values):
@@ -404,16 +404,17 @@ def _from_arrow(argument: str, lists: pa.Array) -> _Column:
 
 def _from_lists(argument: str, rows: "list[Any] | tuple[Any, ...]") -> _Column:
     """Nested sequences of numbers and None."""
-    rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None where masked
-    for query, row in enumerate(rows):
-        if isinstance(row, (list, tuple)):
-            continue
-        if isinstance(row, Real):
-            hint = "for a single query, wrap it in a list, for a row per document give query_ids"
-            problem = f"is the number {row!r}, not a list of documents; {hint}"
-        else:
-            problem = f"must be a list of documents; got {type(row).__name__}"
-        raise ValueError(f"{argument}: query {query}: {problem}")
+    if not set(map(type, rows)) <= {list, tuple}:
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None where masked
+        for query, row in enumerate(rows):
+            if isinstance(row, (list, tuple)):
+                continue
+            if isinstance(row, Real):
+                hint = "for a single query, wrap it in a list, for a row per document give query_ids"
+                problem = f"is the number {row!r}, not a list of documents; {hint}"
+            else:
+                problem = f"must be a list of documents; got {type(row).__name__}"
+            raise ValueError(f"{argument}: query {query}: {problem}")
     offsets = _offsets(map(len, rows))
     array, present = _from_values(argument, list(chain.from_iterable(rows)), offsets)
     lengths = offsets[1:] - offsets[:-1]
@@ -488,7 +489,7 @@ def _large(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _offsets(lengths: Iterable[int]) -> NDArray[np.int64]:
     """Where each query begins, and the last one ends."""
-    return np.array([0, *accumulate(lengths)], np.int64)
+    return np.concatenate([[0], np.cumsum(np.fromiter(lengths, np.int64))])
 
 
 def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
