@@ -648,9 +648,9 @@ class _Places:
 
 def _weights(sample_weight: Any, queries: int) -> NDArray[np.float64]:
     """The weights, scaled to at most 1 so that no sum of them overflows."""
-    weights = sample_weight if isinstance(sample_weight, (list, tuple)) else np.asanyarray(sample_weight)
     if isinstance(sample_weight, Mapping):
         raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
+    weights = sample_weight if isinstance(sample_weight, (list, tuple)) else np.asanyarray(sample_weight)
     found = f"shape {np.shape(weights)}" if isinstance(weights, np.ndarray) and weights.ndim != 1 else len(weights)
     if found != queries:
         raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {found}")
@@ -885,6 +885,8 @@ class NDCG(evaluate.Metric):
         try:
             result = score(queries["predictions"], queries["references"])
         except ValueError as error:
+            if not self._held.queries:
+                raise
             held = f"{self._held.queries} queries added before, which count from 0, are kept"
             raise ValueError(f"{error} ({held}; to do without them, load the metric anew)") from None
         self._discard()

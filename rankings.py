@@ -541,7 +541,7 @@ def _values(argument: str, values: Any, place: Callable[[int, int | None], str])
         return _from_arrays(argument, [values])
     if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim == 1):
         values = values.tolist() if isinstance(values, np.ndarray) else list(values)  # None where masked
-        if any(isinstance(value, (list, tuple, np.ndarray)) for value in values):
+        if values and isinstance(values[0], (list, tuple, np.ndarray)):
             raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
         array, present = _from_values(argument, values, _offsets([len(values)]), place)
         return _Column(array, None, present)
@@ -561,9 +561,11 @@ def _codes(query_ids: Any) -> tuple[NDArray[np.int64], pa.Array]:
             ids = ids.astype(object)  # not every pyarrow reads NumPy's own strings
         if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
             ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
-        whole = isinstance(ids, (list, tuple)) and all(isinstance(each, Integral) for each in ids)
         try:
-            ids = pa.array(ids, pa.uint64() if whole and max(ids, default=0) >= 2**63 else None)
+            try:
+                ids = pa.array(ids)
+            except OverflowError:
+                ids = pa.array(ids, pa.uint64())
         except (pa.ArrowException, OverflowError) as error:
             raise ValueError(
                 f"query_ids must be all integers or all strings, integers of at most 64 bits: {error}"
