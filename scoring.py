@@ -19,11 +19,10 @@ Every measure is a sum over the last two.
 
 import math
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -40,7 +39,6 @@ TIES = ("average", "first", "last", "best", "worst")
 # interpreter's lock between threads vanish, small enough for the last level of cache.
 BLOCK = 1 << 18
 LANES = 128  # sums that are added up side by side
-SMALL = 1 << 10  # numbers that it takes no longer to find memory for than to look up what was kept
 PADDING = 1 << 13  # documents that may be padded to save a block
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
@@ -154,7 +152,7 @@ def score_queries(
     def fill(read: Callable[[], _Block]) -> None:
         block = read()
         ranks = min(len(discount), block.score.shape[1])
-        with _scratch, np.errstate(all="ignore"):  # what is not finite is refused, with its place
+        with np.errstate(all="ignore"):  # what is not finite is refused, with its place
             ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, ties, negative_relevance)
             sums = _sums(ranked, ideal, discount[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
             for name, values in sums.items():
@@ -385,11 +383,8 @@ def _labelled(block: _Block, relevance: Floats, gain: Sequence[float] | NDArray[
 
 def _ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     """The ``ranks`` highest gains of each query, in descending order."""
-    if (shortlist := _shortlist(gains, ranks, exact=True)) is not None:
-        ordered = gains.take(shortlist, out=_scratch("ideal", shortlist.shape), mode="clip")
-    else:
-        ordered = _scratch("ideal", gains.shape)
-        np.copyto(ordered, gains)
+    shortlist = _shortlist(gains, ranks, exact=True)
+    ordered = gains.copy() if shortlist is None else gains.take(shortlist)
     single = ordered.astype(np.float32) if lowest >= 0 and ranks < ordered.shape[1] else None
     if single is not None and (single == ordered).all():  # as grades are; their bits sort as they do, and faster
         single.view(np.int32).sort(axis=1)
@@ -417,8 +412,7 @@ def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[
         candidates, numbers = score.take(shortlist), shortlist
     if not candidates.size:
         return np.zeros((len(score), 0)), -np.inf
-    keys = _scratch("keys", candidates.shape)
-    np.add(candidates, 0.0, out=keys)  # makes -0.0 equal to 0.0
+    keys = np.add(candidates, 0.0, dtype=np.float64)  # makes -0.0 equal to 0.0
     np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
     # A float of negative sign falls as its bits grow. That is of no matter to ties averaged; in
     # other orders the numbers are turned, with a bit to spare that keeps the result from being -0.0.
@@ -438,7 +432,7 @@ def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[
     if not few:
         keys = np.ascontiguousarray(keys[:, beyond:])
     bits = keys.view(np.int64)
-    found = np.bitwise_and(bits, low_bits, out=_scratch("found", keys.shape, np.int64))
+    found = bits & low_bits
     if turned:
         found ^= np.signbit(keys) * low_bits
     if ties == "first":
@@ -450,17 +444,12 @@ def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[
         if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
             unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
     highest = float(keys[:, -1].max())
-    differing = np.bitwise_xor(
-        bits.ravel()[1:], bits.ravel()[:-1], out=_scratch("differing", (bits.size - 1,), np.int64)
-    )
+    differing = bits.ravel()[1:] ^ bits.ravel()[:-1]
     close = np.zeros(keys.shape, bool)
     np.less_equal(differing.view(np.uint64), low_bits, out=close.ravel()[1:])
     close[:, :1] = False  # another query's
     close.put(unretrieved, False)
-    if close.any():
-        ranked = _settled_gains(score, gains, found, close, ranks, ties)
-    else:
-        ranked = gains.take(found, out=keys, mode="clip")
+    ranked = _settled_gains(score, gains, found, close, ranks, ties) if close.any() else gains.take(found)
     ranked.put(unretrieved, 0)
     return ranked[:, ::-1][:, :ranks], highest
 
@@ -508,7 +497,7 @@ def _settled_gains(
         return ranked
     tied[1:] &= exact[1:] == exact[:-1]
     first = ~tied  # of a group
-    group = np.cumsum(first)  # from 1
+    group = np.cumsum(first.astype(np.intp))  # from 1; of a mask NumPy would keep other threads waiting
     sizes = np.diff(np.flatnonzero(first), prepend=-1, append=tied.size)
     mean = np.bincount(group, ranked.ravel()[members]) / sizes
     ranked.ravel()[members] = mean.take(group)
@@ -527,38 +516,9 @@ def _settled_gains(
 
 LOWEST = np.finfo(np.float64).min
 _NUMBERS = np.arange(4 * BLOCK)
-
-
-class _Scratch(threading.local):
-    """Arrays to work in, kept for the next block: new memory costs more than what is done in it."""
-
-    spare: ClassVar[list[dict[str, NDArray[Any]]]] = []  # of all threads; those of a pool do not live long
-
-    def __init__(self) -> None:
-        self.kept: list[dict[str, NDArray[Any]]] = []  # several, where a gain function scores rankings itself
-
-    def __enter__(self) -> None:
-        try:
-            self.kept.append(self.spare.pop())
-        except IndexError:
-            self.kept.append({})
-
-    def __exit__(self, *error: object) -> None:
-        self.spare.append(self.kept.pop())
-
-    def __call__(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
-        size = math.prod(shape)
-        if size < SMALL:
-            return np.empty(shape, dtype)
-        array = self.kept[-1].get(name)
-        if array is None or array.size < size:
-            array = np.empty(size)
-            if size <= 4 * BLOCK:
-                self.kept[-1][name] = array
-        return np.asarray(array[:size].view(dtype).reshape(shape))
-
-
-_scratch = _Scratch()
+# Once an array of this size (31 MiB) has been freed, glibc keeps for the next block what it would
+# otherwise give back to the system and get again page by page, which takes longer than most steps above.
+np.empty(31 << 17)
 
 
 def _numbers(size: int) -> NDArray[np.int64]:
@@ -589,7 +549,7 @@ def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.in
         return None
     width = documents // height
     grid = values[:, : width * height].reshape(queries, height, width)
-    keys = np.maximum(grid.max(axis=1) + 0.0, LOWEST, out=_scratch("keys", (queries, width)))
+    keys = np.maximum(grid.max(axis=1) + 0.0, LOWEST, dtype=np.float64)
     bits = keys.view(np.int64)
     low_bits = _low_bits(width)
     if exact and np.bitwise_or.reduce(bits, axis=None) & low_bits:
@@ -630,14 +590,14 @@ def _sum(gains: Floats, discount: Floats | None, k: int) -> Floats:
     terms, weights = gains[:, :k], None if discount is None else discount[:k]
     if k > LANES:
         if weights is not None:
-            terms = np.multiply(terms, weights, out=_scratch("terms", (queries, k))[:, ::-1])
+            terms = np.multiply(terms, weights)
         lanes = np.add.reduce(terms[:, :whole].reshape(queries, whole // LANES, LANES), axis=1)
         lanes[:, : k - whole] += terms[:, whole:]
         terms, weights = lanes, None
     # Queries side by side: what is added then lies in rows, and few of them at a time are read across.
     beside = min(LANES, max(queries, 2))  # a single one NumPy would add in another order
     full, rest = divmod(queries, beside)
-    side = _scratch("side", (full + bool(rest), width, beside))
+    side = np.empty((full + bool(rest), width, beside))
     if full:
         np.copyto(side[:full], terms[: full * beside].reshape(full, beside, width).transpose(0, 2, 1))
     if rest:
