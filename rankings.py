@@ -11,8 +11,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from numbers import Integral, Real
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,8 +23,8 @@ from numpy.typing import NDArray
 
 Result = TypeVar("Result")
 
-# Queries of a chunked column are handed on in parts of about this many documents; flat columns
-# of more are read in threads.
+# Queries of nested lists and of chunked columns are handed on in parts of about this many documents; flat
+# columns of more are read in threads.
 PART = 1 << 20
 
 
@@ -180,36 +181,57 @@ def read(
 
 
 def parts(predictions: Any, references: Any, **how: Any) -> Iterator[Rankings]:
-    """Align predictions and references, in parts if both are columns of one chunked table.
+    """Align predictions and references, part by part where they are nested lists or columns of one chunked table.
 
     >>> table = pa.table({"predictions": [[.9, .1]], "references": [[1., 0.]]})
     >>> [part.queries for part in parts(table["predictions"], table["references"])]
     [1]
     """
     predictions, references = plain(predictions), plain(references)
+    for sides in _pieces(predictions, references) if how.get("query_ids") is None else [(predictions, references)]:
+        try:
+            rankings = read(*sides, **how)
+        except ValueError:
+            read(predictions, references, **how)  # says the same of the query as all of them are counted
+            raise
+        yield rankings
+
+
+def _pieces(predictions: Any, references: Any) -> Iterator[tuple[Any, Any]]:
+    """Both sides in pieces of about PART documents where they are chunked or nested lists, as copies are small then."""
+    sides = predictions, references
     chunked = all(
         isinstance(side, pa.ChunkedArray) and (pa.types.is_list(side.type) or pa.types.is_large_list(side.type))
-        for side in (predictions, references)
+        for side in sides
     )
-    if not chunked or how.get("query_ids") is not None or len(predictions) != len(references):
-        yield read(predictions, references, **how)
-        return
-    pending: list[pa.RecordBatch] = []
-    documents = 0
-    for batch in pa.table({"predictions": predictions, "references": references}).to_batches():
-        pending.append(batch)
-        documents += pc.sum(pc.list_value_length(batch["predictions"])).as_py() or 0
-        if documents >= PART:
-            yield read(*_together(pending), **how)
-            pending, documents = [], 0
-    if pending:
-        yield read(*_together(pending), **how)
+    nested = all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides)
+    if not (chunked or nested) or len(predictions) != len(references):
+        yield sides
+    elif chunked:
+        pending: list[pa.RecordBatch] = []
+        documents = 0
+        for batch in pa.table({"predictions": predictions, "references": references}).to_batches():
+            pending.append(batch)
+            documents += pc.sum(pc.list_value_length(batch["predictions"])).as_py() or 0
+            if documents >= PART:
+                yield _together(pending)
+                pending, documents = [], 0
+        if pending:
+            yield _together(pending)
+    else:
+        try:
+            part = np.cumsum(np.fromiter(map(len, predictions), np.int64)) // PART
+        except TypeError:  # a row is no list, as reading all of them will say
+            part = np.zeros(1, np.int64)
+        for start, end in pairwise([0, *np.flatnonzero(part[1:] != part[:-1]) + 1, len(predictions)]):
+            yield predictions[start:end], references[start:end]
 
 
-def _together(batches: list[pa.RecordBatch]) -> list[pa.Array]:
+def _together(batches: list[pa.RecordBatch]) -> tuple[pa.Array, pa.Array]:
     """Batches as one; a single one is not copied."""
     columns = [[batch[name] for batch in batches] for name in ("predictions", "references")]
-    return [column[0] if len(column) == 1 else pa.concat_arrays(column) for column in columns]
+    score, relevance = (column[0] if len(column) == 1 else pa.concat_arrays(column) for column in columns)
+    return score, relevance
 
 
 def _without(rankings: Rankings, ignore_index: float | None, judged_only: bool) -> Rankings:
@@ -324,12 +346,16 @@ def _column(argument: str, values: Any) -> _Column:
             f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
             f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
         )
-    if not set(map(type, values)) <= {list, tuple}:
-        if not all(isinstance(row, np.ndarray) for row in values):
+    if not (kinds := set(map(type, values))) <= {list, tuple}:
+        if not all(issubclass(kind, np.ndarray) for kind in kinds):
             values = [_row(row) for row in values]
-        if all(isinstance(row, np.ndarray) and row.dtype.kind != "O" for row in values):
+            kinds = set(map(type, values))
+        if all(issubclass(kind, np.ndarray) for kind in kinds) and np.dtype(object) not in map(DTYPE, values):
             return _from_arrays(argument, values)
     return _from_lists(argument, values)
+
+
+DTYPE = attrgetter("dtype")
 
 
 def _row(values: Any) -> Any:
@@ -357,16 +383,18 @@ def _from_array(argument: str, values: NDArray[Any]) -> _Column:
 
 def _from_arrays(argument: str, rows: "list[NDArray[Any]] | tuple[NDArray[Any], ...]") -> _Column:
     """One 1-D array per query."""
-    first: dict[np.dtype[Any], int] = {}  # query of each kind
-    for query, row in enumerate(rows):
-        if row.ndim != 1:
-            raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {row.ndim}-D")
-        first.setdefault(row.dtype, query)
+    dimensions = list(map(attrgetter("ndim"), rows))
+    if set(dimensions) != {1}:
+        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
+        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
+    found = list(map(DTYPE, rows))
+    first = {dtype: found.index(dtype) for dtype in dict.fromkeys(found)}  # query of each kind
     dtypes = {dtype: _numeric(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
-    present = None
-    if any(isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row) for row in rows):
-        present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
-    arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
+    present, arrays = None, rows
+    if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
+        if any(map(np.ma.is_masked, rows)):
+            present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
+        arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
     values = np.concatenate(arrays)
     if len(dtypes) > 1 and values.dtype.kind == "f":
         for array in arrays:

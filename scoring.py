@@ -270,7 +270,8 @@ def _padded(
 ) -> _Block:
     """Queries of several lengths, the first the longest, padded with what was neither judged nor retrieved."""
     longest = int(lengths[0])
-    beyond = np.arange(longest) >= lengths[:, np.newaxis]
+    narrow = np.min_scalar_type(longest)  # compared faster
+    beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     last = len(score) - longest
     late = np.flatnonzero(starts > last)  # no such number of documents follows
 
@@ -583,17 +584,17 @@ def _sums(
 def _sum(gains: Floats, discount: Floats | None, k: int) -> Floats:
     """The sum of gains, discounted or not, of each query up to the cutoff.
 
-    Ranks ``LANES`` apart are added to one another first, one after the other, then the
+    Ranks ``LANES`` apart are added to one another first, the last of them first, then the
     ``LANES`` sums. So zeros at the end, of a list that is padded, do not change the rounding.
     """
-    queries, width, whole = len(gains), min(k, LANES), k - k % LANES
+    queries, width = len(gains), min(k, LANES)
     terms, weights = gains[:, :k], None if discount is None else discount[:k]
     if k > LANES:
-        if weights is not None:
-            terms = np.multiply(terms, weights)
-        lanes = np.add.reduce(terms[:, :whole].reshape(queries, whole // LANES, LANES), axis=1)
-        lanes[:, : k - whole] += terms[:, whole:]
-        terms, weights = lanes, None
+        groups = math.ceil(k / LANES)
+        rising = np.empty((queries, groups * LANES))  # rank 1 last, as it is in memory
+        rising[:, :-k] = 0
+        np.multiply(terms[:, ::-1], 1 if weights is None else weights[::-1], out=rising[:, -k:])
+        terms, weights = np.add.reduce(rising.reshape(queries, groups, LANES), axis=1)[:, ::-1], None
     # Queries side by side: what is added then lies in rows, and few of them at a time are read across.
     beside = min(LANES, max(queries, 2))  # a single one NumPy would add in another order
     full, rest = divmod(queries, beside)

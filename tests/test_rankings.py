@@ -310,8 +310,32 @@ def test_a_column_of_many_chunks_comes_in_parts_of_about_part_documents(monkeypa
     assert all(10 <= part.score.size < 10 + 3 * 4 for part in several[:-1])
 
 
-def test_anything_but_two_columns_is_one_part() -> None:
-    (part,) = parts(RAGGED_SCORES, RAGGED_RELEVANCES)
+def test_many_nested_lists_come_in_parts_of_about_part_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rankings, "PART", 10)
+    rows = [[float(query)] * (query % 5) for query in range(40)]
+    several = list(parts(rows, tuple(rows)))
+    assert len(several) > 1
+    assert [query for part in several for query in documents(part)] == paired(rows, rows)
+    assert all(part.score.size <= 10 + 4 for part in several)
+
+
+@pytest.mark.parametrize("form", ["lists", "column"])
+def test_what_is_wrong_in_a_later_part_is_said_of_the_query_as_all_are_counted(
+    monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setattr(rankings, "PART", 10)
+    rows: list[Any] = [[1.0, 2.0]] * 40
+    wrong = [*rows[:33], None, *rows[34:]]
+    if form == "column":
+        rows, wrong = (pa.chunked_array([each[:20], each[20:]], LISTS) for each in (rows, wrong))
+    with pytest.raises(ValueError, match=r"^references: query 33: "):
+        list(parts(rows, wrong))
+
+
+def test_other_forms_are_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rankings, "PART", 1)
+    scores, relevances = ([np.array(row) for row in side] for side in (RAGGED_SCORES, RAGGED_RELEVANCES))
+    (part,) = parts(scores, relevances)
     assert documents(part) == paired(RAGGED_SCORES, RAGGED_RELEVANCES)
 
 
