@@ -471,7 +471,15 @@ def _settled_gains(
     exact, tied = score.take(found.ravel()[members]), near[members]
     wrong = np.zeros(queries, bool)
     falls = 1 + np.flatnonzero(tied[1:] & (exact[1:] < exact[:-1]))
-    wrong[_numbers(near.size)[members][falls] // count] = True
+    if falls.size:  # sort these runs by the true scores; documents of equal ones keep their order
+        run = np.cumsum((~tied).astype(np.intp))
+        unsorted = np.zeros(run[-1] + 1, bool)
+        unsorted[run[falls]] = True
+        places = np.flatnonzero(unsorted.take(run))
+        order = places[np.lexsort((exact[places], run[places]))]
+        numbers = found.ravel()[members]
+        numbers[places], exact[places] = numbers[order], exact[order]
+        found.ravel()[members] = numbers
     edge = np.flatnonzero(close[:, 1]) if count > ranks else np.empty(0, np.intp)  # as far as the cutoff
     if edge.size:  # of these, look at all documents that score as high as the last one found, or higher
         every = slice(None) if edge.size == queries else edge
