@@ -32,8 +32,11 @@ os.environ |= {
     "GRADIO_ANALYTICS_ENABLED": "False",
 }
 
+# evaluate does without transformers, which take twice as long to import as all else.
+sys.modules["transformers"] = None  # type: ignore[assignment]
 import evaluate  # noqa: E402
 
+del sys.modules["transformers"]
 settings.register_profile(
     "project",
     deadline=None,
@@ -44,7 +47,17 @@ settings.register_profile(
 )
 settings.load_profile("project")
 
+LEAN_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # compiled quickly, for programs that end soon
 MetricFactory = Callable[..., evaluate.EvaluationModule]
+
+WITHOUT_TRANSFORMERS = CACHE / "without-transformers"
+WITHOUT_TRANSFORMERS.mkdir()
+(WITHOUT_TRANSFORMERS / "transformers.py").write_text("raise ImportError('as where it is not installed')\n")
+
+
+def lean_environment(**more: str) -> dict[str, str]:
+    """For a process that imports evaluate, likewise without transformers."""
+    return {**os.environ, "PYTHONPATH": str(WITHOUT_TRANSFORMERS), **more}
 
 
 def pytest_sessionfinish() -> None:
@@ -68,7 +81,7 @@ def spark_session() -> Any:
         "executorEnv.PYTHONPATH": bare,
         "sql.shuffle.partitions": 3,
         "sql.execution.arrow.maxRecordsPerBatch": 100,
-        "driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "driver.extraJavaOptions": LEAN_JAVA,
     }.items():
         builder = builder.config(f"spark.{name}", value)
     with warnings.catch_warnings():

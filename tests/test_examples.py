@@ -1,12 +1,11 @@
 """The example prints what scikit-learn finds on the same rankings."""
 
-import os
 import re
 import subprocess
 import sys
 
 import numpy as np
-from conftest import ROOT
+from conftest import ROOT, lean_environment
 from sklearn.datasets import load_digits
 from sklearn.metrics import ndcg_score
 
@@ -32,7 +31,7 @@ def expected_rows() -> dict[str, list[str]]:
 def test_image_search_prints_the_scores_that_sklearn_finds() -> None:
     process = subprocess.run(
         [sys.executable, ROOT / "examples" / "image_search.py"],
-        env={**os.environ, "COLUMNS": "120", "NO_COLOR": "1"},
+        env=lean_environment(COLUMNS="120", NO_COLOR="1"),
         capture_output=True,
         text=True,
         timeout=120,
@@ -50,7 +49,11 @@ def test_image_search_prints_the_scores_that_sklearn_finds() -> None:
 
 def test_compare_models_prints_the_scores_that_sklearn_finds_and_who_is_better() -> None:
     process = subprocess.run(
-        [sys.executable, ROOT / "examples" / "compare_models.py"], capture_output=True, text=True, timeout=120
+        [sys.executable, ROOT / "examples" / "compare_models.py"],
+        env=lean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert process.returncode == 0, process.stderr
     digits = load_digits()

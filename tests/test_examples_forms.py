@@ -16,7 +16,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 import torch
-from conftest import ROOT
+from conftest import ROOT, lean_environment
 from sklearn.metrics import ndcg_score
 
 EXAMPLES = ("trainer_loop", "search_run", "recommender", "distributed")
@@ -27,14 +27,18 @@ Printed = Callable[[str], list[list[str]]]
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Printed]:
     """The rows of the table that an example prints; all examples run at once, in folders of their own."""
-    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
+    shown = {"COLUMNS": "120", "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
     processes, folders = {}, {}
     for name in EXAMPLES:
         folders[name] = (tmp_path_factory.mktemp(name), tmp_path_factory.mktemp(f"{name}-temporary"))
         processes[name] = subprocess.Popen(
             [sys.executable, *LAUNCHERS.get(name, []), ROOT / "examples" / f"{name}.py"],
             cwd=folders[name][0],
-            env={**environment, "TMPDIR": str(folders[name][1])},
+            env={
+                **(os.environ if name == "trainer_loop" else lean_environment()),
+                **shown,
+                "TMPDIR": str(folders[name][1]),
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -20,7 +20,7 @@ from typing import Any
 import evaluate
 import numpy as np
 import pytest
-from conftest import ROOT, MetricFactory
+from conftest import ROOT, MetricFactory, lean_environment
 
 GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 1]]}
 PREAMBLE = """
@@ -311,7 +311,10 @@ def _score_in_a_worker(metric: evaluate.Metric) -> Any:
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 @pytest.mark.filterwarnings("ignore")  # of JAX, where it is loaded, since this forks
-def test_workers_may_be_given_the_metric(fresh_metric: MetricFactory, right: float, method: str) -> None:
+def test_workers_may_be_given_the_metric(
+    fresh_metric: MetricFactory, right: float, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", lean_environment()["PYTHONPATH"])
     metric = fresh_metric()
     with get_context(method).Pool(2) as pool:
         assert pool.map(_score_in_a_worker, [metric] * 4) == [{"nDCG": right}] * 4

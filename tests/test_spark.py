@@ -1,7 +1,6 @@
 """The measure over Spark DataFrames is that of `compute`, whatever the rows' order, and the errors name the query."""
 
 import math
-import os
 import re
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import ROOT, spark_session
+from conftest import LEAN_JAVA, ROOT, lean_environment, spark_session
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,7 +24,7 @@ pytestmark = [
 ]
 COLUMNS = {"query": "query", "prediction": "score", "reference": "relevance"}
 EXAMPLE = ROOT / "examples" / "spark_job.py"
-ENVIRONMENT = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+ENVIRONMENT = lean_environment(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1", JDK_JAVA_OPTIONS=LEAN_JAVA)
 EXACT = {"rel": 1e-12, "abs": 1e-300}
 
 
@@ -164,8 +163,6 @@ def test_executors_have_numpy_and_pyarrow_only() -> None:
 
 
 CONNECT = """
-import sys
-sys.modules["transformers"] = None  # evaluate does without, and it takes long to import
 import evaluate
 from pyspark.sql import SparkSession
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import evaluate
 import pytest
-from conftest import ROOT
+from conftest import ROOT, lean_environment
 
 pytestmark = [
     pytest.mark.xdist_group("browser"),
@@ -54,8 +54,9 @@ class Server:
             port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}/"
         self.log = folder / "app.log"
-        environment = {**os.environ, "GRADIO_SERVER_NAME": "127.0.0.1", "GRADIO_SERVER_PORT": str(port)}
-        environment["GRADIO_TEMP_DIR"] = str(folder / "gradio")
+        environment = lean_environment(
+            GRADIO_SERVER_NAME="127.0.0.1", GRADIO_SERVER_PORT=str(port), GRADIO_TEMP_DIR=str(folder / "gradio")
+        )
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "app.py"], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
@@ -102,10 +103,16 @@ def browser() -> Iterator[Any]:
 Opener = Callable[..., Any]
 
 
+@pytest.fixture(scope="module")
+def contexts(browser: Any) -> dict[tuple[int, str], Any]:
+    """A context for each width and scheme, which keeps the page's scripts for the next visit."""
+    return {}
+
+
 @pytest.fixture
-def visit(browser: Any, server: Server) -> Iterator[Opener]:
-    """Opens the page in a context of its own, and afterwards asserts that nothing was asked of other hosts."""
-    contexts = []
+def visit(browser: Any, contexts: dict[tuple[int, str], Any], server: Server) -> Iterator[Opener]:
+    """Opens the page in a tab of its own, and afterwards asserts that nothing was asked of other hosts."""
+    pages = []
     elsewhere: list[str] = []
     problems: list[str] = []
 
@@ -114,8 +121,11 @@ def visit(browser: Any, server: Server) -> Iterator[Opener]:
             elsewhere.append(request.url)
 
     def open_page(query: str = "", width: int = 1280, scheme: str = "light") -> Any:
-        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
-        page = contexts[-1].new_page()
+        look = width, scheme
+        if look not in contexts:
+            contexts[look] = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page = contexts[look].new_page()
+        pages.append(page)
         page.set_default_timeout(60_000)
         page.on("request", note)
         page.on("dialog", lambda dialog: (problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
@@ -125,8 +135,8 @@ def visit(browser: Any, server: Server) -> Iterator[Opener]:
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
     assert elsewhere == []
     # Gradio's own, when a table that is being laid out goes away
     assert [each for each in problems if "offsetWidth" not in each] == []
