@@ -1,6 +1,6 @@
 """How fast our nDCG is, and how much memory it takes, as ratios to other ways to compute it.
 
-    python benchmarks/bench.py           # everything, into benchmarks/RESULTS.md; about 20 minutes
+    python benchmarks/bench.py           # everything, into benchmarks/RESULTS.md; about 30 minutes
     python benchmarks/bench.py --quick   # little work, printed; about 2 minutes
 
 Contenders get the same work and are checked to agree before they are timed; then they take
