@@ -192,7 +192,8 @@ def parts(predictions: Any, references: Any, **how: Any) -> Iterator[Rankings]:
         try:
             rankings = read(*sides, **how)
         except ValueError:
-            read(predictions, references, **how)  # says the same of the query as all of them are counted
+            if sides[0] is not predictions:  # say the same of the query as all of them are counted
+                read(predictions, references, **how)
             raise
         yield rankings
 

@@ -469,7 +469,6 @@ def _settled_gains(
     member[:-1] |= near[1:]
     members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
     exact, tied = score.take(found.ravel()[members]), near[members]
-    wrong = np.zeros(queries, bool)
     falls = 1 + np.flatnonzero(tied[1:] & (exact[1:] < exact[:-1]))
     if falls.size:  # sort these runs by the true scores; documents of equal ones keep their order
         run = np.cumsum((~tied).astype(np.intp))
@@ -489,18 +488,19 @@ def _settled_gains(
         reached += ((edge - np.arange(edge.size)) * score.shape[1]).take(row)
         level = score.take(reached) == last.take(row)
         above = np.bincount(row[~level], minlength=edge.size)
-        wrong[every] |= above != (score.take(found[every, 1:]) > last[:, np.newaxis]).sum(axis=1)
-    if wrong.any():
-        documents = score.shape[1]
-        order = np.argsort(score[wrong], axis=1, kind="stable")
-        if ties != "last":
-            falling = documents - 1 - np.argsort(score[wrong, ::-1], axis=1, kind="stable")
-            # averaged, in the order that their keys would have: the sum is the same to the last bit then
-            below = np.take_along_axis(score[wrong], order, axis=1) < 0
-            order = falling if ties == "first" else np.where(below, falling, order)
-        found[wrong] = order[:, documents - count :] + np.flatnonzero(wrong)[:, np.newaxis] * documents
-        close[wrong, 1:] = True
-        return _settled_gains(score, gains, found, close, ranks, ties)
+        wrong = np.zeros(queries, bool)
+        wrong[every] = above != (score.take(found[every, 1:]) > last[:, np.newaxis]).sum(axis=1)
+        if wrong.any():
+            documents = score.shape[1]
+            order = np.argsort(score[wrong], axis=1, kind="stable")
+            if ties != "last":
+                falling = documents - 1 - np.argsort(score[wrong, ::-1], axis=1, kind="stable")
+                # averaged, in the order that their keys would have: the sum is the same to the last bit then
+                below = np.take_along_axis(score[wrong], order, axis=1) < 0
+                order = falling if ties == "first" else np.where(below, falling, order)
+            found[wrong] = order[:, documents - count :] + np.flatnonzero(wrong)[:, np.newaxis] * documents
+            close[wrong, 1:] = True
+            return _settled_gains(score, gains, found, close, ranks, ties)
     ranked = gains.take(found)
     if ties != "average":
         return ranked

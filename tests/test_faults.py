@@ -25,9 +25,7 @@ from conftest import ROOT, MetricFactory, lean_environment
 GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 1]]}
 PREAMBLE = """
 import json, os, signal, sys, time
-sys.modules["transformers"] = None  # evaluate does without, and it takes long to import
 import evaluate
-del sys.modules["transformers"]
 path, cache = sys.argv[1:3]
 
 
@@ -52,7 +50,7 @@ class Processes:
         code = PREAMBLE + textwrap.dedent(script)
         arguments = [sys.executable, "-c", code, str(ROOT / "ndcg.py"), str(self.cache)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        self.running.append(subprocess.Popen(arguments, text=True, **pipes))
+        self.running.append(subprocess.Popen(arguments, env=lean_environment(), text=True, **pipes))
         return self.running[-1]
 
     def run(self, script: str) -> str:

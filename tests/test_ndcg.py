@@ -18,7 +18,7 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import ROOT, MetricFactory
+from conftest import ROOT, MetricFactory, lean_environment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
@@ -899,9 +899,7 @@ def test_combined_with_itself_under_two_names(fresh_metric: MetricFactory) -> No
 
 PROCESS = """
 import json, sys
-sys.modules["transformers"] = None  # evaluate does without, and it takes long to import
 import evaluate
-del sys.modules["transformers"]
 
 path, process_id, num_process, cache_dir, scenarios = sys.argv[1:]
 results = []
@@ -967,6 +965,7 @@ def in_processes(cache: Path, scenarios: list[tuple[str, list[Share]]]) -> list[
                 *(sys.executable, "-c", PROCESS, str(ROOT / "ndcg.py"), str(process), str(number), str(cache)),
                 json.dumps([(way, shares[process]) for way, shares in scenarios]),
             ],
+            env=lean_environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

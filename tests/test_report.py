@@ -3,7 +3,6 @@
 import io
 import json
 import math
-import os
 import re
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.stats
-from conftest import ROOT, MetricFactory
+from conftest import ROOT, MetricFactory, lean_environment
 
 from report import Comparison, Report, Resampling
 from significance import bootstrap, holm, paired_tests
@@ -162,8 +161,7 @@ def test_the_same_seed_gives_the_same_report(ndcg: evaluate.Metric) -> None:
 
 
 SCRIPT = """
-import json, sys
-sys.modules["transformers"] = None
+import json
 import evaluate
 import numpy as np
 rng = np.random.default_rng(0)
@@ -179,7 +177,7 @@ print(json.dumps([report.to_dict(), comparison.to_dict()]))
 def test_any_number_of_threads_gives_the_same_report() -> None:
     def run(threads: int) -> str:
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-        environment = {**os.environ, **dict.fromkeys(names, str(threads))}
+        environment = lean_environment(**dict.fromkeys(names, str(threads)))
         command = [sys.executable, "-c", SCRIPT]
         return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
 
@@ -436,7 +434,6 @@ def test_a_missing_matplotlib_is_named(shown: tuple[Report, Comparison], monkeyp
 
 LONG = """
 import sys
-sys.modules["transformers"] = None
 import datasets, evaluate
 import numpy as np
 if sys.argv[1] == "silent":
@@ -450,7 +447,7 @@ ndcg.report(predictions=rng.random((40_000, 3)), references=rng.integers(0, 2, (
 @pytest.mark.parametrize("silent", [False, True])
 def test_progress_shows_on_long_resampling_unless_it_is_disabled(silent: bool) -> None:
     command = [sys.executable, "-c", LONG, "silent" if silent else "shown"]
-    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    process = subprocess.run(command, cwd=ROOT, env=lean_environment(), capture_output=True, text=True, check=True)
     assert ("Resampling" in process.stderr) is not silent
 
 

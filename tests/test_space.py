@@ -15,15 +15,13 @@ from pathlib import Path
 import evaluate
 import pytest
 import tomllib
-from conftest import ROOT
+from conftest import ROOT, lean_environment
 
 ROOMS = ("batches", "conventions", "rankings", "report", "scoring", "significance", "spark", "trainer", "trec")
 PAGE = ("app", "choices", "figures", "uploads", "views")
 LOAD = """
 import sys
-sys.modules["transformers"] = None  # evaluate does without, and it takes long to import
 import evaluate
-del sys.modules["transformers"]
 
 ndcg = evaluate.load("user/nDCG")
 assert ndcg.name == "ndcg", ndcg.name
@@ -120,7 +118,7 @@ def test_the_name_of_the_space_names_the_metric_file(tmp_path: Path) -> None:
 
 
 def test_evaluate_loads_the_metric_from_a_hub(hub: Hub, tmp_path: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")} | {
+    environment = {name: value for name, value in lean_environment().items() if not name.startswith("HF_")} | {
         "HF_ENDPOINT": hub.url,
         "HF_HOME": str(tmp_path / "home"),
         "HF_HUB_OFFLINE": "1",  # the tests' own setting; evaluate has another one
