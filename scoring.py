@@ -38,7 +38,6 @@ TIES = ("average", "first", "last", "best", "worst")
 # Scores in one block: large enough that NumPy's call overhead and the handing over of the
 # interpreter's lock between threads vanish, small enough for the last level of cache.
 BLOCK = 1 << 18
-LANES = 128  # sums that are added up side by side
 PADDING = 1 << 13  # documents that may be padded to save a block
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
@@ -293,18 +292,19 @@ def _padded(
 def _gains_at_ranks(
     block: _Block, ranks: int, gain: Gain, ties: str, negative_relevance: str
 ) -> tuple[Floats, Floats, bool]:
-    """The gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks), and if any is negative."""
+    """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks), and if any is negative."""
     # half as wide is read twice as fast, and float32 holds all that float64 would
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
     gains, lowest = _gains(block, gain, negative_relevance)
     if lowest < 0 and block.judged is not None:
         ideal = _ideal_gains(np.where(block.judged, gains, -np.inf), ranks, lowest)
+        ideal[ideal == -np.inf] = 0  # fewer than ranks are judged
     else:
         ideal = _ideal_gains(gains, ranks, lowest)
     ranked, highest = _ranked_gains(score, gains, ranks, ties)
     if ranks and not (highest < np.inf and ideal[:, 0].max(initial=0) < np.inf and lowest > -np.inf):
         _refuse(block, score, gains)  # NaN and infinity come out on top, so no more need be looked at
-    return ranked, np.where(ideal > -np.inf, ideal, 0) if lowest < 0 else ideal, lowest < 0
+    return ranked, ideal, lowest < 0
 
 
 def _refuse(block: _Block, score: Floats, gains: Floats) -> None:
@@ -389,138 +389,152 @@ def _ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     single = ordered.astype(np.float32) if lowest >= 0 and ranks < ordered.shape[1] else None
     if single is not None and (single == ordered).all():  # as grades are; their bits sort as they do, and faster
         single.view(np.int32).sort(axis=1)
-        return single[:, ::-1][:, :ranks].astype(np.float64)
-    ordered.sort(axis=1)
+        ordered = single[:, single.shape[1] - ranks :].astype(np.float64)
+    else:
+        ordered.sort(axis=1)
     return ordered[:, ::-1][:, :ranks]
 
 
 def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
-    """The gain at ranks 1..``ranks`` in descending order of score, and the highest score, but for its last bits.
+    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score but for its last bits.
 
-    Values are sorted rather than indices, which SIMD does several times faster: the
-    lowest bits of each score, as many as it takes to number the documents of the block,
-    make way for the document's number. One more document than ``ranks`` is sorted, to see
-    if a tie reaches across the cutoff. Only neighbours that agree in all the bits kept can
-    be tied or out of order; of these the true scores are compared.
+    One more document than ``ranks`` is looked for, to see whether a tie reaches across the cutoff.
     """
-    if ties in ("best", "worst"):
-        order = np.argsort(-gains if ties == "best" else gains, axis=1)
-        score, gains = np.take_along_axis(score, order, axis=1), np.take_along_axis(gains, order, axis=1)
-        ties = "first"
+    if ties not in ("average", "last"):
+        score, gains = _last_of_equals_first(score, gains, ties)
     count = min(ranks + 1, score.shape[1])
-    candidates, numbers = score, _numbers(score.size).reshape(score.shape)
-    if ties == "average" and (shortlist := _shortlist(score, count)) is not None:
-        candidates, numbers = score.take(shortlist), shortlist
-    if not candidates.size:
+    if not score.size:
         return np.zeros((len(score), 0)), -np.inf
-    keys = np.add(candidates, 0.0, dtype=np.float64)  # makes -0.0 equal to 0.0
-    np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
-    # A float of negative sign falls as its bits grow. That is of no matter to ties averaged; in
-    # other orders the numbers are turned, with a bit to spare that keeps the result from being -0.0.
-    turned = ties != "average" and np.signbit(keys).any()
-    bits = keys.view(np.int64)
-    low_bits = _low_bits(2 * score.size if turned else score.size)
-    bits &= ~low_bits
-    if ties == "first":
-        numbers = score.size - 1 - numbers
-    bits |= numbers ^ np.signbit(keys) * low_bits if turned else numbers
-    beyond = keys.shape[1] - count
-    few = 4 * count < keys.shape[1]
-    if few:
-        keys.partition(beyond, axis=1)
-        keys = np.ascontiguousarray(keys[:, beyond:])
-    keys.sort(axis=1)  # ascending: the last column is rank 1
-    if not few:
-        keys = np.ascontiguousarray(keys[:, beyond:])
-    bits = keys.view(np.int64)
-    found = bits & low_bits
-    if turned:
-        found ^= np.signbit(keys) * low_bits
-    if ties == "first":
-        np.subtract(score.size - 1, found, out=found)
+    keys, numbers, low_bits = _highest(score, count, ties == "average")
     unretrieved = np.empty(0, np.intp)
     lacking = keys[:, 0] < LOWEST / 2  # less than count were retrieved, unless some scores are that low
     if lacking.any():
         unretrieved = np.flatnonzero(keys < LOWEST / 2)
         if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
             unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
-    highest = float(keys[:, -1].max())
-    differing = bits.ravel()[1:] ^ bits.ravel()[:-1]
-    close = np.zeros(keys.shape, bool)
-    np.less_equal(differing.view(np.uint64), low_bits, out=close.ravel()[1:])
-    close[:, :1] = False  # another query's
-    close.put(unretrieved, False)
-    ranked = _settled_gains(score, gains, found, close, ranks, ties) if close.any() else gains.take(found)
+    bits = keys.view(np.int64).ravel()
+    near = np.zeros(keys.shape, bool)  # to the one ranked right after: equal in all the bits that keys keep
+    np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
+    near[:, :1] = False  # another query's
+    near.put(unretrieved, False)
+    if near.any():
+        ranked = _settled_gains(score, gains, numbers, near, ranks, ties == "average")
+    else:
+        ranked = gains.take(numbers)
     ranked.put(unretrieved, 0)
-    return ranked[:, ::-1][:, :ranks], highest
+    return ranked[:, ::-1][:, :ranks], float(keys[:, -1].max())
+
+
+def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floats, Floats]:
+    """Rearrange the documents so that ranking the last of equal scores first is what ``ties`` asks for."""
+    if ties == "first":
+        return np.ascontiguousarray(score[:, ::-1]), np.ascontiguousarray(gains[:, ::-1])
+    order = np.argsort(gains if ties == "best" else -gains, axis=1)
+    return np.take_along_axis(score, order, axis=1), np.take_along_axis(gains, order, axis=1)
+
+
+def _highest(score: Floats, count: int, averaged: bool) -> tuple[Floats, NDArray[np.int64], int]:
+    """Return keys of the ``count`` highest scores of each query, ascending, their documents' numbers, the bits of these.
+
+    Values are sorted rather than indices, which SIMD does several times faster: the lowest bits
+    of each score, as many as it takes to number the documents of the block, make way for the
+    document's number. Only neighbours that agree in all the bits kept can be tied or out of order.
+    """
+    shortlist = _shortlist(score, count) if averaged else None
+    numbers = _numbers(score.size).reshape(score.shape) if shortlist is None else shortlist
+    keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
+    np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
+    # A float of negative sign falls as its bits grow. That is of no matter to ties averaged; otherwise
+    # the numbers are turned, with a bit to spare that keeps the result from being -0.0.
+    turned = not averaged and np.signbit(keys).any()
+    low_bits = _low_bits(2 * score.size if turned else score.size)
+    bits = keys.view(np.int64)
+    bits &= ~low_bits
+    bits |= numbers ^ np.signbit(keys) * low_bits if turned else numbers
+    beyond = keys.shape[1] - count
+    if few := 4 * count < keys.shape[1]:
+        keys.partition(beyond, axis=1)
+        keys = np.ascontiguousarray(keys[:, beyond:])
+    keys.sort(axis=1)
+    if not few:
+        keys = np.ascontiguousarray(keys[:, beyond:])
+    numbers = keys.view(np.int64) & low_bits
+    if turned:
+        numbers ^= np.signbit(keys) * low_bits
+    return keys, numbers, low_bits
 
 
 def _settled_gains(
-    score: Floats, gains: Floats, found: NDArray[np.int64], close: Mask, ranks: int, ties: str
+    score: Floats, gains: Floats, numbers: NDArray[np.int64], near: Mask, ranks: int, averaged: bool
 ) -> Floats:
-    """The gains of the documents found, where some have scores that are equal or nearly so.
+    """Return the gains of the documents numbered, the best last, some of which have equal or nearly equal scores.
 
-    ``found`` holds the numbers of the documents at the first ranks of each query, best
-    last; ``close`` says which of them has nearly the score of the one before it.
+    ``near`` says which of them have nearly the score of the one before.
     """
-    queries, count = found.shape
-    near = close.ravel()
-    member = near.copy()  # of a run of near neighbours: each of these and the one before
-    member[:-1] |= near[1:]
+    crossing = np.flatnonzero(near[:, 1]) if numbers.shape[1] > ranks else np.empty(0, np.intp)
+    members, tied = _sort_near(score, numbers, near)
+    ranked = gains.take(numbers)
+    if averaged:
+        ranked.ravel()[members] = _mean_of_groups(ranked.ravel()[members], ~tied)
+    if crossing.size:
+        rows = slice(None) if crossing.size == len(score) else crossing
+        found = score.take(numbers[rows, 1:])
+        mean, above = _group_at_cutoff(score[rows], gains[rows], found[:, 0])
+        if averaged:
+            ranked[rows, 1:] = np.where(found == found[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
+        missed = crossing[above != (found > found[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
+        if missed.size:
+            whole, _ = _ranked_gains(score[missed], gains[missed], score.shape[1], "average" if averaged else "last")
+            ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
+    return ranked
+
+
+def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[slice | NDArray[np.intp], Mask]:
+    """Put the numbers of documents of nearly equal scores in the order of their scores; overwrites both arrays.
+
+    Returns:
+        Where, in the flat array, documents are near to a neighbour; which of these have the
+        very score of the one before.
+    """
+    tied = near.ravel()
+    member = tied.copy()  # of a run of near neighbours: each of these and the one before
+    member[:-1] |= tied[1:]
     members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
-    exact, tied = score.take(found.ravel()[members]), near[members]
+    exact, tied = score.take(numbers.ravel()[members]), tied[members]
     falls = 1 + np.flatnonzero(tied[1:] & (exact[1:] < exact[:-1]))
-    if falls.size:  # sort these runs by the true scores; documents of equal ones keep their order
+    if falls.size:  # sort these runs; documents of equal scores keep their order
         run = np.cumsum((~tied).astype(np.intp))
         unsorted = np.zeros(run[-1] + 1, bool)
         unsorted[run[falls]] = True
         places = np.flatnonzero(unsorted.take(run))
         order = places[np.lexsort((exact[places], run[places]))]
-        numbers = found.ravel()[members]
-        numbers[places], exact[places] = numbers[order], exact[order]
-        found.ravel()[members] = numbers
-    edge = np.flatnonzero(close[:, 1]) if count > ranks else np.empty(0, np.intp)  # as far as the cutoff
-    if edge.size:  # of these, look at all documents that score as high as the last one found, or higher
-        every = slice(None) if edge.size == queries else edge
-        last = score.take(found[every, 1])
-        reached = np.flatnonzero(score[every] >= last[:, np.newaxis])
-        row = reached // score.shape[1]
-        reached += ((edge - np.arange(edge.size)) * score.shape[1]).take(row)
-        level = score.take(reached) == last.take(row)
-        above = np.bincount(row[~level], minlength=edge.size)
-        wrong = np.zeros(queries, bool)
-        wrong[every] = above != (score.take(found[every, 1:]) > last[:, np.newaxis]).sum(axis=1)
-        if wrong.any():
-            documents = score.shape[1]
-            order = np.argsort(score[wrong], axis=1, kind="stable")
-            if ties != "last":
-                falling = documents - 1 - np.argsort(score[wrong, ::-1], axis=1, kind="stable")
-                # averaged, in the order that their keys would have: the sum is the same to the last bit then
-                below = np.take_along_axis(score[wrong], order, axis=1) < 0
-                order = falling if ties == "first" else np.where(below, falling, order)
-            found[wrong] = order[:, documents - count :] + np.flatnonzero(wrong)[:, np.newaxis] * documents
-            close[wrong, 1:] = True
-            return _settled_gains(score, gains, found, close, ranks, ties)
-    ranked = gains.take(found)
-    if ties != "average":
-        return ranked
+        sorted_numbers = numbers.ravel()[members]
+        sorted_numbers[places], exact[places] = sorted_numbers[order], exact[order]
+        numbers.ravel()[members] = sorted_numbers
     tied[1:] &= exact[1:] == exact[:-1]
-    first = ~tied  # of a group
+    return members, tied
+
+
+def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
+    """Return for each document the mean gain of its group; ``first`` says where a group begins."""
     group = np.cumsum(first.astype(np.intp))  # from 1; of a mask NumPy would keep other threads waiting
-    sizes = np.diff(np.flatnonzero(first), prepend=-1, append=tied.size)
-    mean = np.bincount(group, ranked.ravel()[members]) / sizes
-    ranked.ravel()[members] = mean.take(group)
-    if edge.size:  # the last group may have documents beyond those found
-        row, reached = row[level], reached[level]
-        if (last < 0).any():  # these in falling order, as above
-            falling = last.take(row) < 0
-            turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
-            row, reached = row[turned], reached[turned]
-        sums = np.bincount(row, gains.take(reached), minlength=edge.size)
-        mean = sums / np.bincount(row, minlength=edge.size)
-        last_group = score.take(found[every]) == last[:, np.newaxis]
-        ranked[every] = np.where(last_group, mean[:, np.newaxis], ranked[every])
-    return ranked
+    sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
+    return np.asarray((np.bincount(group, gains) / sizes).take(group))
+
+
+def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the mean gain of all documents that score as the ``last`` at the cutoff; how many score higher."""
+    reached = np.flatnonzero(score >= last[:, np.newaxis])
+    row = reached // score.shape[1]
+    level = score.take(reached) == last.take(row)
+    above = np.bincount(row[~level], minlength=len(last))
+    row, reached = row[level], reached[level]
+    if (last < 0).any():  # added in the order of their keys, so that the sum is the same to the last bit
+        falling = last.take(row) < 0
+        turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
+        row, reached = row[turned], reached[turned]
+    sums = np.bincount(row, gains.take(reached), minlength=len(last))
+    return sums / np.bincount(row, minlength=len(last)), above
 
 
 LOWEST = np.finfo(np.float64).min
@@ -578,39 +592,21 @@ def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.in
 def _sums(
     ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int], measures: Sequence[str]
 ) -> dict[str, Floats]:
-    """CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
+    """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
     needed = {"DCG", "IDCG", *measures} if "nDCG" in measures else measures
-    terms = {"CG": (ranked, None), "DCG": (ranked, discount), "IDCG": (ideal, discount)}
-    shape = len(cutoffs), len(ranked)
+    terms = {"CG": (ranked, np.ones(len(discount))[::-1]), "DCG": (ranked, discount), "IDCG": (ideal, discount)}
     return {
-        name: np.concatenate([_sum(*terms[name], k) for k in cutoffs]).reshape(shape)
-        for name in terms
+        name: np.stack([_sum(gains[:, :k], weight[:k]) for k in cutoffs])
+        for name, (gains, weight) in terms.items()
         if name in needed
     }
 
 
-def _sum(gains: Floats, discount: Floats | None, k: int) -> Floats:
-    """The sum of gains, discounted or not, of each query up to the cutoff.
+def _sum(gains: Floats, weight: Floats) -> Floats:
+    """Return the weighted sum of each query's gains, one rank added after the other.
 
-    Ranks ``LANES`` apart are added to one another first, the last of them first, then the
-    ``LANES`` sums. So zeros at the end, of a list that is padded, do not change the rounding.
+    Then zeros at the end, of a list that is padded, do not change the rounding. ``einsum`` adds so
+    where both arrays lie in memory from the last rank to the first, but for a single query.
     """
-    queries, width = len(gains), min(k, LANES)
-    terms, weights = gains[:, :k], None if discount is None else discount[:k]
-    if k > LANES:
-        groups = math.ceil(k / LANES)
-        rising = np.empty((queries, groups * LANES))  # rank 1 last, as it is in memory
-        rising[:, :-k] = 0
-        np.multiply(terms[:, ::-1], 1 if weights is None else weights[::-1], out=rising[:, -k:])
-        terms, weights = np.add.reduce(rising.reshape(queries, groups, LANES), axis=1)[:, ::-1], None
-    # Queries side by side: what is added then lies in rows, and few of them at a time are read across.
-    beside = min(LANES, max(queries, 2))  # a single one NumPy would add in another order
-    full, rest = divmod(queries, beside)
-    side = np.empty((full + bool(rest), width, beside))
-    if full:
-        np.copyto(side[:full], terms[: full * beside].reshape(full, beside, width).transpose(0, 2, 1))
-    if rest:
-        np.copyto(side[full, :, :rest], terms[full * beside :].T)
-    if weights is not None:
-        side *= weights[:, np.newaxis]
-    return np.asarray(np.add.reduce(side, axis=1).ravel()[:queries])
+    rows = np.broadcast_to(gains, (2, gains.shape[1])) if len(gains) == 1 else gains
+    return np.asarray(np.einsum("qk,k->q", rows, weight)[: len(gains)])
