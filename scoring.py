@@ -19,7 +19,7 @@ Every measure is a sum over the last two.
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
@@ -154,10 +154,7 @@ def score_queries(
         with np.errstate(all="ignore"):  # what is not finite is refused, with its place
             ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, ties, negative_relevance)
             sums = _sums(ranked, ideal, discount[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
-            for name, values in sums.items():
-                if not np.isfinite(values).all():
-                    query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
-                    raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
+            _refuse_overflow(block, sums)
             if "nDCG" in measures:
                 ratio = sums["DCG"] / sums["IDCG"]
                 if not negative:
@@ -204,7 +201,7 @@ def check_queries(
     """
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()
-        _refuse(block, block.score, _gains(block, "linear", "keep")[0])
+        _refuse(block, block.score, _gains(block, "linear", "keep")[0], "linear")
 
 
 def _blocks(
@@ -303,59 +300,83 @@ def _gains_at_ranks(
         ideal = _ideal_gains(gains, ranks, lowest)
     ranked, highest = _ranked_gains(score, gains, ranks, ties)
     if ranks and not (highest < np.inf and ideal[:, 0].max(initial=0) < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains)  # NaN and infinity come out on top, so no more need be looked at
+        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
     return ranked, ideal, lowest < 0
 
 
-def _refuse(block: _Block, score: Floats, gains: Floats) -> None:
+def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
     """Raise the error for a score, a relevance or a gain that is not a finite number, if there is one."""
     if (invalid := np.isnan(score) | (score == np.inf)).any():
         raise block.invalid("score", invalid, "{value} is not a score; None or -inf marks one not retrieved")
     if (invalid := ~np.isfinite(gains)).any():
-        number = np.isfinite(block.relevance[invalid]).all()
-        problem = "the gain of relevance {value} is not a finite number" if number else NOT_A_RELEVANCE
+        if not np.isfinite(block.relevance[invalid]).all():
+            problem = NOT_A_RELEVANCE
+        elif isinstance(gain, str) or callable(gain):
+            problem = "the gain of relevance {value} is not a finite number"
+        else:
+            problem = f"the label {{value}} has no gain: gain lists the labels 0 to {len(gain) - 1}"
         raise block.invalid("relevance", invalid, problem)
 
 
+def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
+    """Raise the error for a query whose sum is beyond all floats, if there is one."""
+    for name, values in sums.items():
+        if not np.isfinite(values).all():
+            query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
+            raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
+
+
 def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
-    """The gain of every document, 0 for the unjudged and for padding, and the lowest of them."""
+    """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
+
+    NaN stands for what has no gain.
+    """
     relevance = block.relevance.astype(np.float64, copy=False)
-    lowest = relevance.min(initial=0)
+    lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:
         raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-    clipped = relevance < 0 if lowest < 0 and negative_relevance == "clip" else None
-    if lowest < 0 and negative_relevance == "raise":
-        hint = 'negative_relevance="clip" counts it as gain 0, "keep" as it is; ignore_index leaves out padding'
-        raise block.invalid("relevance", relevance < 0, "the relevance {value} is negative; " + hint)
-    if clipped is not None:
+    negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
+    if negative is not None:
+        if negative_relevance == "raise":
+            hint = 'negative_relevance="clip" counts it as gain 0, "keep" as it is; ignore_index leaves out padding'
+            raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
         relevance, lowest = np.maximum(relevance, 0), 0.0
-    if isinstance(gain, str) and gain == "linear":
-        return relevance, lowest
-    if isinstance(gain, str) and gain == "binary":
-        if not relevance.max(initial=0) < np.inf:
-            raise block.invalid("relevance", relevance == np.inf, NOT_A_RELEVANCE)
-        return (relevance > 0).astype(np.float64), 0.0
     if isinstance(gain, str):
-        gains = np.exp2(relevance) - 1
-        low = (np.abs(relevance) < 0.5) & (relevance != 0)  # where that would lose digits
-        if low.any():
-            gains[low] = np.expm1(relevance[low] * np.log(2))
-    elif not callable(gain):
-        gains = _labelled(block, relevance, gain)
-        gains = gains if block.judged is None else np.where(block.judged, gains, 0)
-    else:
-        judged = np.ones(relevance.shape, bool) if block.judged is None else block.judged
+        gains = GAINS[gain](relevance)
+        return gains, lowest if gain == "linear" else float(gains.min(initial=0))
+    if callable(gain):
         if not np.isfinite(relevance).all():
             raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+        judged = slice(None) if block.judged is None else block.judged
         gains = np.zeros(relevance.shape)
         gains[judged] = _answer(gain, relevance[judged])
-    if clipped is not None:
-        gains[clipped] = 0
-    return gains, gains.min(initial=0)
+    else:
+        gains = _labelled(relevance, np.asarray(gain, np.float64))
+        if block.judged is not None:
+            gains[~block.judged] = 0
+    if negative is not None:
+        gains[negative] = 0
+    return gains, float(gains.min(initial=0))
+
+
+def _exponential(relevance: Floats) -> Floats:
+    """Return 2**r - 1, all its digits for a small r too."""
+    gains = np.exp2(relevance) - 1
+    low = (np.abs(relevance) < 0.5) & (relevance != 0)
+    if low.any():
+        gains[low] = np.expm1(relevance[low] * np.log(2))
+    return gains
+
+
+GAINS: dict[str, Callable[[Floats], Floats]] = {
+    "linear": lambda relevance: relevance,
+    "exponential": _exponential,
+    "binary": lambda relevance: (relevance > 0) + 0 * relevance,  # NaN for an infinite one
+}
 
 
 def _answer(gain: Callable[[Floats], Any], relevance: Floats) -> Floats:
-    """The gains by a function, one for each relevance."""
+    """Return the gains by a function, one for each relevance."""
     if not relevance.size:
         return relevance
     answer = gain(relevance)
@@ -372,14 +393,10 @@ def _answer(gain: Callable[[Floats], Any], relevance: Floats) -> Floats:
     return gains.astype(np.float64)
 
 
-def _labelled(block: _Block, relevance: Floats, gain: Sequence[float] | NDArray[Any]) -> Floats:
-    """The gains of labels 0, 1, 2, … by a table."""
-    table = np.asarray(gain, np.float64)
+def _labelled(relevance: Floats, table: Floats) -> Floats:
+    """Return the gains of labels 0, 1, 2, … by a table."""
     known = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
-    if not known.all():
-        problem = f"the label {{value}} has no gain: gain lists the labels 0 to {len(table) - 1}"
-        raise block.invalid("relevance", ~known, problem)
-    return np.asarray(table[relevance.astype(np.intp)])
+    return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
 
 
 def _ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
@@ -434,7 +451,10 @@ def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floa
 
 
 def _highest(score: Floats, count: int, averaged: bool) -> tuple[Floats, NDArray[np.int64], int]:
-    """Return keys of the ``count`` highest scores of each query, ascending, their documents' numbers, the bits of these.
+    """Find the ``count`` highest scores of each query.
+
+    Returns:
+        Their keys, ascending; the numbers of their documents; the bits of a key that hold a number.
 
     Values are sorted rather than indices, which SIMD does several times faster: the lowest bits
     of each score, as many as it takes to number the documents of the block, make way for the
@@ -539,8 +559,8 @@ def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats
 
 LOWEST = np.finfo(np.float64).min
 _NUMBERS = np.arange(4 * BLOCK)
-# Once an array of this size (31 MiB) has been freed, glibc keeps for the next block what it would
-# otherwise give back to the system and get again page by page, which takes longer than most steps above.
+# Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
+# size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
 np.empty(31 << 17)
 
 

@@ -960,6 +960,37 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch: pytest.MonkeyPat
         assert (results[0][measure] == results[2][measure]).all()
 
 
+@pytest.mark.parametrize("queries", [1, 2, 3, 7])
+@pytest.mark.parametrize("documents", [1, 2, 3, 4, 5, 8, 9, 17, 100, 129, 9000])
+@pytest.mark.parametrize("negative_relevance", ["raise", "keep"])
+def test_sums_add_one_rank_after_the_other_to_the_last_bit(
+    queries: int, documents: int, negative_relevance: str
+) -> None:
+    """On einsum's order the same bits rest: in any block, with any padding, on any machine."""
+    rng = np.random.default_rng(documents)
+    score = rng.random((queries, documents))
+    relevance = rng.random((queries, documents)) - (0.3 if negative_relevance == "keep" else 0)
+    options = {"measures": ["CG", "DCG", "IDCG"], "negative_relevance": negative_relevance}
+    cutoffs = [*{1, min(2, documents), min(10, documents), documents}]
+    found = score_queries(relevance, score, cutoffs=cutoffs, **options)
+    padding = np.full((queries, 3), -np.inf)
+    padded = {"relevance": np.hstack([relevance, np.zeros(padding.shape)]), "score": np.hstack([score, padding])}
+    judged = np.hstack([np.ones(relevance.shape, bool), np.zeros(padding.shape, bool)])
+    discount = discounts(documents)
+    ranked = np.take_along_axis(relevance, np.argsort(-score, axis=1), axis=1)
+    ideal = -np.sort(-relevance, axis=1)
+    for name, gains, weight in (
+        ("CG", ranked, np.ones(documents)),
+        ("DCG", ranked, discount),
+        ("IDCG", ideal, discount),
+    ):
+        sums = np.zeros((documents + 1, queries))
+        for rank in range(documents):
+            sums[rank + 1] = sums[rank] + gains[:, rank] * weight[rank]
+        assert (found[name] == sums[cutoffs]).all()
+        assert (score_queries(**padded, judged=judged, cutoffs=cutoffs, **options)[name] == found[name]).all()
+
+
 def test_the_doctests_of_the_module_pass() -> None:
     outcome = doctest.testmod(scoring)
     assert outcome.attempted > 0
