@@ -461,7 +461,7 @@ def _highest(score: Floats, count: int, averaged: bool) -> tuple[Floats, NDArray
     document's number. Only neighbours that agree in all the bits kept can be tied or out of order.
     """
     shortlist = _shortlist(score, count) if averaged else None
-    numbers = _numbers(score.size).reshape(score.shape) if shortlist is None else shortlist
+    numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
     keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
     np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
     # A float of negative sign falls as its bits grow. That is of no matter to ties averaged; otherwise
@@ -558,15 +558,9 @@ def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats
 
 
 LOWEST = np.finfo(np.float64).min
-_NUMBERS = np.arange(4 * BLOCK)
 # Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
 # size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
 np.empty(31 << 17)
-
-
-def _numbers(size: int) -> NDArray[np.int64]:
-    """The numbers of a block's documents."""
-    return _NUMBERS[:size] if size <= len(_NUMBERS) else np.arange(size)
 
 
 def _low_bits(documents: int) -> int:
@@ -598,7 +592,7 @@ def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.in
     if exact and np.bitwise_or.reduce(bits, axis=None) & low_bits:
         return None
     bits &= ~low_bits
-    bits |= _numbers(width)
+    bits |= np.arange(width)
     keys.partition(width - count, axis=1)
     columns = (bits[:, width - count :] & low_bits) + np.arange(queries)[:, np.newaxis] * documents
     shortlist = np.empty((queries, height * count + documents - width * height), np.int64)
