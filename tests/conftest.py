@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -32,11 +33,10 @@ os.environ |= {
     "GRADIO_ANALYTICS_ENABLED": "False",
 }
 
-# evaluate does without transformers, which take twice as long to import as all else.
-sys.modules["transformers"] = None  # type: ignore[assignment]
+# first, since it imports evaluate without transformers
+import forks  # noqa: E402, I001
 import evaluate  # noqa: E402
 
-del sys.modules["transformers"]
 settings.register_profile(
     "project",
     deadline=None,
@@ -62,6 +62,38 @@ def lean_environment(**more: str) -> dict[str, str]:
 
 def pytest_sessionfinish() -> None:
     shutil.rmtree(CACHE, ignore_errors=True)
+
+
+class Processes:
+    """Scripts in processes of their own, which find `cache` defined: a folder for them all."""
+
+    def __init__(self, cache: Path, preamble: str = "") -> None:
+        self.cache, self.preamble = cache, preamble
+        self.running: list[forks.Fork] = []
+
+    def start(self, script: str, **names: Any) -> forks.Fork:
+        """Run the preamble and a script."""
+        code = self.preamble + textwrap.dedent(script)
+        self.running.append(forks.Fork(code, {"path": str(ROOT / "ndcg.py"), "cache": str(self.cache), **names}))
+        return self.running[-1]
+
+    def run(self, script: str, **names: Any) -> str:
+        """Run a script to its end and return what it prints."""
+        return self.start(script, **names).output()
+
+
+@pytest.fixture(scope="session")
+def _fork_server() -> None:
+    forks.start_server([WITHOUT_TRANSFORMERS])
+
+
+@pytest.fixture
+def processes(tmp_path: Path, _fork_server: None) -> Iterator[Processes]:
+    """Start processes that share a cache, and end them with the test."""
+    started = Processes(tmp_path / "cache")
+    yield started
+    for fork in started.running:
+        fork.kill()
 
 
 @cache
