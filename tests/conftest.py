@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -60,7 +61,29 @@ def lean_environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(WITHOUT_TRANSFORMERS), **more}
 
 
+@cache
+def problem_with_java(home: str | None, path: str | None) -> str:
+    """Why Spark finds no Java by JAVA_HOME, or else PATH; empty if it does."""
+    java = Path(home) / "bin" / "java" if home else shutil.which("java", path=path)
+    if java is None:
+        return "no Java on PATH: apt-get install openjdk-17-jre-headless"
+    try:
+        subprocess.run([java, "-version"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        return f"no Java by {f'JAVA_HOME={home}' if home else 'PATH'}: {error}"
+    return ""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip tests of Spark where there is no Java."""
+    if item.get_closest_marker("spark"):
+        problem = problem_with_java(os.environ.get("JAVA_HOME"), os.environ.get("PATH"))
+        if problem:
+            pytest.skip(problem)
+
+
 def pytest_sessionfinish() -> None:
+    """Remove the caches."""
     shutil.rmtree(CACHE, ignore_errors=True)
 
 

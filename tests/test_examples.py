@@ -34,7 +34,6 @@ def test_image_search_prints_the_scores_that_sklearn_finds() -> None:
         env=lean_environment(COLUMNS="120", NO_COLOR="1"),
         capture_output=True,
         text=True,
-        timeout=120,
     )
     assert process.returncode == 0, process.stderr
     header = next(line for line in process.stdout.splitlines() if "search" in line)
@@ -53,7 +52,6 @@ def test_compare_models_prints_the_scores_that_sklearn_finds_and_who_is_better()
         env=lean_environment(),
         capture_output=True,
         text=True,
-        timeout=120,
     )
     assert process.returncode == 0, process.stderr
     digits = load_digits()
