@@ -7,8 +7,9 @@ import sys
 import tempfile
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         problem = problem_with_java(os.environ.get("JAVA_HOME"), os.environ.get("PATH"))
         if problem:
             pytest.skip(problem)
+
+
+# Python 3.13 has PyTorch only with gigabytes of CUDA: there the tests that need one of these are skipped.
+TORCH = ("accelerate", "ignite", "sentence_transformers", "torch", "torchmetrics", "transformers")
+MISSING = {name for name in TORCH if find_spec(name) is None}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, Any, Any]:
+    """Skip a test that imports PyTorch, or a library on top of it, where that is not installed."""
+    try:
+        return (yield)
+    except ModuleNotFoundError as error:
+        if error.name in MISSING:
+            pytest.skip(f"{error.name} is not installed")
+        raise
 
 
 def pytest_sessionfinish() -> None:
