@@ -121,6 +121,21 @@ class Processes:
         """Run a script to its end and return what it prints."""
         return self.start(script, **names).output()
 
+    def start_example(self, name: str, folder: Path) -> forks.Fork:
+        """Run an example in a folder as a script, on a wide terminal without colours, where any warning is an error."""
+        return self.start(
+            """
+            import os, runpy, tempfile, warnings
+            os.environ |= {"COLUMNS": "120", "NO_COLOR": "1", "OMP_NUM_THREADS": "1", "TMPDIR": folder}
+            os.chdir(folder)
+            tempfile.tempdir = None
+            warnings.simplefilter("error")
+            runpy.run_path(example, run_name="__main__")
+            """,
+            example=str(ROOT / "examples" / f"{name}.py"),
+            folder=str(folder),
+        )
+
 
 @pytest.fixture(scope="session")
 def _fork_server() -> None:
