@@ -3,13 +3,15 @@ PYTHON ?= $(firstword $(shell command -v python3.11) $(shell command -v python3)
 NAME ?= nDCG
 SPACE ?= user/$(NAME)
 MINUTES ?= 10
-OLDEST_PYTHON ?= python3.10
+OLDEST_PYTHON ?= python3.11
+NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
+PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
 MODULES := batches.py conventions.py rankings.py report.py scoring.py significance.py spark.py trainer.py trec.py
 PAGE := app.py choices.py figures.py uploads.py views.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-oldest fuzz check bench bench-scale app space publish clean
+.PHONY: help demo test test-oldest test-newest fuzz check bench bench-scale app space publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,23 +19,26 @@ help: ## list the targets
 demo: .venv/demo.done ## score real rankings: two image searches over scikit-learn's digits
 	@$(BIN)/python examples/image_search.py
 
-test: .venv/test.done ## run the tests
-	@HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 3 --dist loadgroup
+test: .venv/test.done ## run the tests, without other libraries, Spark and the browser: 4 minutes on two cores
+	@$(PYTEST) -m "not (peers or spark or browser)"
 
-test-oldest: .venv-oldest/test.done ## run them on Python 3.10 with the oldest libraries that requirements.txt allows
-	@HF_HUB_OFFLINE=1 .venv-oldest/bin/python -m pytest -n 3 --dist loadgroup
+test-oldest: .venv-oldest/test.done ## run all tests on Python 3.11 with the oldest libraries that pyproject.toml allows
+	@$(PYTEST)
+
+test-newest: .venv-newest/test.done ## run them on Python 3.13 with the newest libraries, without PyTorch
+	@$(PYTEST)
 
 fuzz: .venv/test.done ## score random rankings in every form for MINUTES=10, next to a slow reference
 	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/test_fuzz.py
 
-check: .venv/check.done ## the gate: lint, format, types, tests
+check: .venv/check.done ## the gate: lint, format, types, all tests: 8 minutes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@# a package of the modules, since mypy resolves their relative imports in packages only
 	ln -sfn "$(CURDIR)" .venv/ndcg_space
 	cd .venv && bin/mypy --config-file ../pyproject.toml $(patsubst %,ndcg_space/%,ndcg.py $(MODULES))
 	$(BIN)/mypy publish.py $(PAGE)
-	$(MAKE) test
+	$(PYTEST)
 
 bench: .venv/bench.done ## measure speed and memory next to other libraries, into benchmarks/RESULTS.md: 40 minutes
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/bench.py
@@ -55,7 +60,7 @@ publish: .venv/demo.done ## upload the Space: make publish SPACE=user/nDCG, with
 	@$(BIN)/python publish.py $(ARGS) $(SPACE)
 
 clean: ## remove what the targets made
-	rm -rf .venv .venv-oldest dist build *.egg-info
+	rm -rf .venv .venv-oldest .venv-newest dist build *.egg-info
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -64,8 +69,15 @@ clean: ## remove what the targets made
 	$(BIN)/python -m pip install --quiet ".[$*]"
 	@touch $@
 
-.venv-oldest/test.done: pyproject.toml requirements.txt
+# each lower bound of the project's libraries as a pin
+.venv-oldest/test.done: pyproject.toml
 	$(OLDEST_PYTHON) -m venv .venv-oldest
-	sed 's/>=/==/' requirements.txt > .venv-oldest/requirements.txt
-	.venv-oldest/bin/python -m pip install --quiet -r .venv-oldest/requirements.txt ".[test]"
+	sed '/^\[project/,/^\[tool/!d' pyproject.toml | grep -oE '"[A-Za-z_-]+(\[[a-z]+\])?>=[0-9.]+' \
+		| sed -E 's/"|\[.*\]//g; s/>=/==/' > .venv-oldest/pins.txt
+	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/pins.txt ".[test]"
+	@touch $@
+
+.venv-newest/test.done: pyproject.toml
+	$(NEWEST_PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager ".[test-without-torch]"
 	@touch $@

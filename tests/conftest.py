@@ -2,11 +2,14 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
+import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +35,10 @@ os.environ |= {
     "GRADIO_ANALYTICS_ENABLED": "False",
 }
 
-# evaluate does without transformers, which take twice as long to import as all else.
-sys.modules["transformers"] = None  # type: ignore[assignment]
+# first, since it imports evaluate without transformers
+import forks  # noqa: E402, I001
 import evaluate  # noqa: E402
 
-del sys.modules["transformers"]
 settings.register_profile(
     "project",
     deadline=None,
@@ -60,8 +62,93 @@ def lean_environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(WITHOUT_TRANSFORMERS), **more}
 
 
+@cache
+def problem_with_java(home: str | None, path: str | None) -> str:
+    """Why Spark finds no Java by JAVA_HOME, or else PATH; empty if it does."""
+    java = Path(home) / "bin" / "java" if home else shutil.which("java", path=path)
+    if java is None:
+        return "no Java on PATH: apt-get install openjdk-17-jre-headless"
+    try:
+        subprocess.run([java, "-version"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        return f"no Java by {f'JAVA_HOME={home}' if home else 'PATH'}: {error}"
+    return ""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip tests of Spark where there is no Java."""
+    if item.get_closest_marker("spark"):
+        problem = problem_with_java(os.environ.get("JAVA_HOME"), os.environ.get("PATH"))
+        if problem:
+            pytest.skip(problem)
+
+
+# Python 3.13 has PyTorch only with gigabytes of CUDA: there the tests that need one of these are skipped.
+TORCH = ("accelerate", "ignite", "sentence_transformers", "torch", "torchmetrics", "transformers")
+MISSING = {name for name in TORCH if find_spec(name) is None}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, Any, Any]:
+    """Skip a test that imports PyTorch, or a library on top of it, where that is not installed."""
+    try:
+        return (yield)
+    except ModuleNotFoundError as error:
+        if error.name in MISSING:
+            pytest.skip(f"{error.name} is not installed")
+        raise
+
+
 def pytest_sessionfinish() -> None:
+    """Remove the caches."""
     shutil.rmtree(CACHE, ignore_errors=True)
+
+
+class Processes:
+    """Scripts in processes of their own, which find `cache` defined: a folder for them all."""
+
+    def __init__(self, cache: Path, preamble: str = "") -> None:
+        self.cache, self.preamble = cache, preamble
+        self.running: list[forks.Fork] = []
+
+    def start(self, script: str, **names: Any) -> forks.Fork:
+        """Run the preamble and a script."""
+        code = self.preamble + textwrap.dedent(script)
+        self.running.append(forks.Fork(code, {"path": str(ROOT / "ndcg.py"), "cache": str(self.cache), **names}))
+        return self.running[-1]
+
+    def run(self, script: str, **names: Any) -> str:
+        """Run a script to its end and return what it prints."""
+        return self.start(script, **names).output()
+
+    def start_example(self, name: str, folder: Path) -> forks.Fork:
+        """Run an example in a folder as a script, on a wide terminal without colours, where any warning is an error."""
+        return self.start(
+            """
+            import os, runpy, tempfile, warnings
+            os.environ |= {"COLUMNS": "120", "NO_COLOR": "1", "OMP_NUM_THREADS": "1", "TMPDIR": folder}
+            os.chdir(folder)
+            tempfile.tempdir = None
+            warnings.simplefilter("error")
+            runpy.run_path(example, run_name="__main__")
+            """,
+            example=str(ROOT / "examples" / f"{name}.py"),
+            folder=str(folder),
+        )
+
+
+@pytest.fixture(scope="session")
+def _fork_server() -> None:
+    forks.start_server([WITHOUT_TRANSFORMERS])
+
+
+@pytest.fixture
+def processes(tmp_path: Path, _fork_server: None) -> Iterator[Processes]:
+    """Start processes that share a cache, and end them with the test."""
+    started = Processes(tmp_path / "cache")
+    yield started
+    for fork in started.running:
+        fork.kill()
 
 
 @cache

@@ -10,6 +10,7 @@ BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 ALWAYS = ("kernel", "kernel, 1 thread", "compute", "add_batch", "stock evaluate", "sklearn")
 
 
+@pytest.mark.peers
 @pytest.mark.xdist_group("ranx")  # by whose tests it is compiled already
 def test_contenders_agree_and_missing_ones_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))

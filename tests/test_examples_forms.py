@@ -8,60 +8,59 @@ import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
-import torch
-from conftest import ROOT, lean_environment
+from conftest import ROOT, Processes, lean_environment
 from sklearn.metrics import ndcg_score
 
-EXAMPLES = ("trainer_loop", "search_run", "recommender", "distributed")
 LAUNCHERS = {"distributed": ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]}
-Printed = Callable[[str], list[list[str]]]
 
 
-@pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Printed]:
-    """The rows of the table that an example prints; all examples run at once, in folders of their own."""
-    shown = {"COLUMNS": "120", "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
-    processes, folders = {}, {}
-    for name in EXAMPLES:
-        folders[name] = (tmp_path_factory.mktemp(name), tmp_path_factory.mktemp(f"{name}-temporary"))
-        processes[name] = subprocess.Popen(
-            [sys.executable, *LAUNCHERS.get(name, []), ROOT / "examples" / f"{name}.py"],
-            cwd=folders[name][0],
-            env={
-                **(os.environ if name == "trainer_loop" else lean_environment()),
-                **shown,
-                "TMPDIR": str(folders[name][1]),
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,  # so that processes of processes end too
-        )
-    outputs: dict[str, tuple[str, str]] = {}
+def table(output: str) -> list[list[str]]:
+    """The rows of the table that an example printed."""
+    lines = (re.split("[│┃|]", line)[1:-1] for line in output.splitlines())
+    return [[cell.strip() for cell in cells] for cells in lines if cells]
 
-    def rows(name: str) -> list[list[str]]:
-        if name not in outputs:
-            outputs[name] = processes[name].communicate(timeout=120)
-        output, errors = outputs[name]
-        assert processes[name].returncode == 0, errors
-        assert "Warning" not in errors
-        left = [path for folder in folders[name] for path in folder.iterdir()]
-        assert not [path for path in left if not path.name.startswith("torchelastic_")], "files are left behind"
-        lines = (re.split("[│┃|]", line)[1:-1] for line in output.splitlines())
-        return [[cell.strip() for cell in cells] for cells in lines if cells]
 
-    yield rows
-    for process in processes.values():
+def run(name: str, folder: Path) -> str:
+    """Run an example that needs PyTorch, in an interpreter of its own, and return what it prints."""
+    process = subprocess.Popen(
+        [sys.executable, *LAUNCHERS.get(name, []), ROOT / "examples" / f"{name}.py"],
+        cwd=folder,
+        env={
+            **(os.environ if name == "trainer_loop" else lean_environment()),
+            "COLUMNS": "120",
+            "NO_COLOR": "1",
+            "OMP_NUM_THREADS": "1",
+            "TMPDIR": str(folder),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # so that processes of processes end too
+    )
+    try:
+        output, errors = process.communicate()
+    finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)  # by which torchrun ends its own
-        process.communicate()
+    assert process.returncode == 0, errors
+    assert "Warning" not in errors
+    return output
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """An example's working and temporary folder, in which it leaves nothing behind."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    yield folder
+    assert not [path for path in folder.iterdir() if not path.name.startswith("torch")]
 
 
 def load(name: str) -> ModuleType:
@@ -83,8 +82,10 @@ def mean_ndcg(queries: list[tuple[list[float], list[int]]], k: int) -> float:
     return math.fsum(values) / len(values)
 
 
-def test_the_trainer_logs_a_rising_ndcg_from_that_of_the_untrained_model(printed: Printed) -> None:
-    header, *rows = printed("trainer_loop")
+def test_the_trainer_logs_a_rising_ndcg_from_that_of_the_untrained_model(folder: Path) -> None:
+    import torch
+
+    header, *rows = table(run("trainer_loop", folder))
     assert header == ["step", "eval_nDCG@10"]
     assert [int(step) for step, _ in rows] == [0, 20, 40, 60, 80, 100]
     values = [float(value) for _, value in rows]
@@ -112,8 +113,8 @@ def read_lines(path: Path, value: int) -> dict[str, dict[str, float]]:
     return columns
 
 
-def test_the_searches_score_as_their_files_say(printed: Printed, tmp_path: Path) -> None:
-    header, *rows = printed("search_run")
+def test_the_searches_score_as_their_files_say(processes: Processes, folder: Path, tmp_path: Path) -> None:
+    header, *rows = table(processes.start_example("search_run", folder).output())
     assert header == ["search", "ties", "nDCG@1", "nDCG@5", "nDCG@10"]
     example = load("search_run")
     documents, queries, relevance = example.read_docstrings()
@@ -163,8 +164,8 @@ def test_the_search_is_bm25() -> None:
     assert searches["words in common"].tolist() == [[1, 1, 1, 0], [1, 2, 2, 0], [0, 0, 0, 2], [0, 0, 1, 0]]
 
 
-def test_the_recommenders_score_as_each_users_list_does(printed: Printed) -> None:
-    header, *rows = printed("recommender")
+def test_the_recommenders_score_as_each_users_list_does(processes: Processes, folder: Path) -> None:
+    header, *rows = table(processes.start_example("recommender", folder).output())
     assert header == ["recommender", "nDCG@10"]
     example = load("recommender")
     rng = np.random.default_rng(0)
@@ -182,8 +183,10 @@ def test_the_recommenders_score_as_each_users_list_does(printed: Printed) -> Non
     assert values == sorted(values)
 
 
-def test_two_processes_score_each_held_out_query_once(printed: Printed) -> None:
-    header, *rows = printed("distributed")
+def test_two_processes_score_each_held_out_query_once(folder: Path) -> None:
+    import torch
+
+    header, *rows = table(run("distributed", folder))
     assert header == ["epoch", "nDCG@10", "queries of process 0"]
     assert [(epoch, share) for epoch, _, share in rows] == [(str(epoch), "101") for epoch in range(4)]
     values = [float(value) for _, value, _ in rows]

@@ -8,65 +8,34 @@ import os
 import pickle
 import signal
 import subprocess
-import sys
-import textwrap
 import threading
 import time
-from collections.abc import Iterator
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import evaluate
 import numpy as np
 import pytest
-from conftest import ROOT, MetricFactory, lean_environment
+from conftest import ROOT, MetricFactory, Processes
 
 GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 1]]}
-PREAMBLE = """
-import json, os, signal, sys, time
+PREAMBLE = f"""
+import json, os, signal
 import evaluate
-path, cache = sys.argv[1:3]
 
 
-def load(process_id=0, num_process=1, **how):
-    how = {"process_id": process_id, "num_process": num_process, "cache_dir": cache, "timeout": 20, **how}
-    return evaluate.load(path, **how)
+def load(process_id=0, num_process=1, timeout=500):
+    how = {{"process_id": process_id, "num_process": num_process, "timeout": timeout}}
+    return evaluate.load(path, cache_dir=cache, **how)
 
 
-GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 1]]}
+GOOD = {GOOD}
 """
 
 
-class Processes:
-    """Scripts in processes of their own, on one cache."""
-
-    def __init__(self, cache: Path) -> None:
-        self.cache = cache
-        self.running: list[subprocess.Popen[str]] = []
-
-    def start(self, script: str) -> subprocess.Popen[str]:
-        """Runs after the preamble."""
-        code = PREAMBLE + textwrap.dedent(script)
-        arguments = [sys.executable, "-c", code, str(ROOT / "ndcg.py"), str(self.cache)]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        self.running.append(subprocess.Popen(arguments, env=lean_environment(), text=True, **pipes))
-        return self.running[-1]
-
-    def run(self, script: str) -> str:
-        process = self.start(script)
-        output, errors = process.communicate(timeout=200)
-        assert process.returncode == 0, errors
-        return output.strip()
-
-
-@pytest.fixture
-def processes(tmp_path: Path) -> Iterator[Processes]:
-    started = Processes(tmp_path / "cache")
-    yield started
-    for process in started.running:
-        process.kill()
-        process.communicate()
+@pytest.fixture(autouse=True)
+def _preamble(processes: Processes) -> None:
+    processes.preamble = PREAMBLE
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +45,12 @@ def right(ndcg: evaluate.Metric) -> float:
 
 # Several processes
 
+# A process 0 that has met the others; what it waits for is known not to come.
 FIRST = """
 metric = load(0, 2)
 try:
     metric.add_batch(**GOOD)
+    metric.timeout = 0.5
     print(metric.compute())
 except ValueError as error:
     print(error)
@@ -87,12 +58,10 @@ except ValueError as error:
 
 
 def test_a_process_that_never_started_is_an_error_within_the_timeout(processes: Processes) -> None:
-    start = time.monotonic()
-    message = processes.run(FIRST)
+    message = processes.run(FIRST.replace("load(0, 2)", "load(0, 2, timeout=0.5)"))
     assert message.startswith(
-        "not all of the 2 processes have begun within 20 seconds; each must add a batch or compute"
+        "not all of the 2 processes have begun within 0.5 seconds; each must add a batch or compute"
     )
-    assert time.monotonic() - start < 60
 
 
 @pytest.mark.parametrize("when", ["between batches", "before its compute"])
@@ -106,62 +75,75 @@ def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes:
         os.kill(os.getpid(), signal.SIGKILL)
         """
     )
-    message = processes.run(FIRST)
-    assert second.wait() == -signal.SIGKILL
+    message = processes.run(FIRST.replace("metric.timeout = 0.5", ""))
+    assert second.await_death() == -signal.SIGKILL
     assert message.startswith("the cache file of process 1 is cut off: the process died before its compute")
 
 
 def test_a_process_that_does_not_compute_is_an_error_within_the_timeout(processes: Processes) -> None:
-    processes.start(
+    second = processes.start(
         """
         metric = load(1, 2)
         metric.add_batch(**GOOD)
-        time.sleep(100)
+        meet()
         """
     )
     message = processes.run(FIRST)
-    assert message.startswith("a process has not called compute, or has died in it, 20 seconds after process 0 did")
+    assert message.startswith("a process has not called compute, or has died in it, 0.5 seconds after process 0 did")
+    second.await_meeting()
 
 
 def test_what_a_killed_run_left_neither_blocks_the_next_nor_enters_it(processes: Processes, right: float) -> None:
-    for process_id in (0, 1):
+    killed = [
         processes.start(
             f"""
-            metric = load({process_id}, 2, timeout=60)
+            metric = load({process_id}, 2)
             metric.add_batch(predictions=[[1, 2]] * 50, references=[[1, 0]] * 50)
-            os.kill(os.getpid(), signal.SIGKILL)
+            meet()
             """
         )
-    for process in processes.running:
-        assert process.wait() == -signal.SIGKILL, process.communicate()
+        for process_id in (0, 1)
+    ]
+    for process in killed:
+        process.await_meeting()  # both have begun
+    for process in killed:
+        process.kill()
     assert len(list(processes.cache.rglob("*.arrow"))) == 2
     second = processes.start(
         """
-        metric = load(1, 2, timeout=60)
+        metric = load(1, 2)
         metric.add_batch(**GOOD)
         metric.compute()
         """
     )
-    assert processes.run(FIRST.replace("load(0, 2)", "load(0, 2, timeout=60)")) == str({"nDCG": right})
-    assert second.wait(30) == 0
+    assert processes.run(FIRST.replace("metric.timeout = 0.5", "")) == str({"nDCG": right})
+    second.output()
     assert not list(processes.cache.rglob("*.arrow"))
 
 
 def test_a_process_that_is_ahead_waits_until_its_last_round_is_read(processes: Processes) -> None:
-    """Round after round under one experiment id; process 0 is the slow one."""
+    """Round after round under one experiment id; process 0 computes when the other begins its next round."""
     rounds = """
-        metric = load({0}, 2, timeout=60)
+        metric = load({0}, 2)
         values = []
         for at in range(4):
+            if {0} == 1 and at:
+                meet()
             metric.add_batch(predictions=[[1, 2, 3]] * (at + 1), references=[[{0}, at, 1]] * (at + 1))
-            if {0} == 0:
-                time.sleep(.4)
+            if {0} == 0 and at < 3:
+                meet()
             values.append(metric.compute(use_aggregator=False))
         print(json.dumps(values))
         """
-    second = processes.start(rounds.format(1))
-    found = json.loads(processes.run(rounds.format(0)))
-    assert second.wait(30) == 0
+    first, second = (processes.start(rounds.format(process_id)) for process_id in (0, 1))
+    for _ in range(3):
+        first.await_meeting()
+        second.await_meeting()
+        second.release()
+        time.sleep(0.1)  # for the second to run into its wait; were it late, less would be tested
+        first.release()
+    found = json.loads(first.output())
+    second.output()
     ndcg = evaluate.load(str(ROOT / "ndcg.py"))
     for at, values in enumerate(found):
         references = [[0, at, 1]] * (at + 1) + [[1, at, 1]] * (at + 1)
@@ -180,9 +162,8 @@ def test_eight_processes_of_their_own_do_not_disturb_each_other(processes: Proce
             """
         )
     for number, process in enumerate(processes.running):
-        output, errors = process.communicate(timeout=200)
         rows = {"predictions": [[number, at, 3] for at in range(20)], "references": [[1, 2, number]] * 20}
-        assert output.strip() == str(ndcg.compute(**rows)), errors
+        assert process.output() == str(ndcg.compute(**rows))
     assert not list(processes.cache.rglob("*.arrow"))
 
 
@@ -191,30 +172,23 @@ def test_eight_processes_of_their_own_do_not_disturb_each_other(processes: Proce
 
 @pytest.mark.parametrize("where", ["add_batch", "compute"])
 def test_an_interrupt_loses_nothing_and_counts_nothing_twice(processes: Processes, where: str) -> None:
-    """The interrupt comes at 12 moments of a call that takes about a second."""
+    """The interrupt comes at 12 moments, in processor time, so that a busy machine does not move them."""
     found = json.loads(
         processes.run(
             f"""
-            import threading
             import numpy as np
             rng = np.random.default_rng(0)
             scores, relevance = rng.random((600, 2000)), rng.integers(0, 3, (600, 2000))
             batch = {{"predictions": scores, "references": relevance}}
             expected = load().compute(**batch, k=10)
+            signal.signal(signal.SIGPROF, signal.default_int_handler)
             outcomes = []
-
-            def interrupt(delay, done):  # again, should it fall into code that cannot raise
-                while not done.wait(delay):
-                    os.kill(os.getpid(), signal.SIGINT)
-                    delay = 2
-
             for moment in range(12):
                 metric = load()
                 metric.add_batch(**batch)
                 added = 1
-                done = threading.Event()
-                try:
-                    threading.Thread(target=interrupt, args=(.002 * 2 ** (moment / 2), done)).start()
+                try:  # again after two seconds, should it fall into code that cannot raise
+                    signal.setitimer(signal.ITIMER_PROF, .002 * 2 ** (moment / 2), 2)
                     while True:
                         if {where!r} == "add_batch":
                             metric.add_batch(**batch)
@@ -224,7 +198,7 @@ def test_an_interrupt_loses_nothing_and_counts_nothing_twice(processes: Processe
                             assert result == expected, result
                             metric.add_batch(**batch)
                 except KeyboardInterrupt:
-                    done.set()
+                    signal.setitimer(signal.ITIMER_PROF, 0)
                 queries = len(metric)
                 if queries:
                     result = metric.compute(k=10)["nDCG@10"]
@@ -302,20 +276,16 @@ def test_a_cache_file_that_was_replaced_is_an_error(fresh_metric: MetricFactory,
 # Copies and threads
 
 
-def _score_in_a_worker(metric: evaluate.Metric) -> Any:
-    metric.add_batch(**GOOD)
-    return metric.compute()
-
-
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-@pytest.mark.filterwarnings("ignore")  # of JAX, where it is loaded, since this forks
-def test_workers_may_be_given_the_metric(
-    fresh_metric: MetricFactory, right: float, method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", lean_environment()["PYTHONPATH"])
-    metric = fresh_metric()
-    with get_context(method).Pool(2) as pool:
-        assert pool.map(_score_in_a_worker, [metric] * 4) == [{"nDCG": right}] * 4
+def test_workers_may_be_given_the_metric(processes: Processes, right: float, method: str) -> None:
+    script = f"""
+        from functools import partial
+        from multiprocessing import get_context
+        from forks import add_and_compute
+        with get_context({method!r}).Pool(2) as pool:
+            print(pool.map(partial(add_and_compute, inputs=GOOD), [load()] * 4))
+        """
+    assert processes.run(script) == str([{"nDCG": right}] * 4)
 
 
 def test_a_metric_is_pickled_while_it_holds_nothing(fresh_metric: MetricFactory, right: float) -> None:

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import evaluate
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -69,6 +68,8 @@ def test_curves_are_the_measures_at_every_cutoff(ndcg: evaluate.Metric) -> None:
 
 
 def test_few_ranks_are_text_in_their_order_and_many_are_numbers() -> None:
+    import pandas as pd
+
     few, many = (pd.DataFrame({"k": range(1, top + 1), "nDCG": 0.5}) for top in (12, 21))
     texts = whole_ranks(few)["k"].tolist()
     assert [text.strip() for text in texts] == [str(rank) for rank in range(1, 13)]

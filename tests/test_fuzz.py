@@ -9,15 +9,14 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import evaluate
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pytest
-import torch
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from reference import slow_scores
@@ -113,6 +112,8 @@ def as_tensors(queries: Queries, folder: Path) -> dict[str, Any] | None:
     arrays = as_arrays(queries, folder)
     if arrays is None or any(np.ma.isMaskedArray(side) for side in arrays.values()):
         return None
+    import torch
+
     return {name: torch.tensor(side) for name, side in arrays.items()}
 
 
@@ -129,6 +130,8 @@ def as_arrow(queries: Queries, folder: Path) -> dict[str, Any] | None:
 
 
 def as_polars(queries: Queries, folder: Path) -> dict[str, Any] | None:
+    import polars as pl
+
     arrow = as_arrow(queries, folder)
     return None if arrow is None else {name: pl.Series(values=side) for name, side in arrow.items()}
 
@@ -175,8 +178,10 @@ def as_files(queries: Queries, folder: Path) -> dict[str, Any] | None:
     return {"predictions": run, "references": qrels}
 
 
-FORMS = {form.__name__: form for form in (as_lists, as_tuples, as_arrays, as_tensors, as_arrow, as_polars)}
+FORMS = {form.__name__: form for form in (as_lists, as_tuples, as_arrays, as_arrow, as_polars)}
 FORMS |= {form.__name__: form for form in (as_rows, as_mappings, as_files)}
+if find_spec("torch"):
+    FORMS["as_tensors"] = as_tensors
 
 
 # What must come out

@@ -5,7 +5,6 @@ import inspect
 import json
 import math
 import re
-import subprocess
 import sys
 import uuid
 from collections.abc import Callable
@@ -18,7 +17,7 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import ROOT, MetricFactory, lean_environment
+from conftest import ROOT, MetricFactory, Processes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
@@ -746,18 +745,18 @@ def test_a_refused_option_is_named(ndcg: evaluate.Metric, options: dict[str, Any
         ndcg.compute(**TWO, **options)
 
 
-@pytest.mark.parametrize(("options", "problem"), BAD_OPTIONS, ids=[f"{options}" for options, _ in BAD_OPTIONS])
-def test_a_refused_option_changes_nothing(holding: evaluate.Metric, options: dict[str, Any], problem: str) -> None:
-    weight = options.get("sample_weight")
-    wrong_length = "must hold" in problem  # of the weights: it stays wrong; others get weights for the stored queries
-    for given_inputs, queries in (({}, 3), (TWO, 5)):
-        if isinstance(weight, list) and not wrong_length:
-            options = {**options, "sample_weight": [*weight, *[0] * (queries - 2)]}
-        elif wrong_length and np.shape(weight) == (queries,):
-            options = {**options, "sample_weight": [1]}
-        with pytest.raises(ValueError, match=problem.replace("2 queries", f"{queries} queries")):
-            holding.compute(**given_inputs, **options)
-        assert len(holding) == 3
+def test_refused_options_change_nothing(holding: evaluate.Metric) -> None:
+    for options, problem in BAD_OPTIONS:
+        weight = options.get("sample_weight")
+        wrong_length = "must hold" in problem  # of the weights: it stays wrong; others get weights for stored queries
+        for given_inputs, queries in (({}, 3), (TWO, 5)):
+            if isinstance(weight, list) and not wrong_length:
+                options = {**options, "sample_weight": [*weight, *[0] * (queries - 2)]}
+            elif wrong_length and np.shape(weight) == (queries,):
+                options = {**options, "sample_weight": [1]}
+            with pytest.raises(ValueError, match=problem.replace("2 queries", f"{queries} queries")):
+                holding.compute(**given_inputs, **options)
+            assert len(holding) == 3
     assert holds_what_it_held(holding)
 
 
@@ -898,10 +897,9 @@ def test_combined_with_itself_under_two_names(fresh_metric: MetricFactory) -> No
 
 
 PROCESS = """
-import json, sys
+import json
 import evaluate
 
-path, process_id, num_process, cache_dir, scenarios = sys.argv[1:]
 results = []
 
 
@@ -914,18 +912,18 @@ def refused(compute, **arguments):
         raise AssertionError("not refused")
 
 
-for number, (way, share) in enumerate(json.loads(scenarios)):
+for number, (way, share) in enumerate(scenarios):
     metric = evaluate.load(
         path,
-        process_id=int(process_id),
-        num_process=int(num_process),
+        process_id=process_id,
+        num_process=num_process,
         experiment_id=f"experiment-{number}",
-        cache_dir=cache_dir,
-        timeout=90,
+        cache_dir=cache,
+        timeout=500,
     )
     inputs = {"predictions": [p for p, _ in share], "references": [r for _, r in share]}
     options = {"k": [1, 3, None], "use_aggregator": False}
-    first = process_id == "0"
+    first = process_id == 0
     if way == "one batch, stored":
         metric.add_batch(**inputs)
         inputs = {}
@@ -956,29 +954,13 @@ print(json.dumps(results))
 Share = list[tuple[Any, Any]]
 
 
-def in_processes(cache: Path, scenarios: list[tuple[str, list[Share]]]) -> list[list[Any]]:
+def in_processes(processes: Processes, scenarios: list[tuple[str, list[Share]]]) -> list[list[Any]]:
     """What each of several processes that share a cache answers in each scenario."""
     number = len(scenarios[0][1])
-    processes = [
-        subprocess.Popen(
-            [
-                *(sys.executable, "-c", PROCESS, str(ROOT / "ndcg.py"), str(process), str(number), str(cache)),
-                json.dumps([(way, shares[process]) for way, shares in scenarios]),
-            ],
-            env=lean_environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for process in range(number)
-    ]
-    try:
-        outputs = [process.communicate(timeout=300) for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-    assert [process.returncode for process in processes] == [0] * number, "\n".join(errors for _, errors in outputs)
-    return [json.loads(output) for output, _ in outputs]
+    for process in range(number):
+        shares = [(way, each[process]) for way, each in scenarios]
+        processes.start(PROCESS, process_id=process, num_process=number, scenarios=shares)
+    return [json.loads(process.output()) for process in processes.running]
 
 
 def in_one_process(metric: evaluate.Metric, shares: list[Share], **options: Any) -> dict[str, list[float]]:
@@ -989,7 +971,7 @@ def in_one_process(metric: evaluate.Metric, shares: list[Share], **options: Any)
     )
 
 
-def test_four_processes_on_one_cache_give_the_result_of_one(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+def test_four_processes_on_one_cache_give_the_result_of_one(fresh_metric: MetricFactory, processes: Processes) -> None:
     queries = list(zip(*random_rankings(seed=3, queries=37), strict=True))
     shares = [queries[:20], queries[20:21], queries[21:30], queries[30:]]
     one_has_none = [queries[:20], queries[20:36], [], queries[36:]]
@@ -1000,23 +982,23 @@ def test_four_processes_on_one_cache_give_the_result_of_one(fresh_metric: Metric
         ("one batch, given", shares),
         ("half stored, half given", shares),
     ]
-    results = in_processes(tmp_path / "cache", scenarios)
+    results = in_processes(processes, scenarios)
     expected = in_one_process(fresh_metric(), shares)
     assert results[0] == [expected] * len(scenarios)
     assert results[1:] == [[None] * len(scenarios)] * 3
-    assert not list(tmp_path.rglob("*.arrow"))
+    assert not list(processes.cache.rglob("*.arrow"))
 
 
 @pytest.mark.parametrize(
     "way", ["after a refused one", "refused, then clipped", "given, refused with the others, then clipped"]
 )
 def test_what_one_of_two_processes_refuses_changes_nothing(
-    fresh_metric: MetricFactory, tmp_path: Path, way: str
+    fresh_metric: MetricFactory, processes: Processes, way: str
 ) -> None:
     shares: list[Share] = [[([2, 1], [0, 1]), ([3, 1], [2, 1])], [([1, 2, 3], [3, 0, 1])]]
     if way.endswith("refused, then clipped") or "with the others" in way:
         shares[1].append(([2, 1], [-1, 1]))
-    results = in_processes(tmp_path / "cache", [(way, shares)])
+    results = in_processes(processes, [(way, shares)])
     error, result = results[0]
     assert re.match(r"references: query \d, position 0: .*-1.* negative", error)
     assert result == in_one_process(fresh_metric(), shares, negative_relevance="clip")

@@ -1,10 +1,13 @@
 """The project around the code: versions, make targets, the front matter, tracked files, docstrings."""
 
 import ast
+import os
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 
+import conftest
 import pytest
 import yaml
 from conftest import ROOT
@@ -68,6 +71,15 @@ def test_make_help_lists_every_target() -> None:
         assert sorted({*listed, "help"}) == sorted(targets)
 
 
+def test_one_floor_of_python_stands_everywhere() -> None:
+    project = tomllib.loads(text("pyproject.toml"))
+    floor = project["project"]["requires-python"].removeprefix(">=")
+    assert project["tool"]["ruff"]["target-version"] == "py" + floor.replace(".", "")
+    assert re.findall(r"^OLDEST_PYTHON \?= python(.*)$", text("Makefile"), re.MULTILINE) == [floor]
+    assert f"on a machine with Python {floor}" in text("README.md")
+    assert front_matter()["python_version"] == floor
+
+
 def front_matter() -> dict[str, object]:
     opening, matter, _ = text("README.md").split("---\n", 2)
     assert opening == ""
@@ -84,7 +96,7 @@ def test_the_front_matter_of_the_readme_makes_a_space() -> None:
     assert values["tags"] == ["evaluate", "metric", "ranking"]
     assert (ROOT / str(values["app_file"])).name == "app.py"
     assert (ROOT / str(values["app_file"])).is_file()
-    # a number would read 3.10 as 3.1
+    # a number would read 3.20 as 3.2
     assert isinstance(values["python_version"], str)
     assert re.fullmatch(r"3\.\d+(\.\d+)?", values["python_version"])
 
@@ -137,3 +149,20 @@ def test_the_rooms_import_no_sibling(module: str) -> None:
             assert str(statement.module).partition(".")[0] not in siblings
         elif isinstance(statement, ast.Import):
             assert not {alias.name.partition(".")[0] for alias in statement.names} & siblings
+
+
+@pytest.mark.parametrize(
+    ("home", "path", "problem"),
+    [
+        ("/nonexistent", os.defpath, "no Java by JAVA_HOME=/nonexistent: .*No such file"),
+        ("", "/nonexistent", "no Java on PATH: apt-get install"),
+    ],
+)
+def test_without_java_the_tests_of_spark_are_skipped_with_a_reason(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, home: str, path: str, problem: str
+) -> None:
+    request.node.add_marker("spark")
+    monkeypatch.setenv("JAVA_HOME", home)
+    monkeypatch.setenv("PATH", path)
+    with pytest.raises(pytest.skip.Exception, match=problem):
+        conftest.pytest_runtest_setup(request.node)

@@ -11,6 +11,7 @@ README = ROOT / "README.md"
 BLOCK = re.compile(r"^```(?:python|py|pycon)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore:PySpark does not yet", "ignore::ResourceWarning")
 def test_every_python_block_runs_and_prints_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import spark as room
 
 pytestmark = [
+    pytest.mark.spark,
     pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore"),  # of PySpark
 ]
@@ -190,7 +191,6 @@ def test_spark_connect_gives_the_same(ndcg: evaluate.Metric) -> None:
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
-        timeout=240,
     )
     assert process.returncode == 0, process.stderr
     lists = {"predictions": [[3.0, 2.0, 1.0], [1.0]], "references": [[2, 0, 1], [0]], "k": 2}
@@ -214,7 +214,6 @@ def test_the_example_job_scores_parquet_files(ndcg: evaluate.Metric, table: pa.T
         env={**ENVIRONMENT, "COLUMNS": "120"},
         capture_output=True,
         text=True,
-        timeout=240,
     )
     assert process.returncode == 0, process.stderr
     for name, value in ndcg.compute(**flat(table), k=[1, 10]).items():

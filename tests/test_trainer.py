@@ -9,11 +9,19 @@ from typing import Any
 import evaluate
 import numpy as np
 import pytest
-import torch
 from conftest import MetricFactory
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import EvalPrediction, PreTrainedConfig, PreTrainedModel, PrinterCallback, Trainer, TrainingArguments
+
+torch = pytest.importorskip("torch")
+from transformers import (  # noqa: E402
+    EvalPrediction,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PrinterCallback,
+    Trainer,
+    TrainingArguments,
+)
 
 FEATURES = 4
 Example = dict[str, np.ndarray]

@@ -24,6 +24,7 @@ import pytest
 from conftest import ROOT, lean_environment
 
 pytestmark = [
+    pytest.mark.browser,
     pytest.mark.xdist_group("browser"),
     pytest.mark.filterwarnings("ignore"),  # of clients and event loops that are not ours
 ]

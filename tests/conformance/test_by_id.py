@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import evaluate
-import ir_measures
 import numpy as np
 import pytest
-import pytrec_eval
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+ir_measures, pytrec_eval = (pytest.importorskip(name) for name in ("ir_measures", "pytrec_eval"))
+pytestmark = pytest.mark.peers
 
 CUTOFFS = [1, 5, 10, 100]
 OPTIONS: dict[str, Any] = {"ties": "docid", "negative_relevance": "clip", "use_aggregator": False}

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 from conftest import spark_session
 
-BATCHES = 200
+pytestmark = pytest.mark.peers
+BATCHES = 60
 
 
 class Batch(NamedTuple):
@@ -216,10 +217,9 @@ def scorable(library: str, batch: Batch) -> bool:
 
 
 # libraries that take long to start, on one worker each
-SLOW = {"ranx": "ranx", "ranx_burges": "ranx", "spark": "spark"}
-EVERY_LIBRARY = [
-    pytest.param(name, marks=pytest.mark.xdist_group(SLOW[name]) if name in SLOW else ()) for name in LIBRARIES
-]
+RANX, SPARK = (pytest.mark.xdist_group(name) for name in ("ranx", "spark"))
+SLOW = {"ranx": [RANX], "ranx_burges": [RANX], "spark": [SPARK, pytest.mark.spark]}
+EVERY_LIBRARY = [pytest.param(name, marks=SLOW.get(name, [])) for name in LIBRARIES]
 
 
 @pytest.mark.parametrize("library", EVERY_LIBRARY)
@@ -417,6 +417,7 @@ def test_sentence_transformers_ranks_ties_by_ascending_id(ndcg: evaluate.Metric)
         assert ndcg.compute(predictions={"q": run}, **how) == {"nDCG@1": expected}
 
 
+@pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_spark_does_not_look_at_the_relevances_that_pyspark_lets_one_give(ndcg: evaluate.Metric) -> None:
     from pyspark.mllib.evaluation import RankingMetrics

@@ -1,0 +1,107 @@
+"""Processes for tests: scripts that run in forks of a server that has already imported evaluate.
+
+A new interpreter needs seconds to import evaluate, a fork next to none. The server starts once, before
+any thread does. Tests meet these processes at points that the scripts name instead of waiting for a time.
+"""
+
+import io
+import os
+import sys
+import traceback
+from contextlib import redirect_stdout
+from multiprocessing import forkserver, get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+# evaluate does without transformers, which take twice as long to import as all else.
+sys.modules["transformers"] = None  # type: ignore[assignment]
+import evaluate  # noqa: E402
+
+del sys.modules["transformers"]
+
+CONTEXT = get_context("forkserver")
+FOREVER = 600  # seconds after which a process hangs, however busy the machine
+
+
+class Fork:
+    """A script in a process of its own, which may call `meet()` to wait for the test.
+
+    Args:
+        script: what it runs; what it prints is its output.
+        names: what the script finds defined.
+    """
+
+    def __init__(self, script: str, names: dict[str, Any]) -> None:
+        self._connection, theirs = CONTEXT.Pipe()
+        self.process = CONTEXT.Process(target=_run, args=(script, names, theirs))
+        self.process.start()
+        theirs.close()  # so that the end of the process is the end of the pipe
+
+    def await_meeting(self) -> None:
+        """Wait until the script is in its next `meet()`, where it stays."""
+        self._receive("met")
+
+    def release(self) -> None:
+        """Let the script go on from where it waits."""
+        self._connection.send(None)
+
+    def output(self) -> str:
+        """Wait for the end, which must not be an error, and return what was printed."""
+        printed = self._receive("printed")
+        self.process.join(FOREVER)
+        assert self.process.exitcode == 0
+        return printed.strip()
+
+    def await_death(self) -> int | None:
+        """Wait until the process is dead and return its exit code: minus the signal that killed it."""
+        self.process.join(FOREVER)
+        return self.process.exitcode
+
+    def kill(self) -> None:
+        """End the process with SIGKILL."""
+        self.process.kill()
+        self.process.join()
+        self._connection.close()
+
+    def _receive(self, expected: str) -> str:
+        assert self._connection.poll(FOREVER), "the process hangs"
+        event, text = self._connection.recv()
+        assert event == expected, text
+        return str(text)
+
+
+def start_server(path: list[Path]) -> None:
+    """Start the server that the processes are forked from, with folders to import from first."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, [*path, Path(__file__).parent]))
+    try:
+        CONTEXT.set_forkserver_preload([__name__])
+        forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
+
+
+def _run(script: str, names: dict[str, Any], connection: Connection) -> None:
+    def meet() -> None:
+        connection.send(("met", ""))
+        connection.recv()
+
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed):
+            exec(script, {**names, "meet": meet})
+    except BaseException:
+        connection.send(("raised", traceback.format_exc()))
+        raise
+    connection.send(("printed", printed.getvalue()))
+
+
+def add_and_compute(metric: evaluate.Metric, inputs: dict[str, Any]) -> dict[str, float]:
+    """What a worker of a pool does with a metric that it is given."""
+    metric.add_batch(**inputs)
+    result: dict[str, float] = metric.compute()
+    return result
