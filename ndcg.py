@@ -9,6 +9,7 @@ import hashlib
 import inspect
 import math
 import os
+import reprlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -595,7 +596,9 @@ def _from_file(side: Any, kind: str, argument: str = "") -> Any:
         return Columns(*read_columns(side, kind))
     except OSError as error:
         problem = f"cannot be read as a TREC {kind} file: {error.strerror or error}"
-        raise ValueError(f"{argument}: {os.fspath(side)}: {problem}") from None
+        path = os.fsdecode(side)
+        shown = path if path.isprintable() and len(path) <= 500 else reprlib.repr(path)  # it may be a file's content
+        raise ValueError(f"{argument}: {shown}: {problem}") from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
 

@@ -8,6 +8,7 @@ Arrays, tensors and Arrow columns are used where they lie; only lists and mappin
 """
 
 import math
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -728,14 +729,20 @@ def _columns(argument: str, side: Any) -> Columns:
     """One side by ids as columns."""
     if isinstance(side, Columns):
         return side
-    queries = _strings(argument, "query", list(side))
+    queries = _strings(argument, "query ids", list(side))
     lengths = []
     for query, documents in side.items():
         if not isinstance(documents, Mapping):
             kind = type(documents).__name__
             raise ValueError(f"{argument}: query {query!r}: must map documents to numbers; got {kind}")
         lengths.append(len(documents))
-    documents = _strings(argument, "document", list(chain.from_iterable(side.values())))
+    ids = list(chain.from_iterable(side.values()))
+    try:
+        documents = _strings(argument, "document ids", ids)
+    except ValueError:  # say of which query
+        for query, of_query in side.items():
+            _strings(f"{argument}: query {reprlib.repr(query)}", "document ids", list(of_query))
+        raise
 
     def place(query: int, position: int | None) -> str:
         name = list(side)[query]
@@ -755,19 +762,24 @@ def _columns(argument: str, side: Any) -> Columns:
 
 
 def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
-    """Ids as an Arrow array, if they are strings."""
+    """Ids as an Arrow array, if they are strings that a file can hold."""
     if not all(isinstance(each, str) for each in ids):
         first = next(each for each in ids if not isinstance(each, str))
-        raise ValueError(f"{argument}: {what} ids must be strings, as in a file; got {first!r}")
-    return pa.array(ids, pa.string())
+        raise ValueError(f"{argument}: {what} must be strings, as in a file; got {reprlib.repr(first)}")
+    try:
+        return pa.array(ids, pa.string())
+    except UnicodeEncodeError as error:
+        found = f"got {reprlib.repr(error.object)}, which UTF-8 cannot encode"
+        hint = "decode ids in their own encoding, without errors='surrogateescape'"
+        raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
 
 
 def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
     """Every query of the qrels: its retrieved documents, then those judged and not retrieved."""
-    query = _matched(run.query_ids, qrels.query_ids)[run.query]
-    if len(query) and len(qrels.query) and (query < 0).all():
+    known_query = _matched(run.query_ids, qrels.query_ids)
+    if len(known_query) and len(qrels.query_ids) and (known_query < 0).all():
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
-    score, document = run.value, run.document
+    query, score, document = known_query[run.query], run.value, run.document
     if (query < 0).any():  # queries without judgments are left out
         kept = query >= 0
         query, score, document = query[kept], score[kept], document.filter(pa.array(kept))
@@ -777,6 +789,8 @@ def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
     pairs = np.where(known_document < 0, -1, query * known + known_document)
     found = _matched(pa.array(pairs), pa.array(qrels.query * known + _matched(qrels.document, documents)))
     judged = found >= 0
+    relevance = np.zeros(len(found))
+    relevance[judged] = qrels.value[found[judged]]
     retrieved = np.zeros(len(qrels.query), bool)
     retrieved[found[judged]] = True
     missing = np.flatnonzero(~retrieved)
@@ -784,7 +798,7 @@ def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
     order, offsets = _grouped(all_query, len(qrels.query_ids))
     rank = np.arange(len(all_query)) if isinstance(order, slice) else order
     sides = [
-        np.concatenate([np.where(judged, qrels.value[found], 0), qrels.value[missing]]),
+        np.concatenate([relevance, qrels.value[missing]]),
         np.concatenate([score, np.full(len(missing), -np.inf)]),
         np.concatenate([judged, np.ones(len(missing), bool)]),
     ]

@@ -3,13 +3,11 @@
 A run has six columns, ``query Q0 document rank score tag``; qrels have four, ``query 0
 document relevance``. Columns are separated by spaces or tabs; lines that are empty or begin
 with ``#`` are skipped; files that end in ``.gz`` are decompressed. The rank column is not
-looked at: as in trec_eval, the score alone orders the documents.
+looked at: as in trec_eval, the score alone orders the documents. A number is what Arrow's parser
+takes for one. A file is read once, from the first byte to the last: it may be a pipe.
 """
 
-import gzip
-import math
 import os
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -19,13 +17,18 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 CHUNK = 1 << 22  # bytes of a file that are parsed at a time: little enough that their memory is used again
+LINE = 1 << 20  # bytes of the longest line
 ODD = np.uint64(0x9E3779B97F4A7C15)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-NUMBER = re.compile(r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 QUERY = pa.dictionary(pa.int32(), pa.string())
 COLUMNS = {
     "run": ("query", "Q0", "document", "rank", "score", "tag"),
     "qrels": ("query", "iteration", "document", "relevance"),
+}
+VALUE = {"run": 4, "qrels": 3}  # where the score or the relevance stands
+LAYOUT = {
+    "run": f"a run has 6: {' '.join(COLUMNS['run'])}",
+    "qrels": f"qrels have 4: {' '.join(COLUMNS['qrels'])}",
 }
 
 
@@ -57,34 +60,38 @@ def read_columns(path: str | os.PathLike[str], kind: str) -> Columns:
             that occurs twice for a query, no lines at all. Names the file and the line.
         OSError: the file cannot be read.
     """
-    path = os.fspath(path)
-    value = COLUMNS[kind][-1 if kind == "qrels" else -2]
-    options = {
-        "read_options": pa.csv.ReadOptions(column_names=COLUMNS[kind]),
-        "parse_options": pa.csv.ParseOptions(delimiter=" ", quote_char=False),
-        "convert_options": pa.csv.ConvertOptions(
-            column_types={"query": QUERY, "document": pa.string(), value: pa.float64()},
-            include_columns=["query", "document", value],
-            null_values=[],
-        ),
-    }
-    try:
-        tables = [pa.csv.read_csv(pa.BufferReader(chunk), **options) for chunk in _chunks(path)]
-    except pa.ArrowInvalid as error:
-        _find_fault(path, kind)
-        raise ValueError(f"{path}: not a {kind} file: {str(error).splitlines()[0]}") from None
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        raise OSError(error.errno, str(error).splitlines()[0], path) from None  # of decompression
-    if not tables:
-        raise ValueError(f"{path}: holds no lines; {kind} have the columns {' '.join(COLUMNS[kind])}")
-    table = pa.concat_tables(tables).unify_dictionaries()
-    query = np.concatenate([chunk.indices for chunk in table["query"].chunks]).astype(np.int64)
-    columns = Columns(query, table["query"].chunk(0).dictionary, table["document"], table[value].to_numpy())
-    pairs = np.sort(_hashes(columns.document) * ODD + columns.query.view(np.uint64))
-    if not np.isfinite(columns.value).all() or (pairs[1:] == pairs[:-1]).any():
-        _find_fault(path, kind)  # nothing, if two pairs have but the same hash
+    path = os.fsdecode(path)
+    tables: list[pa.Table] = []
+    skipped = [np.empty(0, np.int64)]  # numbers of the lines that are no rows
+    rows, problem = 0, ""
+    for chunk in _chunks(path):
+        text, blank, problem = _plain(chunk)
+        skipped.append(blank + rows + sum(map(len, skipped)))
+        if text:
+            table, refused = _parse(text, kind)
+            tables.append(table)
+            rows, problem = rows + len(table), refused or problem
+        if problem:
+            break
+
+    def place(row: int) -> str:
+        numbers = np.concatenate(skipped)
+        before = np.searchsorted(numbers - np.arange(len(numbers)), row + 1, side="right")
+        return f"line {row + 1 + before}"
+
+    if rows:
+        columns = _columns(tables, kind)
+        if repeated := _repeated(columns):
+            first, again = repeated
+            document = _shown(columns.document[again].as_py())
+            query = _shown(columns.query_ids[columns.query[again]].as_py())
+            raise ValueError(
+                f"{path}: {place(again)}: document {document} of query {query} is in {place(first)} already"
+            )
+    if problem:
+        raise ValueError(f"{path}: {place(rows)}: {problem}")
+    if not rows:
+        raise ValueError(f"{path}: holds no lines of columns; {LAYOUT[kind]}")
     return columns
 
 
@@ -121,82 +128,164 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
     }
 
 
+def _columns(tables: list[pa.Table], kind: str) -> Columns:
+    table = pa.concat_tables(tables).unify_dictionaries()
+    query = np.concatenate([chunk.indices for chunk in table["query"].chunks]).astype(np.int64)
+    value = table[COLUMNS[kind][VALUE[kind]]].to_numpy()
+    return Columns(query, table["query"].chunk(0).dictionary, table["document"], value)
+
+
+def _repeated(columns: Columns) -> tuple[int, int] | None:
+    """The first row whose query and document an earlier row has, after that one."""
+    pairs = _hashes(columns.document) * ODD + columns.query.view(np.uint64)
+    ascending = np.sort(pairs)
+    if (ascending[1:] != ascending[:-1]).all():
+        return None
+    order = np.argsort(pairs, kind="stable")
+    suspected = np.sort(order[1:][pairs[order][1:] == pairs[order][:-1]])
+    for row in suspected.tolist():  # others may share a hash
+        for earlier in np.flatnonzero(pairs[:row] == pairs[row]).tolist():
+            same_query = columns.query[earlier] == columns.query[row]
+            if same_query and columns.document[earlier] == columns.document[row]:
+                return earlier, row
+    return None
+
+
 def _hashes(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
-    """A number of 64 bits for each id, eight of its bytes at a time."""
+    """A number of 64 bits for each id, of its bytes alone: the mixed sum of its words of eight bytes."""
     hashes = []
     for chunk in ids.chunks:
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
-        data = np.append(np.frombuffer(chunk.buffers()[2] or b"", np.uint8), np.zeros(8, np.uint8))
+        data = np.append(np.frombuffer(chunk.buffers()[2], np.uint8), np.zeros(8, np.uint8))
         words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes from each byte on
-        lengths = np.diff(offsets)
-        hashed = lengths.astype(np.uint64)
-        for start in range(0, int(lengths.max(initial=0)), 8):
-            word = words.take(offsets[:-1] + start, mode="clip")
-            beyond = (64 - 8 * np.clip(lengths - start, 0, 8)).astype(np.uint64)  # bits of the next id
-            hashed = (hashed ^ np.where(beyond < 64, word << (beyond & np.uint64(63)), 0)) * ODD
-            hashed ^= hashed >> np.uint64(29)
-        hashes.append(hashed)
+        lengths = np.diff(offsets).astype(np.int64)
+        counts = (lengths + 7) // 8
+        first = np.cumsum(counts) - counts
+        start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))  # of each word in its id
+        mixed = words[np.repeat(offsets[:-1], counts) + start]
+        beyond = np.maximum(start + 8 - np.repeat(lengths, counts), 0)  # bytes of the next id
+        mixed <<= 8 * beyond.view(np.uint64)
+        mixed ^= start.view(np.uint64) * ODD
+        for _ in range(2):
+            mixed *= ODD
+            mixed ^= mixed >> np.uint64(32)
+        hashes.append(np.add.reduceat(mixed, first) ^ lengths.view(np.uint64))
     return np.concatenate(hashes)
 
 
 def _chunks(path: str) -> Iterator[bytes]:
-    """The file's whole lines in chunks, columns separated by one space, without comments."""
-    with open(path, "rb") as file, pa.input_stream(file, compression="gzip" if path.endswith(".gz") else None) as lines:
-        rest = (lines.read(len(BYTE_ORDER_MARK)) or b"").removeprefix(BYTE_ORDER_MARK)
-        while data := lines.read(CHUNK):
-            data = rest + data
-            end = data.rfind(b"\n") + 1
-            rest = data[end:]
-            if data := _plain(data[:end]):
-                yield data
-        if rest := _plain(rest):
+    """The file in chunks of whole lines; of a line that is too long only its beginning."""
+    compression = "gzip" if path.endswith(".gz") else None
+    try:
+        with open(path, "rb") as file, pa.input_stream(file, compression=compression) as lines:
+            rest = (lines.read(len(BYTE_ORDER_MARK)) or b"").removeprefix(BYTE_ORDER_MARK)
+            while data := lines.read(CHUNK):
+                data = rest + data
+                end = data.rfind(b"\n") + 1
+                if len(data) - end > LINE + 1:  # and a carriage return
+                    end = len(data)
+                rest = data[end:]
+                yield data[:end]
             yield rest
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, str(error).splitlines()[0], path) from None  # of decompression
 
 
-def _plain(data: bytes) -> bytes:
-    """Lines whose columns are separated by one space, nothing around them."""
-    if b"\t" in data:
-        data = data.replace(b"\t", b" ")
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n").removesuffix(b"\r")
-        if b"\r" in data:
-            raise pa.ArrowInvalid("a carriage return within a line")
-    white = np.frombuffer(data, np.uint8) <= ord(" ")
-    if (white[1:] & white[:-1]).any() or white[:1].any() or data.endswith(b" "):
-        while b"  " in data:
-            data = data.replace(b"  ", b" ")
-        data = re.sub(rb"(?m)^ | $", b"", data)
-    if b"#" in data:
-        data = re.sub(rb"(?m)^#.*\n?", b"", data)
-    return b"" if data.isspace() and not data.strip(b" \n") else data
+def _plain(text: bytes) -> tuple[bytes, NDArray[np.int64], str]:
+    """The rows of whole lines, their columns separated by one space.
+
+    Returns:
+        The rows as text; the numbers of the lines that are no rows, from 1; what is wrong with
+        the line that comes next, if rows end at one that cannot be parsed.
+    """
+    problem = ""
+    if b"\t" in text:
+        text = text.replace(b"\t", b" ")
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
+        if (at := text.find(b"\r")) >= 0:
+            text = text[: text.rfind(b"\n", 0, at) + 1]
+            problem = "holds a carriage return; end lines in a line feed, with or without one before it"
+    start = 0
+    while len(text) - start > LINE:
+        end = text.rfind(b"\n", start, start + LINE + 1)
+        if end < 0:
+            text = text[:start]
+            problem = f"is longer than {LINE:,} bytes; give each document a line of its own"
+        start = end + 1
+    white = np.frombuffer(text, np.uint8) <= ord(" ")
+    if (white[1:] & white[:-1]).any() or white[:1].any() or text.endswith(b" "):
+        while b"  " in text:
+            text = text.replace(b"  ", b" ")
+        text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    blank: list[int] = []
+    if text.startswith((b"\n", b"#")) or b"\n\n" in text or b"\n#" in text:
+        lines = text.removesuffix(b"\n").split(b"\n")
+        blank = [number for number, line in enumerate(lines, 1) if not line or line.startswith(b"#")]
+        text = b"\n".join(line for line in lines if line and not line.startswith(b"#"))
+    return text, np.array(blank, np.int64), problem
 
 
-def _find_fault(path: str, kind: str) -> None:
-    """Raise the error for the first line at fault: slowly, line by line."""
-    seen: dict[tuple[str, str], int] = {}
-    names = COLUMNS[kind]
-    with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as lines:
-        for number, line in enumerate(lines, 1):
-            place = f"{path}: line {number}"
-            line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-            if b"\r" in line.removesuffix(b"\n").removesuffix(b"\r"):
-                raise ValueError(
-                    f"{place}: holds a carriage return; lines end in a line feed, with one before it or not"
-                )
-            if not line.strip(b" \t\r\n") or line.lstrip(b" \t").startswith(b"#"):
-                continue
+def _parse(text: bytes, kind: str) -> tuple[pa.Table, str]:
+    """The rows before the first that is at fault, and what is wrong with that one."""
+    name, problem = COLUMNS[kind][VALUE[kind]], ""
+    try:
+        table = _parse_rows(text, kind)
+    except pa.ArrowInvalid:
+        rows = text.split(b"\n")
+        good, bad = 0, len(rows)  # rows[:good] can be parsed, rows[:bad] cannot
+        while bad - good > 1:
+            middle = (good + bad) // 2
             try:
-                cells = [cell.decode("utf-8") for cell in re.split(rb"[ \t]+", line.strip(b" \t\r\n"))]
-            except UnicodeDecodeError:
-                raise ValueError(f"{place}: is not text in UTF-8") from None
-            if len(cells) != len(names):
-                columns = f"{len(cells)} columns where {kind} have {len(names)}: {' '.join(names)}"
-                raise ValueError(f"{place}: {columns}")
-            query, document, value = cells[0], cells[2], cells[3 if kind == "qrels" else 4]
-            name = "relevance" if kind == "qrels" else "score"
-            if not NUMBER.fullmatch(value):
-                raise ValueError(f"{place}: the {name} {value!r} is not a number")
-            if not math.isfinite(float(value)):
-                raise ValueError(f"{place}: the {name} {value} is not finite")
-            if (first := seen.setdefault((query, document), number)) != number:
-                raise ValueError(f"{place}: document {document} of query {query} is in line {first} already")
+                _parse_rows(b"\n".join(rows[good:middle]), kind)
+                good = middle
+            except pa.ArrowInvalid:
+                bad = middle
+        text, problem = b"\n".join(rows[:good]), _problem(rows[good], kind)
+        table = _parse_rows(text, kind)
+    finite = np.isfinite(table[name])
+    if not finite.all():
+        row = int(finite.argmin())
+        cell = text.split(b"\n")[row].split(b" ")[VALUE[kind]]
+        table, problem = table[:row], f"the {name} {_shown(cell)} is not finite"
+    return table, problem
+
+
+def _parse_rows(text: bytes, kind: str) -> pa.Table:
+    """Rows as a table.
+
+    Raises:
+        pa.ArrowInvalid: a row of other columns, an id that is not UTF-8, a value that is no number.
+    """
+    value = COLUMNS[kind][VALUE[kind]]
+    types = {"query": QUERY, "document": pa.string(), value: pa.float64()}
+    if not text:
+        return pa.schema(types).empty_table()
+    return pa.csv.read_csv(
+        pa.BufferReader(text),
+        read_options=pa.csv.ReadOptions(column_names=COLUMNS[kind], block_size=LINE + 1),  # a line and its end
+        parse_options=pa.csv.ParseOptions(delimiter=" ", quote_char=False),
+        convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
+    )
+
+
+def _problem(row: bytes, kind: str) -> str:
+    """What is wrong with a row that cannot be parsed."""
+    cells, names = row.split(b" "), COLUMNS[kind]
+    if len(cells) != len(names):
+        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {LAYOUT[kind]}"
+    for name in ("query", "document"):
+        cell = cells[names.index(name)]
+        try:
+            cell.decode("utf-8")
+        except UnicodeDecodeError:
+            return f"{name} {_shown(cell)} is not text in UTF-8; save the file in UTF-8"
+    return f"the {names[VALUE[kind]]} {_shown(cells[VALUE[kind]])} is not a number"
+
+
+def _shown(cell: bytes | str) -> str:
+    """A cell in quotes, as much of it as a message has room for."""
+    text = cell if isinstance(cell, str) else cell.decode("utf-8", "replace")
+    return repr(text if len(text) <= 100 else text[:99] + "…")

@@ -1,16 +1,17 @@
-"""Rankings in the forms people hold them, from the mapping, the file or the flat column to the mean nDCG."""
+"""Rankings in the forms people hold them, from the mapping, the file or the flat column to the nDCG of each query."""
 
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from contenders import ROOT
+from numpy.typing import NDArray
 
-Call = Callable[[], float]
+Call = Callable[[], Sequence[float] | NDArray[np.float64]]
 
 
 def forms(scores: int, rounds: int) -> dict[str, dict[str, float | str]]:
@@ -30,21 +31,26 @@ def forms(scores: int, rounds: int) -> dict[str, dict[str, float | str]]:
 
 
 def _measured(ways: dict[str, Callable[[], Call]], rounds: int) -> dict[str, float | str]:
-    """The ways take turns, after all have agreed."""
+    """The ways take turns, after all have agreed on every query.
+
+    Raises:
+        ValueError: all queries have one nDCG, so that agreeing shows nothing; a way that answers
+            otherwise in its turn.
+    """
     calls: dict[str, Call] = {}
     results: dict[str, float | str] = {}
-    right = None
+    right: NDArray[np.float64] | None = None
     for name, prepare in ways.items():
         try:
             calls[name] = prepare()
-            answer = calls[name]() if rounds > 1 else None  # a way that is run once is checked by its only run
+            # a way that is run once is checked by its only run
+            problem, right = _compared(calls[name](), right) if rounds > 1 else ("", right)
         except ImportError as error:
             calls.pop(name, None)
             results[name] = f"not installed: {error}"
             continue
-        right = answer if right is None else right
-        if answer is not None and abs(answer - (right or 0)) > 1e-6:
-            results[name] = f"differs: {answer!r} for {right!r}"
+        if problem:
+            results[name] = problem
             del calls[name]
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
@@ -52,10 +58,27 @@ def _measured(ways: dict[str, Callable[[], Call]], rounds: int) -> dict[str, flo
             start = time.perf_counter()
             answer = call()
             seconds[name].append(time.perf_counter() - start)
-            right = answer if right is None else right
-            if abs(answer - right) > 1e-6:
-                raise ValueError(f"{name} answers {answer!r}, others {right!r}")
+            problem, right = _compared(answer, right)
+            if problem:
+                raise ValueError(f"{name} {problem}")
     return results | {name: statistics.median(taken) for name, taken in seconds.items()}
+
+
+def _compared(
+    answer: Sequence[float] | NDArray[np.float64], right: NDArray[np.float64] | None
+) -> tuple[str, NDArray[np.float64]]:
+    """How the nDCG of queries, in any order, differs from the right one, and that; the first answer is right."""
+    found = np.sort(answer)
+    if right is None:
+        if found[0] == found[-1]:
+            raise ValueError(f"all {len(found)} queries have nDCG {found[0]:g}; mix the scores, or nothing is compared")
+        return "", found
+    if len(found) != len(right):
+        return f"differs: {len(found)} queries for {len(right)}", right
+    at = int(np.abs(found - right).argmax())
+    if abs(found[at] - right[at]) > 1e-6:
+        return f"differs: {float(found[at])!r} for {float(right[at])!r}", right
+    return "", right
 
 
 def _metric() -> Any:
@@ -65,39 +88,41 @@ def _metric() -> Any:
 
 
 def _ids(queries: int, documents: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Qrels with a tenth of the retrieved documents and ten others, and a run, for each query."""
+    """Qrels with a tenth of the retrieved documents, at any rank, and ten others, and a run, for each query."""
     random = np.random.default_rng(0)
     qrels, run = {}, {}
     for query in range(queries):
         chosen = random.choice(8_000_000, documents + 10, replace=False).tolist()
-        score = np.sort(random.random(documents).astype(np.float32).astype(np.float64)).tolist()
+        # different scores, also for trec_eval, which holds 32 bits of each
+        score = (-np.sort(-random.choice(1 << 24, documents, replace=False)) / 2**24).tolist()
         grade = random.integers(0, 4, documents // 10 + 10).tolist()
         run[f"q{query}"] = {f"D{document}": s for document, s in zip(chosen[:documents], score, strict=True)}
-        judged = chosen[: documents // 10] + chosen[documents:]
+        judged = random.choice(chosen[:documents], documents // 10, replace=False).tolist() + chosen[documents:]
         qrels[f"q{query}"] = {f"D{document}": g for document, g in zip(judged, grade, strict=True)}
     return qrels, run
 
 
 def _mappings(scores: int, documents: int) -> dict[str, Callable[[], Call]]:
-    qrels, run = _ids(max(1, scores // documents), documents)
+    qrels, run = _ids(max(2, scores // documents), documents)
 
     def ours() -> Call:
         metric = _metric()
-        return lambda: float(metric.compute(predictions=run, references=qrels, k=10)["nDCG@10"])
+        sides = {"predictions": run, "references": qrels}
+        return lambda: metric.compute(**sides, k=10, use_aggregator=False)["nDCG@10"]
 
     def pytrec_eval() -> Call:
         import pytrec_eval
 
-        def call() -> float:
+        def call() -> list[float]:
             results = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(run)
-            return float(np.mean([of_query["ndcg_cut_10"] for of_query in results.values()]))
+            return [of_query["ndcg_cut_10"] for of_query in results.values()]
 
         return call
 
     def ranx() -> Call:
         import ranx
 
-        return lambda: float(ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "ndcg@10"))
+        return lambda: ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "ndcg@10", return_mean=False)
 
     return {"ours": ours, "pytrec_eval": pytrec_eval, "ranx": ranx}
 
@@ -105,9 +130,10 @@ def _mappings(scores: int, documents: int) -> dict[str, Callable[[], Call]]:
 def _files(folder: Path, lines: int) -> dict[str, Callable[[], Call]]:
     run_file, qrels_file = str(folder / "run.trec"), str(folder / "qrels.trec")
     documents = 1_000
+    queries = max(2, lines // documents)
     with open(run_file, "w") as run_lines, open(qrels_file, "w") as qrels_lines:
-        for part in range(0, max(1, lines // documents), 1_000):
-            qrels, run = _ids(min(1_000, max(1, lines // documents) - part), documents)
+        for part in range(0, queries, 1_000):
+            qrels, run = _ids(min(1_000, queries - part), documents)
             for query, scored in run.items():
                 run_lines.writelines(f"{part}-{query} Q0 {d} 0 {s!r} tag\n" for d, s in scored.items())
             for query, judged in qrels.items():
@@ -115,25 +141,27 @@ def _files(folder: Path, lines: int) -> dict[str, Callable[[], Call]]:
 
     def ours() -> Call:
         metric = _metric()
-        return lambda: float(metric.compute(predictions=run_file, references=qrels_file, k=10)["nDCG@10"])
+        sides = {"predictions": run_file, "references": qrels_file}
+        return lambda: metric.compute(**sides, k=10, use_aggregator=False)["nDCG@10"]
 
     def pytrec_eval() -> Call:
         import pytrec_eval
 
-        def call() -> float:
+        def call() -> list[float]:
             with open(qrels_file) as judged, open(run_file) as scored:
                 evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(judged), {"ndcg_cut.10"})
                 results = evaluator.evaluate(pytrec_eval.parse_run(scored))
-            return float(np.mean([of_query["ndcg_cut_10"] for of_query in results.values()]))
+            return [of_query["ndcg_cut_10"] for of_query in results.values()]
 
         return call
 
     def ranx() -> Call:
         import ranx
 
-        def call() -> float:
+        def call() -> NDArray[np.float64]:
             qrels = ranx.Qrels.from_file(qrels_file, kind="trec")
-            return float(ranx.evaluate(qrels, ranx.Run.from_file(run_file, kind="trec"), "ndcg@10"))
+            run = ranx.Run.from_file(run_file, kind="trec")
+            return ranx.evaluate(qrels, run, "ndcg@10", return_mean=False)
 
         return call
 
@@ -142,7 +170,7 @@ def _files(folder: Path, lines: int) -> dict[str, Callable[[], Call]]:
 
 def _flat(rows: int) -> dict[str, Callable[[], Call]]:
     random = np.random.default_rng(0)
-    queries, documents = max(1, rows // 100), 100
+    queries, documents = max(2, rows // 100), 100
     score, relevance = random.random((queries, documents)), random.integers(0, 5, (queries, documents)).astype(float)
     order = random.permutation(score.size)
     ids = np.array([f"user-{query:08d}" for query in range(queries)], object)
@@ -153,12 +181,12 @@ def _flat(rows: int) -> dict[str, Callable[[], Call]]:
         metric = _metric()
         flat = {"predictions": score.ravel()[order], "references": relevance.ravel()[order]}
         query_ids = pa.array(ids[order // documents])
-        return lambda: float(metric.compute(**flat, query_ids=query_ids, k=10)["nDCG@10"])
+        return lambda: metric.compute(**flat, query_ids=query_ids, k=10, use_aggregator=False)["nDCG@10"]
 
     def kernel() -> Call:
         from scoring import score_queries
 
-        return lambda: float(score_queries(relevance, score, cutoffs=(10,))["nDCG"].mean())
+        return lambda: score_queries(relevance, score, cutoffs=(10,))["nDCG"].ravel()
 
     return {"ours": ours, "the kernel, grouped already": kernel}
 

@@ -40,3 +40,50 @@ def test_contenders_agree_and_missing_ones_are_named(monkeypatch: pytest.MonkeyP
     assert "- rax: not installed: " in text
     grown = measure._child({"contender": "kernel", "scores": 1_000})
     assert grown.get("ns", 0) > 0, grown
+
+
+def test_forms_agree_on_queries_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    monkeypatch.setitem(sys.modules, "ranx", None)  # compiles for a minute
+    import forms
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other libraries
+        results = forms.forms(scores=2_000, rounds=2)
+    assert len(results) == 4
+    for form, ways in results.items():
+        assert ways["ours"] > 0
+        assert [way for way, each in ways.items() if str(each).startswith("differs")] == [], form
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("value", [0.0, 0.63, 1.0])
+def test_a_comparison_of_values_that_are_all_alike_is_refused(
+    monkeypatch: pytest.MonkeyPatch, value: float, rounds: int
+) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import forms
+
+    alike = {"ours": lambda: lambda: [value] * 3, "theirs": lambda: lambda: [value] * 3}
+    with pytest.raises(ValueError, match=f"all 3 queries have nDCG {value:g}; mix the scores"):
+        forms._measured(alike, rounds)
+
+
+def test_a_way_that_differs_in_one_query_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import forms
+
+    ways = {
+        "ours": lambda: lambda: [0.25, 0.5],
+        "in another order": lambda: lambda: [0.5, 0.25],
+        "of that mean": lambda: lambda: [0.375, 0.375],
+        "of a query less": lambda: lambda: [0.375],
+    }
+    results = forms._measured(ways, rounds=2)
+    assert results["of that mean"] == "differs: 0.375 for 0.25"
+    assert results["of a query less"] == "differs: 1 queries for 2"
+    assert results["ours"] >= 0
+    assert results["in another order"] >= 0
+    del ways["of a query less"]
+    with pytest.raises(ValueError, match=r"of that mean differs: 0\.375 for 0\.25"):
+        forms._measured(ways, rounds=1)

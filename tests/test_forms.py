@@ -795,8 +795,51 @@ def test_files_without_a_query_in_common_are_refused(ndcg: evaluate.Metric, tmp_
 def test_ids_that_are_no_strings_are_refused_beside_a_file(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     run = written(tmp_path / "run", {"1": {"1": 1.0}}, "run")
     for ids, what in (({1: {"1": 1}}, "query"), ({"1": {1: 1}}, "document"), ({"1": {None: 1}}, "document")):
-        with pytest.raises(ValueError, match=f"^references: {what} ids must be strings"):
+        with pytest.raises(ValueError, match=f"^references: (query '1': )?{what} ids must be strings"):
             ndcg.compute(predictions=run, references=ids)
+
+
+def test_ids_that_no_file_can_hold_are_refused_beside_one(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    escaped = b"d\xe9".decode("utf-8", "surrogateescape")
+    run = {"q1": {"a": 1.0}, "q2": {"a": 2.0, escaped: 1.0}}
+    qrels = {"q1": {"a": 1}, "q2": {"a": 0, escaped: 1}}
+    sides = {
+        "predictions": (run, written(tmp_path / "qrels", {"q1": {"a": 1}}, "qrels")),
+        "references": (qrels, written(tmp_path / "run", {"q1": {"a": 1.0}}, "run")),
+    }
+    problem = (
+        "must be Unicode text, as in a file; got 'd\\udce9', which UTF-8 cannot encode; decode ids in their own "
+        "encoding, without errors='surrogateescape'"
+    )
+    for argument, (side, file) in sides.items():
+        other = ({"predictions", "references"} - {argument}).pop()
+        with pytest.raises(ValueError, match=re.escape(f"{argument}: query 'q2': document ids {problem}")):
+            ndcg.compute(**{argument: side, other: file})
+        with pytest.raises(ValueError, match=re.escape(f"{argument}: query ids {problem}")):
+            ndcg.compute(**{argument: {escaped: side["q1"]}, other: file})
+    both_mappings = ndcg.compute(predictions=run, references=qrels, use_aggregator=False)
+    assert both_mappings["nDCG"] == pytest.approx([1.0, 1 / math.log2(3)], rel=1e-15)
+
+
+@pytest.mark.parametrize("ties", ["average", "docid"])
+def test_queries_without_documents_count_beside_a_file_as_in_mappings(
+    ndcg: evaluate.Metric, tmp_path: Path, ties: str
+) -> None:
+    for predictions, references in both(tmp_path, {"q": {"a": 1.0}}, {"q": {"a": 1}}):
+        assert ndcg.compute(predictions=predictions, references={"q": {}}, ties=ties) == {"nDCG": 0.0}
+        assert ndcg.compute(predictions={"q": {}}, references=references, ties=ties) == {"nDCG": 0.0}
+        with pytest.raises(ValueError, match=r"^predictions: no query is one of the references'"):
+            ndcg.compute(predictions={"r": {}}, references=references, ties=ties)
+        with pytest.raises(ValueError, match=r"^predictions: no query is one of the references'"):
+            ndcg.compute(predictions=predictions, references={"r": {}}, ties=ties)
+
+
+def test_the_content_of_a_file_is_no_path(ndcg: evaluate.Metric) -> None:
+    content = "".join(f"q Q0 d{at} 1 {at} tag\n" for at in range(10_000))
+    with pytest.raises(ValueError, match=r"^predictions: 'q Q0 .*tag\\n': cannot be read as a TREC run file") as caught:
+        ndcg.compute(predictions=content, references={"q": {"d1": 1}})
+    assert len(str(caught.value)) < 200
+    assert "\n" not in str(caught.value)
 
 
 def test_a_run_of_no_queries_retrieved_nothing(ndcg: evaluate.Metric) -> None:

@@ -2,13 +2,16 @@
 
 import gzip
 import math
+import os
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import evaluate
 import numpy as np
+import pyarrow as pa
 import pytest
 from conftest import MetricFactory
 from hypothesis import given
@@ -39,6 +42,40 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 def line(kind: str, query: str = "q", document: str = "d", value: object = 1) -> str:
     return f"{query} Q0 {document} 1 {value} tag" if kind == "run" else f"{query} 0 {document} {value}"
+
+
+GOOD = {"run": "q Q0 good 1 1.5 tag", "qrels": "q 0 good 1"}
+# per fault: its line in a run and in qrels, and what the error says of it
+FAULTY_LINES: dict[str, tuple[str, str, str]] = {
+    "a column is missing": ("q Q0 d 1 1.5", "q 0 d", " columns; "),
+    "only one column": ("q", "q", ": 1 column; "),
+    "a column too many": ("q Q0 d 1 1.5 tag more", "q 0 d 1 more", " columns; "),
+    "a comment after the columns": ("q Q0 d 1 1.5 tag # good", "q 0 d 1 # good", " columns; "),
+    "text": ("q Q0 d 1 high tag", "q 0 d high", "'high' is not a number"),
+    "a decimal comma": ("q Q0 d 1 1,5 tag", "q 0 d 1,5", "'1,5' is not a number"),
+    "a hexadecimal number": ("q Q0 d 1 0x10 tag", "q 0 d 0x10", "'0x10' is not a number"),
+    "an underscore": ("q Q0 d 1 1_000 tag", "q 0 d 1_000", "'1_000' is not a number"),
+    "fullwidth digits": ("q Q0 d 1 １ tag", "q 0 d １", "'１' is not a number"),
+    "no value but NA": ("q Q0 d 1 NA tag", "q 0 d NA", "'NA' is not a number"),
+    "nan": ("q Q0 d 1 nan tag", "q 0 d nan", "'nan' is not finite"),
+    "NaN": ("q Q0 d 1 NaN tag", "q 0 d NaN", "'NaN' is not finite"),
+    "inf": ("q Q0 d 1 inf tag", "q 0 d inf", "'inf' is not finite"),
+    "-inf": ("q Q0 d 1 -inf tag", "q 0 d -inf", "'-inf' is not finite"),
+    "Infinity": ("q Q0 d 1 Infinity tag", "q 0 d Infinity", "'Infinity' is not finite"),
+    "a number beyond floats": ("q Q0 d 1 1e400 tag", "q 0 d 1e400", "'1e400' is not finite"),
+    "a document twice": ("q Q0 good 2 1 tag", "q 0 good 0", "document 'good' of query 'q' is in line 2 already"),
+    "a document twice with one value": ("q Q0 good 1 1.5 tag", "q 0 good 1", "is in line 2 already"),
+    "a document twice in other columns": ("q\tx  good 9 1.5 other", "q\t9  good 1", "is in line 2 already"),
+}
+
+
+def refused(kind: str, path: Path) -> str:
+    """The message of the one-line error that the function of the kind refuses the file with."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - each test looks at the message
+        READERS[kind](path)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
 
 
 # --- What is read ----------------------------------------------------------------------------------------------------
@@ -230,6 +267,61 @@ def test_a_file_larger_than_what_arrow_parses_at_a_time_is_read_whole(write: Cal
     assert READERS[kind](path) == documents
 
 
+def piped(content: bytes, path: Path) -> threading.Thread:
+    """Makes a named pipe that is there for one reader, as a second one would wait for ever, and writes into it."""
+    os.mkfifo(path)
+
+    def write_once() -> None:
+        with open(path, "wb", buffering=0) as pipe:
+            path.unlink()
+            try:
+                pipe.write(content)
+            except BrokenPipeError:
+                return  # the reader has seen enough
+
+    writer = threading.Thread(target=write_once, daemon=True)
+    writer.start()
+    return writer
+
+
+@pytest.mark.parametrize("compress", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_named_pipe_is_read_as_a_file_is(tmp_path: Path, kind: str, compress: bool) -> None:
+    path = tmp_path / f"pipe{'.gz' * compress}"
+    content = (RUN if kind == "run" else QRELS).encode()
+    writer = piped(gzip.compress(content) if compress else content, path)
+    assert READERS[kind](path) == (RUN_READ if kind == "run" else QRELS_READ)
+    writer.join()
+
+
+@pytest.mark.parametrize("compress", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("fault", FAULTY_LINES)
+def test_a_named_pipe_is_refused_by_line_as_a_file_is(
+    write: Callable[..., Path], tmp_path: Path, kind: str, fault: str, compress: bool
+) -> None:
+    text = f"# comment\n{GOOD[kind]}\n\n{FAULTY_LINES[fault][KINDS.index(kind)]}\n{line(kind, 'other')}\n".encode()
+    content = gzip.compress(text) if compress else text
+    path = tmp_path / f"pipe{'.gz' * compress}"
+    writer = piped(content, path)
+    message = refused(kind, path)
+    writer.join()
+    assert message.startswith(f"{path}: line 4: ")
+    assert message == refused(kind, write(content, path.name))
+
+
+def test_a_process_substitution_is_refused_by_line(ndcg: evaluate.Metric) -> None:
+    # ndcg.compute(predictions="/dev/stdin", …) and <(zcat run.gz) are such paths
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, f"{GOOD['run']}\nq Q0 d 1 high tag\n".encode())
+        os.close(writing)
+        with pytest.raises(ValueError, match=rf"^predictions: /dev/fd/{reading}: line 2: the score 'high' is not"):
+            ndcg.compute(predictions=f"/dev/fd/{reading}", references={"q": {"good": 1}})
+    finally:
+        os.close(reading)
+
+
 def test_the_metric_reads_files_as_the_functions_do(ndcg: evaluate.Metric, write: Callable[..., Path]) -> None:
     run, qrels = write(RUN, "run"), write(gzip.compress(QRELS.encode()), "qrels.gz")
     assert ndcg.read_run(run) == RUN_READ
@@ -253,39 +345,6 @@ def test_files_may_be_added_as_batches(
 
 
 # --- What is refused -------------------------------------------------------------------------------------------------
-
-GOOD = {"run": "q Q0 good 1 1.5 tag", "qrels": "q 0 good 1"}
-# per fault: its line in a run and in qrels, and what the error says of it
-FAULTY_LINES: dict[str, tuple[str, str, str]] = {
-    "a column is missing": ("q Q0 d 1 1.5", "q 0 d", "columns where"),
-    "only one column": ("q", "q", "columns where"),
-    "a column too many": ("q Q0 d 1 1.5 tag more", "q 0 d 1 more", "columns where"),
-    "a comment after the columns": ("q Q0 d 1 1.5 tag # good", "q 0 d 1 # good", "columns where"),
-    "text": ("q Q0 d 1 high tag", "q 0 d high", "'high' is not a number"),
-    "a decimal comma": ("q Q0 d 1 1,5 tag", "q 0 d 1,5", "'1,5' is not a number"),
-    "a hexadecimal number": ("q Q0 d 1 0x10 tag", "q 0 d 0x10", "'0x10' is not a number"),
-    "an underscore": ("q Q0 d 1 1_000 tag", "q 0 d 1_000", "'1_000' is not a number"),
-    "fullwidth digits": ("q Q0 d 1 １ tag", "q 0 d １", "'１' is not a number"),
-    "no value but NA": ("q Q0 d 1 NA tag", "q 0 d NA", "'NA' is not a number"),
-    "nan": ("q Q0 d 1 nan tag", "q 0 d nan", "nan is not finite"),
-    "NaN": ("q Q0 d 1 NaN tag", "q 0 d NaN", "NaN is not finite"),
-    "inf": ("q Q0 d 1 inf tag", "q 0 d inf", "inf is not finite"),
-    "-inf": ("q Q0 d 1 -inf tag", "q 0 d -inf", "-inf is not finite"),
-    "Infinity": ("q Q0 d 1 Infinity tag", "q 0 d Infinity", "Infinity is not finite"),
-    "a number beyond floats": ("q Q0 d 1 1e400 tag", "q 0 d 1e400", "1e400 is not finite"),
-    "a document twice": ("q Q0 good 2 1 tag", "q 0 good 0", "document good of query q is in line 2 already"),
-    "a document twice with one value": ("q Q0 good 1 1.5 tag", "q 0 good 1", "is in line 2 already"),
-    "a document twice in other columns": ("q\tx  good 9 1.5 other", "q\t9  good 1", "is in line 2 already"),
-}
-
-
-def refused(kind: str, path: Path) -> str:
-    """The message of the one-line error that the function of the kind refuses the file with."""
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - each test looks at the message
-        READERS[kind](path)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 def refused_by_metric(metric: evaluate.Metric, kind: str, path: Path) -> str:
@@ -352,12 +411,70 @@ def test_a_faulty_line_is_refused_by_its_number_wherever_chunks_end(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_lines_are_counted_with_those_that_are_skipped(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    skipped = ["", "#", "  ", "# a comment of words", "\t#\t", " \r"]
+    lines = [f"{each}\n" * (at % 3) + line(kind, document=f"d{at}") + "\n" for at, each in enumerate(skipped * 3)]
+    for at in range(len(lines)):
+        for faulty in (line(kind, value="x"), line(kind, document="d0")):
+            text = "".join(lines[: at + 1]) + faulty + "\n" + "".join(lines[at + 1 :])
+            path = write(text)
+            number = text.split("\n").index(faulty, 1) + 1
+            for chunk in (1, 30, 100, 1 << 26):
+                monkeypatch.setattr(trec, "CHUNK", chunk)
+                assert refused(kind, path).startswith(f"{path}: line {number}: "), (text, chunk)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_document_is_found_twice_however_far_apart(write: Callable[..., Path], kind: str) -> None:
+    # the ids grow longer from chunk to chunk
+    lines = [line(kind, "q1", f"doc{at}", at % 7) for at in range(10, 110_000)]
+    path = write("\n".join([line(kind, "q1", "doc1", 2), *lines, line(kind, "q1", "doc1", 1)]))
+    problem = "document 'doc1' of query 'q1' is in line 1 already"
+    assert refused(kind, path) == f"{path}: line 109992: {problem}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("length", [1, 7, 8, 9, 16, 17, 100])
+def test_a_document_is_found_twice_however_long_the_ids_around_it(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str, length: int
+) -> None:
+    monkeypatch.setattr(trec, "CHUNK", 150)
+    for other in (1, 8, 9, 64, 130):
+        documents = ["x" * length, "y" * other, "z", "x" * length]
+        path = write("\n".join(line(kind, document=document) for document in documents))
+        assert refused(kind, path).endswith(f"document '{'x' * length}' of query 'q' is in line 1 already")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_documents_of_one_hash_are_no_duplicates(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(trec, "_hashes", lambda ids: np.zeros(len(ids), np.uint64))
+    lines = [line(kind, query, document) for query in ("q1", "q2") for document in ("a", "b", "c")]
+    path = write("\n".join(lines))
+    assert READERS[kind](path) == {query: dict.fromkeys("abc", 1) for query in ("q1", "q2")}
+    path = write("\n".join([*lines, line(kind, "q2", "b"), line(kind, "q1", "a")]))
+    assert refused(kind, path).endswith("line 7: document 'b' of query 'q2' is in line 5 already")
+
+
+def test_the_hash_of_an_id_is_of_its_bytes_alone() -> None:
+    ids = [text * times for text in ("a", "\0", "é", "doc") for times in (1, 2, 3, 7, 8, 9, 15, 16, 17, 1000)]
+    ids += [f"doc{at}" for at in range(1000)]
+    together = trec._hashes(pa.chunked_array([ids]))
+    assert trec._hashes(pa.chunked_array([[each] for each in ids])).tolist() == together.tolist()
+    assert len(set(together.tolist())) == len(ids)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_error_names_the_columns_of_the_file(write: Callable[..., Path], kind: str) -> None:
-    columns = {"run": "query Q0 document rank score tag", "qrels": "query iteration document relevance"}[kind]
-    other = line("qrels" if kind == "run" else "run")
-    found, expected = (4, 6) if kind == "run" else (6, 4)
-    path = write(other)
-    assert refused(kind, path) == f"{path}: line 1: {found} columns where {kind} have {expected}: {columns}"
+    problem = {
+        "run": "4 columns; a run has 6: query Q0 document rank score tag",
+        "qrels": "6 columns; qrels have 4: query iteration document relevance",
+    }[kind]
+    path = write(line("qrels" if kind == "run" else "run"))
+    assert refused(kind, path) == f"{path}: line 1: {problem}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -375,6 +492,55 @@ def test_a_line_that_is_read_is_not_blamed_for_a_later_one(write: Callable[..., 
     assert READERS[kind](write(good)) == {"q": {f"a{space}b": 1}}
     path = write(f"{good}\n{line(kind, document='c', value='x')}\n")
     assert refused(kind, path).startswith(f"{path}: line 2: ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_number_that_is_read_is_not_blamed_for_a_later_line(
+    write: Callable[..., Path], kind: str, spelling: str
+) -> None:
+    path = write(f"{line(kind, document='a', value=spelling)}\n{line(kind, document='b', value='x')}\n")
+    assert refused(kind, path).startswith(f"{path}: line 2: ")
+
+
+def test_a_column_that_is_not_looked_at_is_not_blamed_for_a_later_line(write: Callable[..., Path]) -> None:
+    tagged = "q Q0 a 1 2 modèle\n".encode("latin-1")
+    assert trec.read_run(write(tagged)) == {"q": {"a": 2.0}}
+    path = write(tagged + b"q Q0 b 1 x tag\n")
+    assert refused("run", path).startswith(f"{path}: line 2: ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spelling", ["NaN(1)", "nan(ind)", "+inf", "-nan", "+Infinity"])
+def test_every_spelling_that_is_not_finite_is_refused_by_line(
+    write: Callable[..., Path], kind: str, spelling: str
+) -> None:
+    path = write(f"{line(kind, document='a')}\n{line(kind, document='b', value=spelling)}\n")
+    assert refused(kind, path).endswith(
+        f"line 2: the {trec.COLUMNS[kind][trec.VALUE[kind]]} '{spelling}' is not finite"
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+@pytest.mark.parametrize("before", [0, 1, 100, 1 << 20, (1 << 22) - 3])
+def test_a_line_of_more_than_a_mebibyte_is_refused_wherever_it_stands(
+    write: Callable[..., Path], kind: str, end: str, before: int
+) -> None:
+    lines = [f"{line(kind, document=f'{at}-' + 'x' * min(before, 1 << 19))}\n" for at in range(before // (1 << 19) + 1)]
+    longest = (1 << 20) - len(line(kind, document=""))
+    path = write("".join([*lines, line(kind, document="y" * longest), end]))
+    assert len(READERS[kind](path)["q"]) == len(lines) + 1
+    path = write("".join([*lines, line(kind, document="y" * (longest + 1)), end]))
+    problem = "is longer than 1,048,576 bytes; give each document a line of its own"
+    assert refused(kind, path) == f"{path}: line {len(lines) + 1}: {problem}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_message_is_short_however_long_the_cell(write: Callable[..., Path], kind: str) -> None:
+    long = "x" * 500_000
+    for text in (line(kind, value=long), line(kind, value="9" * 500_000), f"{line(kind, long, long)}\n" * 2):
+        assert len(refused(kind, write(text))) < 500 + len(str(write(text)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -448,7 +614,7 @@ def test_ids_that_are_not_utf8_are_refused_by_line(
 ) -> None:
     path = write(f"{GOOD[kind]}\n{line(kind, **{column: 'dé'})}\n".encode("latin-1"))
     message = refused(kind, path)
-    assert message == f"{path}: line 2: is not text in UTF-8"
+    assert message == f"{path}: line 2: {column} 'd�' is not text in UTF-8; save the file in UTF-8"
     assert refused_by_metric(holding, kind, path) == f"{ARGUMENTS[kind]}: {message}"
     assert_nothing_was_added(holding)
 
