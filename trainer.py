@@ -1,6 +1,6 @@
 """The metric as `transformers.Trainer(compute_metrics=...)` calls it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -34,9 +34,10 @@ class TrainerMetrics:
             ValueError: ``query_ids`` is no function or ``main_input`` no name.
         """
         if query_ids is not None and not callable(query_ids):
-            raise ValueError(f"query_ids must be a function of the model's main input, or None; got {query_ids!r}")
+            found = type(query_ids).__name__
+            raise ValueError(f"query_ids must be a function of the model's main input, or None; got {found}")
         if not isinstance(main_input, str):
-            raise ValueError(f"main_input must be the name of the model's main input; got {main_input!r}")
+            raise ValueError(f"main_input must be the name of the model's main input; got {type(main_input).__name__}")
         self.score, self.mean, self.query_ids, self.main_input = score, mean, query_ids, main_input
         self._batches: list[Any] = []
 
@@ -59,16 +60,13 @@ class TrainerMetrics:
             self.reset()
         predictions, labels, inputs = evaluation.predictions, evaluation.label_ids, evaluation.inputs
         try:
-            if isinstance(predictions, list):  # of batches, by eval_do_concat_batches=False
-                for batch in zip(predictions, labels, repeat(None) if inputs is None else inputs):  # noqa: B905
-                    self._add(*batch)
-            else:
-                self._add(predictions, labels, inputs)
+            for batch in _batches(predictions, labels, inputs):
+                self._add(*batch)
             if compute_result is False:
                 return {}
             values = self._batches
             if self.query_ids is not None:
-                values = [self.score(*map(np.concatenate, zip(*self._batches, strict=True)))]
+                values = [self.score(*map(_concatenated, zip(*self._batches, strict=True)))]
             result = self.mean({name: np.concatenate([each[name] for each in values]) for name in values[0]})
         except BaseException:
             self.reset()
@@ -88,11 +86,15 @@ class TrainerMetrics:
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
             self._batches.append(self.score(scores, labels, None))
             return
-        ids = np.array(self.query_ids(self._main(inputs)))  # a copy: a view would keep all of the input
+        ids = self.query_ids(self._main(inputs))
+        # a copy, since a view would keep all of the input; a list may hold ids of several types
+        ids = np.array(_array(ids)) if hasattr(ids, "dtype") else np.array(ids, object)
         columns = {"predictions": _flat(scores), "references": _flat(labels), "query_ids": ids}
         for name, column in columns.items():
             if column.ndim != 1:
                 raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}")
+            if np.ma.is_masked(column):
+                raise ValueError(f"with query_ids, {name} must not be masked; label padding as ignore_index does")
         if len({len(column) for column in columns.values()}) > 1:
             lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
             raise ValueError(f"with query_ids, predictions, references and ids are one per document; got {lengths}")
@@ -109,19 +111,41 @@ class TrainerMetrics:
         return _array(inputs)
 
 
-def _first(outputs: Any) -> Any:
-    """The first of a model's outputs."""
-    return outputs[0] if isinstance(outputs, tuple) else outputs
+def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
+    """Return the predictions, labels and inputs of each batch; a whole set is one batch.
+
+    Raises:
+        ValueError: The sides are not in the same batches, or there are none.
+    """
+    sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
+    if not any(isinstance(side, list) for side in sides.values()):
+        return [(predictions, labels, inputs)]
+    # lists of batches, by eval_do_concat_batches=False
+    counts = {name: len(side) if isinstance(side, list) else None for name, side in sides.items()}
+    if len(set(counts.values())) > 1 or not predictions:
+        found = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
+        raise ValueError(f"predictions, labels and inputs must come in the same batches, at least one; got {found}")
+    return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
 
 
-def _flat(values: Any) -> NDArray[Any]:
-    """One number per row, off the accelerator."""
-    array = _array(values)
+def _first(outputs: Any) -> NDArray[Any]:
+    """Return the first of a model's outputs, off the accelerator."""
+    return _array(outputs[0] if isinstance(outputs, tuple) else outputs)
+
+
+def _flat(array: NDArray[Any]) -> NDArray[Any]:
+    """Return one number per row."""
     return array.reshape(len(array)) if array.ndim and array.size == len(array) else array
 
 
+def _concatenated(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return arrays as one; those of several types as objects, since a common type would change ids and scores."""
+    alike = len({each.dtype.kind for each in arrays}) == 1
+    return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
+
+
 def _array(values: Any) -> NDArray[Any]:
-    if hasattr(values, "detach"):  # a tensor; NumPy has no bfloat16
+    if hasattr(values, "detach"):  # a tensor; NumPy has no bfloat16 and no float8
         values = values.detach().cpu()
-        values = values.float() if str(values.dtype) == "torch.bfloat16" else values
-    return np.asarray(values)
+        values = values.float() if values.is_floating_point() and values.itemsize < 4 else values
+    return np.asanyarray(values)

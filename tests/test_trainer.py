@@ -460,6 +460,70 @@ def test_a_function_that_returns_no_id_per_row_is_named(ndcg: evaluate.Metric, i
         ndcg.trainer_metrics(query_ids=lambda inputs: ids)(GOOD_ROWS)
 
 
+def batches(predictions: Any, labels: Any, inputs: Any = None) -> EvalPrediction:
+    """What a Trainer passes with eval_do_concat_batches=False."""
+    return EvalPrediction(predictions, labels, inputs=inputs)
+
+
+SCORES, LABELS = GOOD_LISTS.predictions, GOOD_LISTS.label_ids
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "found"),
+    [
+        (batches([SCORES] * 3, [LABELS] * 2), "predictions 3, labels 2"),
+        (batches([SCORES] * 2, [LABELS] * 3), "predictions 2, labels 3"),
+        (batches([SCORES] * 2, [LABELS] * 2, [INPUTS]), "predictions 2, labels 2, inputs 1"),
+        (batches([SCORES] * 2, LABELS), "predictions 2, labels in one piece"),
+        (batches(SCORES, [LABELS]), "predictions in one piece, labels 1"),
+        (batches([], []), "predictions 0, labels 0"),
+    ],
+)
+def test_sides_in_other_batches_are_refused_with_their_numbers(
+    ndcg: evaluate.Metric, evaluation: EvalPrediction, found: str
+) -> None:
+    metrics = ndcg.trainer_metrics(k=1)
+    with pytest.raises(ValueError, match=f"must come in the same batches, at least one; got {found}$"):
+        metrics(evaluation)
+    assert held(metrics) == 0
+    assert metrics(batches([SCORES] * 3, [LABELS] * 3)) == metrics(GOOD_LISTS)
+
+
+def by_batches(ndcg: evaluate.Metric, ids: list[Any]) -> dict[str, float]:
+    """The rows in as many batches as there are lists of ids, each with its own."""
+    batch_ids = iter(ids)
+    metrics = ndcg.trainer_metrics(k=1, query_ids=lambda inputs: next(batch_ids))
+    rows = len(INPUTS) // len(ids)
+    for at in range(0, len(INPUTS), rows):
+        batch = {name: each[at : at + rows] for name, each in ROWS.items()}
+        result = metrics(EvalPrediction(**batch, inputs=INPUTS), compute_result=at + rows == len(INPUTS))
+    return result
+
+
+def test_integer_ids_of_several_widths_stay_what_they_are(ndcg: evaluate.Metric) -> None:
+    above = np.array([2**53 + 1, 2**53 + 1], np.uint64)  # as float64 it would be 2**53
+    assert by_batches(ndcg, [np.array([2**53, 2**53]), above]) == ROWS_RESULT
+
+
+@pytest.mark.parametrize("ids", [[["1", "1"], [1, 1]], [[1, 1], ["1", "1"]], [["1", "1", 1, 1]]], ids=str)
+def test_a_number_is_no_text_among_ids(ndcg: evaluate.Metric, ids: list[Any]) -> None:
+    with pytest.raises(ValueError, match="query_ids"):
+        by_batches(ndcg, ids)
+
+
+def test_masked_values_are_refused_where_rows_are_documents(ndcg: evaluate.Metric) -> None:
+    masked = np.ma.MaskedArray(ROWS["predictions"], [False, True, False, False])
+    with pytest.raises(ValueError, match="predictions must not be masked"):
+        ndcg.trainer_metrics(k=1, query_ids=query_of)(EvalPrediction(masked, ROWS["label_ids"], inputs=INPUTS))
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, torch.float8_e4m3fn])
+def test_half_precision_scores_are_compared_as_they_are(ndcg: evaluate.Metric, kind: torch.dtype) -> None:
+    scores = torch.from_numpy(ROWS["predictions"]).to(kind)
+    metrics = ndcg.trainer_metrics(k=1, query_ids=query_of)
+    assert metrics(EvalPrediction(scores, ROWS["label_ids"], inputs=INPUTS), compute_result=True) == ROWS_RESULT
+
+
 def test_batches_whose_faults_would_cancel_out_are_refused(ndcg: evaluate.Metric) -> None:
     """Three scores with two labels, then two with three: of one length together, every pair after the first wrong."""
     metrics = ndcg.trainer_metrics(k=1, query_ids=query_of)
