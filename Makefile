@@ -5,7 +5,7 @@ SPACE ?= user/$(NAME)
 MINUTES ?= 10
 OLDEST_PYTHON ?= python3.10
 BIN := .venv/bin
-MODULES := batches.py conventions.py rankings.py report.py scoring.py significance.py spark.py trainer.py trec.py
+MODULES := batches.py conventions.py rankings.py report.py scoring.py significance.py spark.py store.py trainer.py trec.py
 PAGE := app.py choices.py figures.py uploads.py views.py
 
 .DEFAULT_GOAL := help
