@@ -73,7 +73,8 @@ class State(NamedTuple):
     @property
     def queries(self) -> int:
         """How many are held."""
-        return sum((table.num_rows for table in chain(self.added, *self.rest)), self.contents.rows)
+        read: int = sum(table.num_rows for table in chain(self.added, *self.rest))
+        return self.contents.rows + read
 
     def with_batch(self, batch: Batch) -> "State":
         """Return the state with a batch, which is put in the store."""
