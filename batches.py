@@ -1,139 +1,421 @@
-"""Batches of rankings in a file or in memory: each is added whole or not at all, whatever interrupts it.
+"""What a metric holds until `compute` scores it: batches, here and in other processes.
 
-The file holds Arrow streams, one after the other, a new one where the type of the numbers
-changes, so that values keep the type in which they came. What has been added is what the
-writer's state says: bytes beyond that, of a batch that was interrupted or did not fit on the
-disk, are cut off before the next one is written.
+All of it is one state that is never changed, only replaced, so that a signal lands before or
+after. Batches are put in a file of the metric's cache directory, or in memory. Several
+processes write a file each, whose lock they hold until they hand it over to process 0.
 """
 
 import os
-from typing import Any, NamedTuple
+import reprlib
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
+from numbers import Integral
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
+from filelock import FileLock, Timeout
 
-END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # by which an Arrow stream ends
-TOGETHER = 1000  # queries that came alone and are written as one batch
+from .store import Contents, Store, is_finished, read_finished
 
+Result = TypeVar("Result")
 
-class _State(NamedTuple):
-    """What has been added; replaced as a whole."""
-
-    rows: int = 0
-    end: int = 0  # of the bytes in the file that count
-    schema: pa.Schema | None = None  # of the last stream in the file
-    pending: tuple[pa.Table, ...] = ()  # not yet written
-    kept: tuple[pa.Table, ...] = ()  # in memory
+SIDES = ["predictions", "references"]
+NO_QUERIES = pa.table({side: pa.array([], pa.list_(pa.float64())) for side in SIDES})
+LOOK_AGAIN = 0.02  # seconds between two looks at another process
+SHORTENED = reprlib.Repr()
+SHORTENED.maxstring = SHORTENED.maxlong = 100
 
 
-class Writer:
-    """Adds tables to a new file, or to memory.
+class Batch(NamedTuple):
+    """Queries that are added together: Arrow lists of scores and relevances, and their ids if they have any."""
 
-    Args:
-        path: the file, which is emptied; None for memory.
+    table: pa.Table = NO_QUERIES
+    ids: frozenset[bytes] = frozenset()
+
+
+class CacheFile(NamedTuple):
+    """A file of a process, and its lock."""
+
+    path: str
+    lock: Any
+
+
+class State(NamedTuple):
+    """What a metric holds.
+
+    Attributes:
+        pid: the process that holds it.
+        files: the cache files of the round that has begun; this process's first, in process 0 those of all.
+        store: where batches are put; None before the first.
+        contents: of the store.
+        ids: of the queries added, in sets of falling size.
+        added: tables that a compute has read and not yet scored: of this process.
+        rest: of each other process.
+        read: the files that these are in.
+        handed_over: the file of the last round, which process 0 removes once it is scored.
     """
 
-    def __init__(self, path: str | None) -> None:
-        self.path = path
-        self._state = _State()
-        self._file = None if path is None else os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+    pid: int = 0
+    files: tuple[CacheFile, ...] = ()
+    store: Any = None
+    contents: Contents = Contents()
+    ids: tuple[frozenset[bytes], ...] = ()
+    added: tuple[pa.Table, ...] = ()
+    rest: tuple[tuple[pa.Table, ...], ...] = ()
+    read: tuple[CacheFile, ...] = ()
+    handed_over: str | None = None
+
+    @property
+    def queries(self) -> int:
+        """How many are held."""
+        read: int = sum(table.num_rows for table in chain(self.added, *self.rest))
+        return self.contents.rows + read
+
+    def with_batch(self, batch: Batch) -> "State":
+        """Return the state with a batch, which is put in the store."""
+        if not batch.table.num_rows:
+            return self
+        ids, larger = batch.ids, list(self.ids)
+        while ids and larger and len(larger[-1]) <= len(ids):
+            ids |= larger.pop()
+        contents = self.store.add(self.contents, batch.table)
+        return self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids)
+
+
+class Batches:
+    """The part of a metric that holds batches and knows the other processes.
+
+    A process other than 0 hands its file over by giving up the lock, after it has put a mark at
+    the end. It begins a round only once process 0 has: process 0 locks its own file when it has
+    seen that the others hold theirs, and holds the rendez-vous lock meanwhile. Another looks
+    for that lock while it holds the rendez-vous itself; so nobody takes a look for a lock.
+    """
+
+    data_dir: str
+    experiment_id: str
+    keep_in_memory: bool
+    num_process: int
+    process_id: int
+    timeout: float
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._state = State()
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._holds_batches():
+            raise TypeError("this metric holds batches, which cannot be copied to another process; compute them before")
+        return {**self.__dict__, "_state": State(handed_over=self._state.handed_over), "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        """The rows added."""
-        return self._state.rows
+        """The number of queries added and not yet computed."""
+        return self._state.queries
 
-    def write(self, table: pa.Table) -> None:
-        """Add a table.
+    def _holds_batches(self) -> bool:
+        return self._state.store is not None or bool(self._state.added or self._state.rest)
+
+    def _batch(self, predictions: pa.Array, references: pa.Array, query_ids: Sequence[Any] | pa.Array | None) -> Batch:
+        """Return queries as a batch.
 
         Raises:
-            OSError: the file cannot hold it; nothing is added then.
-            ValueError: the file is no longer there, or no longer whole.
+            ValueError: one was added before, or its id is no integer or string.
+        """
+        if query_ids is None:
+            ids = pa.nulls(len(predictions))
+        else:
+            ids = query_ids.to_pylist() if isinstance(query_ids, pa.Array) else query_ids
+            ids = pa.array(map(_spelled, ids), pa.large_binary())
+        batch = Batch(pa.table([predictions, references, ids], [*SIDES, "query_id"]), _ids([ids]))
+        for added in self._state.ids:
+            if again := added & batch.ids:
+                query = next(each for each in ids.to_pylist() if each in again)
+                raise ValueError(f"query {_named(query)} was added before; add all documents of a query in one batch")
+        return batch
+
+    def _alone(self, step: Callable[[], tuple[State, Result]]) -> Result:
+        """Return the result of a step, and take over the state that it ends with.
+
+        Python runs a signal's handler where something is called, so also as the lock is
+        released: whoever does not get the result holds what it was made of.
+
+        Raises:
+            RuntimeError: another thread uses the metric, or another process has added its batches.
+        """
+        before = None
+        try:
+            with self._free_lock():
+                after, result = step()
+                before, self._state = self._state, after
+        except BaseException:
+            if before is not None:
+                self._state = before
+            raise
+        return result
+
+    def _free_lock(self) -> threading.Lock:
+        if self._state.pid not in (0, os.getpid()):
+            if self._holds_batches():
+                problem = f"this metric holds batches that process {self._state.pid} has added"
+                raise RuntimeError(f"{problem}; compute them there, and load the metric anew in each process")
+            self._state = State()
+        if self._lock.locked():
+            raise RuntimeError("this metric is in use by another thread; load one for each thread")
+        return self._lock
+
+    def _add(self, read: Callable[[], Batch]) -> None:
+        """Add the batch that a function reads, whole or not at all."""
+
+        def step() -> tuple[State, None]:
+            self._settle()
+            batch = read()
+            return self._open().with_batch(batch), None
+
+        self._alone(step)
+
+    def _score(
+        self,
+        read: Callable[[], Batch] | None,
+        check: Callable[[Any, Any], Any],
+        score: Callable[[Any, Any], Result],
+    ) -> Result | None:
+        """Return what a function makes of the queries given and those added before; None in processes other than 0.
+
+        Args:
+            read: returns the queries given; None if there are none.
+            check: refuses queries that cannot be scored, before they are among those of all processes.
+            score: takes the predictions and the references.
+        """
+
+        def step() -> tuple[State, Result | None]:
+            handed_over = self._settle()
+            batch = Batch() if read is None or handed_over else read()
+            if self.num_process > 1 and not self._state.read:
+                if batch.table.num_rows:
+                    check(batch.table["predictions"], batch.table["references"])
+                if self.process_id > 0:
+                    return self._state if handed_over else self._hand_over(batch), None
+                self._open()
+            if read is None and not self._holds_batches():
+                raise ValueError("there is nothing to score: give predictions and references, or add batches before")
+            state = self._collect()
+            _check_distinct([*state.ids, batch.ids], state.rest)
+            queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)])
+            try:
+                result = score(queries["predictions"], queries["references"])
+            except ValueError as error:
+                if not state.queries:
+                    raise
+                held = f"{state.queries} queries added before, which count from 0, are kept"
+                raise ValueError(f"{error} ({held}; to do without them, load the metric anew)") from None
+            for file in state.read:
+                if file.lock.is_locked:  # else an interrupted call has removed the file, and another may have its name
+                    Path(file.path).unlink(missing_ok=True)
+                    file.lock.release(force=True)
+            return State(), result
+
+        return self._alone(step)
+
+    def _open(self) -> State:
+        """Return the state with a store, in a round that all processes have begun."""
+        state = self._state
+        if state.store is not None:
+            return state
+        if self.keep_in_memory:
+            self._state = state = state._replace(pid=os.getpid(), store=Store(None))
+            return state
+        if self.num_process > 1 and state.read:
+            problem = "process 0 has read the batches of all processes and not scored them"
+            raise ValueError(f"{problem}; compute them before more are added")
+        end = time.monotonic() + self.timeout
+        if state.handed_over is not None:
+            self._await_scored(state.handed_over, end)
+        if not state.files:  # known before they are locked, so that after an interrupt the same locks are at hand
+            files = tuple(map(self._file, range(self.num_process) if self.process_id == 0 else [self.process_id]))
+            self._state = state = state._replace(pid=os.getpid(), files=files, handed_over=None)
+        store = self._begin(state.files, end) if self.num_process > 1 else Store(self._free_file(state.files[0]).path)
+        self._state = state = self._state._replace(store=store)
+        return state
+
+    def _free_file(self, file: CacheFile) -> CacheFile:
+        """Return the file once it is locked, or one of another name if another metric has it."""
+        try:
+            file.lock.acquire(timeout=0)
+        except Timeout:
+            other = self._file(f"{uuid.uuid4()}-{self.num_process}-{self.process_id}")
+            self._state = self._state._replace(files=(other,))
+            return self._free_file(other)
+        return file
+
+    def _begin(self, files: Sequence[CacheFile], end: float) -> Store:
+        """Return a store in the file of this process, once all processes have begun."""
+        own, *others = files
+        rendez_vous = self._file(f"{self.num_process}-rdv").lock
+        try:
+            if self.process_id == 0 and not own.lock.is_locked:  # locked, it has met the others in an interrupted call
+                problem = f"another process 0 waits for the others at {rendez_vous.lock_file}"
+                _acquire(rendez_vous, end, f"{problem}; give each evaluation an experiment_id of its own")
+                for process, file in enumerate(others, 1):
+                    self._await(process, end, partial(_has_begun, file))
+            problem = f"another metric uses the cache file {own.path}"
+            _acquire(own.lock, end, f"{problem}; give each evaluation an experiment_id of its own")
+            store = Store(own.path)
+            if self.process_id > 0:
+                self._await(0, end, partial(self._process_0_has_begun, rendez_vous))
+            return store
+        finally:
+            rendez_vous.release(force=True)
+
+    def _process_0_has_begun(self, rendez_vous: Any) -> bool:
+        try:
+            rendez_vous.acquire(timeout=0)
+            return _is_locked(self._file(0))
+        except Timeout:  # process 0 holds it as it waits for others, or another looks
+            return False
+        finally:
+            rendez_vous.release(force=True)
+
+    def _await(self, process: int, end: float, begun: Callable[[], bool]) -> None:
+        """Wait until a process has begun."""
+        while not begun():
+            if time.monotonic() > end:
+                problem = f"not all of the {self.num_process} processes have begun within {self.timeout} seconds"
+                raise ValueError(f"{problem}; each must add a batch or compute: process {process} has not, or has died")
+            time.sleep(LOOK_AGAIN)
+
+    def _await_scored(self, path: str, end: float) -> None:
+        """Wait until process 0 has scored what this process handed over in the last round."""
+        while os.path.exists(path):
+            if time.monotonic() > end:
+                problem = f"process 0 has not computed the last round within {self.timeout} seconds"
+                raise ValueError(f"{problem}: {path} is still there; compute in all processes")
+            time.sleep(LOOK_AGAIN)
+
+    def _hand_over(self, batch: Batch) -> State:
+        """Leave what was added, and a last batch, to process 0."""
+        state = self._open().with_batch(batch)
+        state.store.finish(state.contents)
+        state.files[0].lock.release(force=True)
+        return State(handed_over=state.files[0].path)
+
+    def _settle(self) -> bool:
+        """Return whether process 0 has this process's file, although the call that handed it over was interrupted.
+
+        Else the file is this process's again.
         """
         state = self._state
-        if state.pending and state.pending[0].schema != table.schema:
-            state = self._written(state)
-        state = state._replace(rows=state.rows + table.num_rows, pending=(*state.pending, table))
-        if table.num_rows > 1 or len(state.pending) >= TOGETHER:
-            state = self._written(state)
-        self._state = state
+        if self.process_id == 0 or state.store is None or state.files[0].lock.is_locked:
+            return False
+        path, lock = state.files[0]
+        try:
+            lock.acquire(timeout=0)
+            if state.store.is_whole(state.contents):
+                return False
+            lock.release(force=True)
+        except Timeout:
+            pass  # process 0 reads it
+        self._state = State(handed_over=path)
+        return True
 
-    def _written(self, state: _State) -> _State:
-        """The state once all pending tables are in the file, or kept."""
-        if not state.pending:
+    def _collect(self) -> State:
+        """Return the state with everything added, here and by the other processes, read and no longer in a store."""
+        state = self._state
+        if state.store is None:
             return state
-        table = pa.concat_tables(state.pending)
-        if self.path is None:
-            return state._replace(kept=(*state.kept, table), pending=())
-        messages = [batch.serialize() for batch in table.combine_chunks().to_batches()]
-        if state.schema is None or table.schema != state.schema:
-            messages = [*([] if state.schema is None else [END_OF_STREAM]), table.schema.serialize(), *messages]
-        return state._replace(end=self._append(state.end, messages), schema=table.schema, pending=())
+        others = state.files[1:]
+        end = time.monotonic() + self.timeout
+        try:
+            for process, file in enumerate(others, 1):
+                problem = "a process has not called compute, or has died in it"
+                problem = f"{problem}, {self.timeout} seconds after process 0 did: process {process} has {file.path}"
+                _acquire(file.lock, end, problem)
+            added = (*state.added, *state.store.tables(state.contents))
+            rest = tuple(tuple(read_finished(file.path, process)) for process, file in enumerate(others, 1))
+        except BaseException:
+            for file in others:
+                file.lock.release(force=True)
+            raise
+        read = (*state.read, *state.files)
+        self._state = state = State(pid=state.pid, ids=state.ids, added=added, rest=rest, read=read)
+        return state
 
-    def _append(self, end: int, messages: list[Any]) -> int:
-        """Put messages behind the bytes that count; returns where they end."""
-        if self._file is None or self.path is None:
-            raise ValueError(f"{self.path} is closed")
-        if not _is_whole(self._file, self.path, end):
-            problem = f"the cache file was removed, replaced or cut off by another: {self.path}"
-            raise ValueError(f"{problem}; its batches are lost: load the metric anew and add them again")
-        os.ftruncate(self._file, end)
-        os.lseek(self._file, end, os.SEEK_SET)
-        for message in messages:
-            left = memoryview(message).cast("B")
-            end += len(left)
-            while left:
-                left = left[os.write(self._file, left) :]
-        return end
-
-    def finalize(self) -> None:
-        """End the file, so that it can be read; what is added later takes the place of the end."""
-        self._state = self._written(self._state)
-        if self.path is not None:
-            self._append(self._state.end, [END_OF_STREAM])
-
-    def tables(self) -> list[pa.Table]:
-        """What was added to memory, once it is finished."""
-        return list(self._state.kept)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        file, self._file = self._file, None
-        if file is not None:
-            os.close(file)
-
-    def __del__(self) -> None:
-        self.close()
+    def _file(self, of: int | str) -> CacheFile:
+        """Return the cache file of a process, or of another name."""
+        name = f"{self.num_process}-{of}" if isinstance(of, int) else of
+        path = os.path.join(self.data_dir, f"{self.experiment_id}-{name}.arrow")
+        return CacheFile(path, FileLock(f"{path}.lock", thread_local=False))
 
 
-def _is_whole(file: int, path: str, end: int) -> bool:
-    """Whether the path still leads to the open file, and all bytes that count are in it."""
-    opened = os.fstat(file)
+def _acquire(lock: Any, end: float, problem: str) -> None:
+    """Take a lock, unless it is taken already."""
     try:
-        return opened.st_size >= end and os.path.samestat(opened, os.stat(path))
-    except FileNotFoundError:
-        return False
+        if not lock.is_locked:
+            lock.acquire(timeout=max(0, end - time.monotonic()))
+    except Timeout:
+        raise ValueError(problem) from None
 
 
-def read_batches(path: str, process: int) -> list[pa.Table]:
-    """What a process has written, memory-mapped: a table for each type of its numbers.
+def _has_begun(file: CacheFile) -> bool:
+    """Return whether another process has taken its file and emptied it of what a killed run left."""
+    return _is_locked(file) and not is_finished(file.path)
 
-    Raises:
-        ValueError: the file is gone, or the process did not finish it.
-    """
-    tables = []
+
+def _is_locked(file: CacheFile) -> bool:
+    """Return whether another process holds the lock."""
     try:
-        with open(path, "rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - len(END_OF_STREAM)))
-            whole = file.read() == END_OF_STREAM
-        if whole:
-            source = pa.memory_map(path)
-            while source.tell() < size and source.read(len(END_OF_STREAM)) != END_OF_STREAM:
-                source.seek(source.tell() - len(END_OF_STREAM))
-                tables.append(pa.ipc.open_stream(source).read_all())
-            return tables
-    except FileNotFoundError:
-        raise ValueError(f"the cache file of process {process} is gone: {path}; run all processes again") from None
-    except (OSError, pa.ArrowException) as error:
-        raise ValueError(f"the cache file of process {process} cannot be read: {path}: {error}") from None
-    problem = "is cut off: the process died before its compute, or another took its place"
-    raise ValueError(f"the cache file of process {process} {problem}: {path}; run all processes again")
+        file.lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    finally:
+        file.lock.release(force=True)
+    return False
+
+
+def _spelled(query: Any) -> bytes:
+    """Return an id as bytes that are equal where ids are: hexadecimal digits, or text behind a quotation mark."""
+    if isinstance(query, str):
+        return b"'" + query.encode("utf-8", "surrogatepass")
+    if isinstance(query, Integral) or (isinstance(query, float) and query.is_integer()):
+        return b"%x" % int(query)
+    raise ValueError(f"query {SHORTENED.repr(query)}: ids of queries that are added must be integers or strings")
+
+
+def _named(spelled: bytes) -> str:
+    """Return an id for people."""
+    query = spelled[1:].decode("utf-8", "surrogatepass") if spelled.startswith(b"'") else int(spelled, 16)
+    return SHORTENED.repr(query)
+
+
+def _ids(columns: Iterable[pa.Array | pa.ChunkedArray]) -> frozenset[bytes]:
+    """Return the ids in columns; those of queries without ids are null."""
+    return frozenset(chain.from_iterable(each.to_pylist() for each in columns if each.type != pa.null()))
+
+
+def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:
+    """Refuse a query that two processes have added."""
+    seen = [(0, ids) for ids in own]
+    for process, tables in enumerate(rest, 1):
+        ids = _ids(table["query_id"] for table in tables)
+        for other, before in seen:
+            if both := before & ids:
+                problem = f"query {_named(min(both))} was added by process {other} and by process {process}"
+                raise ValueError(f"{problem}; add all documents of a query in one process, one batch")
+        seen.append((process, ids))
+
+
+def _together(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return the two sides of tables as one; where their numbers are of different widths, in the wider."""
+    filled = [table.select(SIDES) for table in tables if table.num_rows] or [NO_QUERIES]
+    wide = [any(table[side].type == NO_QUERIES[side].type for table in filled) for side in SIDES]
+    kinds = [pa.list_(pa.float64() if each else pa.float32()) for each in wide]
+    schema = pa.schema(list(zip(SIDES, kinds, strict=True)))
+    return pa.concat_tables(table.cast(schema) for table in filled)

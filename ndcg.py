@@ -10,15 +10,12 @@ import inspect
 import math
 import os
 import reprlib
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import datasets
 import evaluate
@@ -26,13 +23,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .batches import Writer, read_batches
+from .batches import Batch, Batches
 from .conventions import CONVENTIONS
 from .rankings import Columns, Rankings, parts, plain, read, to_arrow
 from .report import Comparison, Pair, Report, Resampling, Score
 from .scoring import MEASURES, TIES, Gain, InvalidRankingError, check_queries, score_queries
 from .significance import Intervals, bootstrap, differences, holm, paired_tests
 from .spark import Job, arranged, by_query, code_of, means
+from .store import Store as Store
 from .trainer import TrainerMetrics
 from .trec import read_columns, read_qrels, read_run
 
@@ -603,33 +601,6 @@ def _from_file(side: Any, kind: str, argument: str = "") -> Any:
         raise ValueError(f"{argument}: {error}") from None
 
 
-def _widest(schemas: list[pa.Schema]) -> pa.Schema:
-    """Lists of float64 where one of the schemas has these, of float32 elsewhere."""
-    wide = [pa.list_(pa.float64()) in (schema.field(name).type for schema in schemas) for name in schemas[0].names]
-    kinds = [pa.list_(pa.float64() if each else pa.float32()) for each in wide]
-    return pa.schema(list(zip(schemas[0].names, kinds, strict=True)))
-
-
-def _together(tables: list[pa.Table]) -> pa.Table:
-    """Tables as one; where their numbers are of different widths, in the wider."""
-    schema = _widest([table.schema for table in tables if table.num_rows] or [tables[0].schema])
-    return pa.concat_tables(table.cast(schema) for table in tables)
-
-
-class _Held(NamedTuple):
-    """What a compute has read and not yet been able to score; replaced as a whole."""
-
-    added: tuple[pa.Table, ...] = ()  # here
-    rest: tuple[pa.Table, ...] = ()  # by the other processes
-    files: tuple[tuple[str, Any], ...] = ()  # with their locks
-    writer: Any = None  # of the last of what was added here
-
-    @property
-    def queries(self) -> int:
-        """How many they are."""
-        return sum(table.num_rows for table in (*self.added, *self.rest))
-
-
 class _Places:
     """Turns the kernel's word on a value without a place into the metric's."""
 
@@ -721,43 +692,12 @@ def _ndcg_score_of_sklearn(
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class NDCG(evaluate.Metric):
+class NDCG(Batches, evaluate.Metric):
     """nDCG, DCG, IDCG and CG of rankings.
 
     Batches are kept as Arrow lists on disk (in memory with `keep_in_memory`) until `compute`
     scores them all; a `compute` of inputs alone touches neither.
     """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        # The ids of the queries added, as sorted runs of 64-bit numbers.
-        self._added_ids: list[NDArray[np.int64]] = []
-        self._lock = threading.Lock()
-        self.buf_writer: Any
-        self.writer: Any
-        self.cache_file_name: Any
-        self._held = _Held()
-        # The file that a process other than 0 has left to it.
-        self._handed_over: str | None = None
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep a second thread out, whose batches would get mixed up with these."""
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError("this metric is in use by another thread; load one for each thread")
-        try:
-            yield
-        finally:
-            self._lock.release()
-
-    def __getstate__(self) -> dict[str, Any]:
-        if self._holds_batches():
-            raise TypeError("this metric holds batches, which cannot be copied to another process; compute them before")
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
 
     def _info(self) -> evaluate.MetricInfo:
         lists = datasets.Sequence(datasets.Value("float64"))
@@ -774,11 +714,6 @@ class NDCG(evaluate.Metric):
             ],
         )
 
-    def __len__(self) -> int:
-        """The number of queries added and not yet computed."""
-        waiting = self.writer is not None and self.writer is not self._held.writer
-        return self._held.queries + (len(self.writer) if waiting else 0)
-
     def add_batch(
         self, *, predictions: Any = None, references: Any = None, query_ids: Any = None, ignore_index: Any = None
     ) -> None:
@@ -786,8 +721,7 @@ class NDCG(evaluate.Metric):
 
         A query that was added before, by its id, is refused: its documents belong into one batch.
         """
-        with self._alone():
-            self._write(*self._table(predictions, references, query_ids, _ignore_index(ignore_index)))
+        self._add(partial(self._read, predictions, references, query_ids, _ignore_index(ignore_index)))
 
     def add(
         self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
@@ -800,8 +734,7 @@ class NDCG(evaluate.Metric):
             prediction, reference = predictions, references
         elif predictions is not None or references is not None:
             raise ValueError("give one query as prediction and reference or as predictions and references, not as both")
-        with self._alone():
-            self._write(*self._table([prediction], [reference]))
+        self._add(partial(self._read, [prediction], [reference]))
 
     def compute(
         self,
@@ -856,44 +789,16 @@ class NDCG(evaluate.Metric):
             raise ValueError("query_ids without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
             return score(predictions, references, query_ids=query_ids)
-        with self._alone():
-            return self._over_batches(predictions, references, query_ids, options, score)
-
-    def _over_batches(
-        self, predictions: Any, references: Any, query_ids: Any, options: Options, score: Callable[..., Result]
-    ) -> Result | None:
-        """The same where there are batches or other processes."""
-        given = predictions is not None or references is not None
         if options.ties == "docid":
             problem = "batches and several processes keep no document ids"
             hint = 'where documents are in ascending order of their ids, ties="last" is the same'
             raise ValueError(f'ties="docid": {problem}; {hint}')
-        table, ids = self.features.arrow_schema.empty_table(), np.empty(0, np.int64)
-        if given:
-            table, ids = self._table(predictions, references, query_ids, options.ignore_index)
-        if self.num_process > 1 and not self._held.files:
-            if table.num_rows:  # refused here, it is not yet among the others' queries
-                _values(table["references"], table["predictions"], options)
-            if self.process_id > 0:
-                self._write(table, ids)
-                self._finalize()
-                self._handed_over, self._added_ids = self.cache_file_name, []
-                self.cache_file_name = self.filelock = None
-                return None
-            self._write(table[:0], ids)  # the cache file by which processes know each other
-        if not given and not self._holds_batches():
-            raise ValueError("there is nothing to score: give predictions and references, or add batches before")
-        self._collect()
-        queries = _together([*self._held.added, table, *self._held.rest])
-        try:
-            result = score(queries["predictions"], queries["references"])
-        except ValueError as error:
-            if not self._held.queries:
-                raise
-            held = f"{self._held.queries} queries added before, which count from 0, are kept"
-            raise ValueError(f"{error} ({held}; to do without them, load the metric anew)") from None
-        self._discard()
-        return result
+        read = partial(self._read, predictions, references, query_ids, options.ignore_index) if given else None
+
+        def check(predictions: Any, references: Any) -> None:
+            _values(references, predictions, options)
+
+        return self._score(read, check, score)
 
     def _compute(
         self,
@@ -1231,13 +1136,10 @@ class NDCG(evaluate.Metric):
         """The relevances of a TREC qrels file: `{query: {document: relevance}}`."""
         return read_qrels(path)
 
-    def _holds_batches(self) -> bool:
-        return bool(self._held.files or self._held.added) or self.writer is not None
-
-    def _table(
+    def _read(
         self, predictions: Any, references: Any, query_ids: Any = None, ignore_index: float | None = None
-    ) -> tuple[pa.Table, NDArray[np.int64]]:
-        """The queries as Arrow lists, if they can be scored, and numbers for their ids, ascending."""
+    ) -> Batch:
+        """Return queries as a batch, if they can be scored."""
         for name, values in (("predictions", predictions), ("references", references)):
             if values is None:
                 raise ValueError(f"{name} are missing; give predictions and references together")
@@ -1245,108 +1147,7 @@ class NDCG(evaluate.Metric):
         rankings = read(predictions, references, query_ids=query_ids, ignore_index=ignore_index)
         with _Places(rankings):
             check_queries(**rankings.arrays())
-        numbers = np.empty(0, np.int64)
-        if rankings.query_ids is not None:
-            ids = rankings.query_ids
-            ids = ids.to_pylist() if isinstance(ids, pa.Array) else ids
-            hashes = [each if type(each) is int and abs(each) < 2**63 else hash(each) for each in ids]
-            numbers = np.array(hashes, np.int64)
-            for added in self._added_ids:
-                if (again := np.isin(numbers, added)).any():
-                    query = ids[int(again.argmax())]
-                    raise ValueError(f"query {query!r} was added before; add all documents of a query in one batch")
-        table = pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))
-        return table, np.sort(numbers)
-
-    def _write(self, table: pa.Table, ids: NDArray[np.int64]) -> None:
-        """Append to the cache."""
-        self._part_with_read()
-        if self.writer is None:
-            self._await_last_round()
-            self._init_writer()
-        if table.num_rows:
-            self.writer.write(table)
-        if ids.size:
-            while self._added_ids and len(self._added_ids[-1]) <= len(ids):  # few runs, of falling lengths
-                ids = np.sort(np.concatenate([self._added_ids.pop(), ids]))
-            self._added_ids.append(ids)
-
-    def _init_writer(self, timeout: float = 1) -> None:
-        """Take a cache file and meet the other processes, as evaluate does, but write by a writer of our own."""
-        self.selected_feature_format = self.features
-        try:
-            super()._init_writer(timeout)
-            self.writer.close()
-            self.writer = Writer(None if self.keep_in_memory else self.cache_file_name)
-        except BaseException:
-            self.writer = None
-            if self.rendez_vous_lock is not None:
-                self.rendez_vous_lock.release()
-            raise
-
-    def _create_cache_file(self, timeout: float = 1) -> tuple[str, Any]:
-        """A cache file and its lock; the usual one is known to be taken while a compute that was refused holds it."""
-        file: tuple[str, Any] = super()._create_cache_file(0.01 if self._held.files else timeout)
-        return file
-
-    def _part_with_read(self) -> None:
-        """Let go of a writer whose batches a compute has read."""
-        if self.writer is not None and self.writer is self._held.writer:
-            self.writer = self.buf_writer = self.cache_file_name = self.filelock = None
-
-    def _collect(self) -> None:
-        """Read and hold everything added, here and by the other processes; memory-mapped where it is on disk."""
-        self._part_with_read()
-        if self.writer is not None:
-            self.writer.finalize()
-            added, rest, files = self.writer.tables(), [], []
-            if not self.keep_in_memory:
-                paths, locks = self._get_all_cache_files()
-                try:
-                    tables = [read_batches(path, process) for process, path in enumerate(paths)]
-                except ValueError:
-                    for lock in locks[1:]:
-                        lock.release()
-                    raise
-                added, rest = tables[0], list(chain.from_iterable(tables[1:]))
-                files = list(zip(paths, locks, strict=True))
-            held = self._held
-            self._held = _Held((*held.added, *added), (*held.rest, *rest), (*held.files, *files), self.writer)
-            self._part_with_read()
-
-    def _get_all_cache_files(self) -> tuple[list[str], list[Any]]:
-        """The files of all processes and their locks, once all have written them."""
-        try:
-            files: tuple[list[str], list[Any]] = super()._get_all_cache_files()
-        except ValueError as error:
-            problem = "a process has not called compute, or has died in it"
-            raise ValueError(f"{problem}, {self.timeout} seconds after process 0 did: {error}") from None
-        return files
-
-    def _check_all_processes_locks(self) -> None:
-        """Wait until all processes have begun."""
-        try:
-            super()._check_all_processes_locks()
-        except ValueError as error:
-            problem = f"not all of the {self.num_process} processes have begun within {self.timeout} seconds"
-            raise ValueError(f"{problem}; each must add a batch or compute: {error}") from None
-
-    def _await_last_round(self) -> None:
-        """Wait until process 0 has read what this process wrote for the last compute."""
-        end = time.monotonic() + self.timeout
-        while self._handed_over is not None and os.path.exists(self._handed_over):
-            if time.monotonic() > end:
-                problem = f"process 0 has not computed the last round within {self.timeout} seconds"
-                raise ValueError(f"{problem}: {self._handed_over} is still there; compute in all processes")
-            time.sleep(0.02)
-        self._handed_over = None
-
-    def _discard(self) -> None:
-        """Forget what has been scored, and its files; the lock of process 0 goes last."""
-        files, self._held, self._added_ids = self._held.files, _Held(), []
-        for path, lock in reversed(files):
-            os.remove(path)
-            lock.release()
+        return self._batch(*to_arrow(rankings), rankings.query_ids)
 
 
 # For who has only the loaded metric: `from_dict` reads them back.

@@ -1,75 +1,319 @@
-"""A batch is in the file whole or not at all, in the type in which it came, and what is read back is what was added."""
+"""What a metric holds: batches and the ids of their queries, whole or not at all, in one process or several."""
 
+import gc
+import json
 import os
+import resource
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import evaluate
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from conftest import MetricFactory
+from filelock import FileLock, Timeout
 
-from batches import END_OF_STREAM, Writer, read_batches
-
-TYPES = {name: pa.list_(kind) for name, kind in (("32", pa.float32()), ("64", pa.float64()))}
+GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 1]]}
 
 
-def table_of(rows: int, bits: str, value: float = 0.5) -> pa.Table:
-    return pa.table({"predictions": pa.array([[value, None]] * rows, TYPES[bits])})
+def in_a_fork(act: Callable[[], Any]) -> Any:
+    """What a function answers in a child of this process."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            answer = act()
+        except BaseException as error:  # noqa: BLE001 - the test sees it
+            answer = f"{type(error).__name__}: {error}"
+        os.write(writer, json.dumps(answer).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        answer = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(answer)
 
 
-@given(st.lists(st.tuples(st.sampled_from([1, 1, 2, 5]), st.sampled_from(["32", "64"])), max_size=8), st.booleans())
-def test_what_is_read_is_what_was_added_in_its_type(
-    tmp_path_factory: pytest.TempPathFactory, added: list[tuple[int, str]], read_between: bool
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """As on a disk that is full there."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def add(metric: evaluate.Metric, *query_ids: Any) -> None:
+    """One relevant document for each query."""
+    metric.add_batch(predictions=[1.0] * len(query_ids), references=[1] * len(query_ids), query_ids=list(query_ids))
+
+
+def add_mapping(metric: evaluate.Metric, query_id: Any) -> None:
+    metric.add_batch(predictions={query_id: {"a": 1.0}}, references={query_id: {"a": 1}})
+
+
+# Ids of queries
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        (-1, np.int64(-1)),
+        (2**62, np.int64(2**62)),
+        (2**64 - 1, np.uint64(2**64 - 1)),
+        (-(2**63), np.int64(-(2**63))),
+        (7, np.int8(7)),
+        ("7", np.str_("7")),
+        ("é", "é"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("how", [add, add_mapping])
+def test_equal_ids_are_one_query(fresh_metric: MetricFactory, how: Callable[..., None], first: Any, again: Any) -> None:
+    metric = fresh_metric()
+    how(metric, first)
+    with pytest.raises(ValueError, match=rf"^query {first!r} was added before; add all documents of a query in one"):
+        how(metric, again)
+    assert len(metric) == 1
+
+
+@pytest.mark.parametrize("how", [add, add_mapping])
+@pytest.mark.parametrize(
+    ("first", "other"),
+    [
+        (4, 2**63),
+        (-1, -2),
+        (np.int64(-1), np.int64(-2)),
+        (np.int64(2**61), 1),
+        (2**61 - 1, 2**62 - 1),
+        (1, "1"),
+        ("1", "'1"),
+        ("a", "A"),
+        ("e", 14),
+    ],
+    ids=repr,
+)
+def test_other_ids_are_other_queries(
+    fresh_metric: MetricFactory, how: Callable[..., None], first: Any, other: Any
 ) -> None:
-    path = str(tmp_path_factory.mktemp("batches") / "a.arrow")
-    on_disk, in_memory = Writer(path), Writer(None)
-    tables = [table_of(rows, bits, at) for at, (rows, bits) in enumerate(added)]
-    for table in tables:
-        for writer in (on_disk, in_memory):
-            writer.write(table)
-            if read_between:
-                writer.finalize()
-    for writer in (on_disk, in_memory):
-        writer.finalize()
-        assert len(writer) == sum(table.num_rows for table in tables)
-    for found in (read_batches(path, 0), in_memory.tables()):
-        rows = [row for table in found for row in table["predictions"].to_pylist()]
-        assert rows == [row for table in tables for row in table["predictions"].to_pylist()]
-        assert {table["predictions"].type for table in found} == {TYPES[bits] for _, bits in added}
-    on_disk.close()
+    metric = fresh_metric()
+    how(metric, first)
+    how(metric, other)
+    assert len(metric) == 2
+    assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0]}
 
 
-def test_thousands_of_single_queries_become_few_batches(tmp_path: Path) -> None:
-    writer = Writer(str(tmp_path / "a.arrow"))
-    for at in range(2500):
-        writer.write(table_of(1, "64", at))
-    writer.finalize()
-    (table,) = read_batches(str(tmp_path / "a.arrow"), 0)
-    assert table.num_rows == 2500
-    assert len(table.to_batches()) == 3
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda ids: ids,
+        np.array,
+        pa.array,
+        lambda ids: pa.array(ids).dictionary_encode(),
+        pd.Series,
+        lambda ids: pd.Categorical(ids),
+    ],
+    ids=["list", "NumPy", "Arrow", "Arrow's dictionary", "pandas", "pandas' categories"],
+)
+@pytest.mark.parametrize("ids", [[3, -4], ["3", "x"]], ids=repr)
+def test_an_id_is_the_same_in_every_form(fresh_metric: MetricFactory, of: Callable[[Any], Any], ids: list[Any]) -> None:
+    flat = {"predictions": [1.0, 2.0], "references": [1, 0]}
+    mapping = {"predictions": {ids[0]: {"a": 1.0}}, "references": {ids[0]: {"a": 1}}}
+    by_rows, by_mapping = fresh_metric(), fresh_metric()
+    by_rows.add_batch(**flat, query_ids=of(ids))
+    by_mapping.add_batch(**mapping)
+    with pytest.raises(ValueError, match=f"^query {ids[0]!r} was added before"):
+        by_rows.add_batch(**mapping)
+    with pytest.raises(ValueError, match=f"^query {ids[0]!r} was added before"):
+        by_mapping.add_batch(**flat, query_ids=of(ids))
 
 
-def test_bytes_that_an_interrupt_left_are_cut_off(tmp_path: Path) -> None:
-    path = tmp_path / "a.arrow"
-    writer = Writer(str(path))
-    writer.write(table_of(2, "64"))
-    with path.open("ab") as file:
-        file.write(b"half a batch")
-    writer.write(table_of(3, "64", 7))
-    writer.finalize()
-    assert sum(table.num_rows for table in read_batches(str(path), 0)) == 5
+def test_many_batches_of_queries_are_all_known(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric(keep_in_memory=True)
+    for first in range(0, 100, 5):
+        add(metric, *range(first, first + 5))
+    for query in range(100):
+        with pytest.raises(ValueError, match=f"^query {query} was added before"):
+            add(metric, query)
+    assert len(metric._state.ids) <= 7  # each set of ids is larger than the next
 
 
-@pytest.mark.parametrize("left", [0, 3, 200])
-def test_a_file_without_its_end_is_refused(tmp_path: Path, left: int) -> None:
-    path = tmp_path / "a.arrow"
-    writer = Writer(str(path))
-    writer.write(table_of(2, "64"))
-    writer.finalize()
-    assert path.read_bytes().endswith(END_OF_STREAM)
-    os.truncate(path, left)
-    with pytest.raises(ValueError, match="the cache file of process 3 is cut off"):
-        read_batches(str(path), 3)
-    path.unlink()
-    with pytest.raises(ValueError, match="the cache file of process 3 is gone"):
-        read_batches(str(path), 3)
+def test_an_id_of_another_kind_is_refused_in_batches(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    with pytest.raises(ValueError, match=r"^query \('en', 1\): ids of queries that are added must be integers or str"):
+        metric.add_batch(predictions={("en", 1): {"a": 1.0}}, references={("en", 1): {"a": 1}})
+    add(metric, "x" * 10**6)
+    with pytest.raises(ValueError, match=r"^query 'x{40,50}\.\.\.x{40,50}' was added before"):
+        add(metric, "x" * 10**6)
+    assert len(metric) == 1
+
+
+# A batch is in with its ids, or neither is
+
+
+@pytest.mark.parametrize("left", [0, 8, 500])
+def test_what_did_not_fit_left_no_id(fresh_metric: MetricFactory, tmp_path: Path, left: int) -> None:
+    metric = fresh_metric()
+    add(metric, "a", "b")
+    (file,) = tmp_path.rglob("*.arrow")
+    with files_of_at_most(file.stat().st_size + left), pytest.raises(OSError, match="too large"):
+        add(metric, *map(str, range(1000)))
+    assert len(metric) == 2
+    add(metric, *map(str, range(1000)))
+    assert metric.compute(use_aggregator=False) == {"nDCG": [1.0] * 1002}
+
+
+def test_a_refused_compute_of_given_queries_leaves_neither_them_nor_their_ids(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    add(metric, "a")
+    given = {"predictions": [1.0, 2.0], "references": [1, 0], "query_ids": ["b", "b"]}
+    for _ in range(2):
+        with pytest.raises(ValueError, match="sample_weight must hold one weight for each of 2 queries"):
+            metric.compute(**given, sample_weight=[1])
+        assert len(metric) == 1
+    assert metric.compute(**given, use_aggregator=False) == {"nDCG": [1.0, pytest.approx(1 / np.log2(3))]}
+    add(metric, "a", "b")  # a new evaluation
+
+
+def test_more_may_be_added_after_a_refused_compute(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+    metric = fresh_metric()
+    for query in "abc":
+        add(metric, query)
+        with pytest.raises(ValueError, match="sample_weight"):
+            metric.compute(sample_weight=[])
+    with pytest.raises(ValueError, match="query 'a' was added before"):
+        add(metric, "a")
+    assert metric.compute(use_aggregator=False) == {"nDCG": [1.0] * 3}
+    assert not list(tmp_path.rglob("*.arrow"))
+
+
+# Several processes: two metrics here, as the locks of files know no threads
+
+
+@pytest.fixture
+def pair(fresh_metric: MetricFactory) -> tuple[evaluate.Metric, evaluate.Metric]:
+    first, second = (fresh_metric(num_process=2, process_id=each, timeout=10) for each in (0, 1))
+    return first, second
+
+
+def both(*calls: Callable[[], Any]) -> list[Any]:
+    """What two calls at the same time answer, or raise."""
+    answers: list[Any] = [None, None]
+
+    def run(at: int) -> None:
+        try:
+            answers[at] = calls[at]()
+        except Exception as error:  # noqa: BLE001 - the test sees it
+            answers[at] = error
+
+    threads = [threading.Thread(target=run, args=(at,)) for at in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return answers
+
+
+def test_given_queries_of_process_0_are_neither_kept_nor_known_if_its_compute_fails(pair: Any) -> None:
+    first, second = pair
+    given = {"predictions": [1.0, 2.0], "references": [1, 0], "query_ids": ["q0", "q0"]}
+    theirs = {"predictions": [1.0], "references": [1], "query_ids": ["q1"]}
+    error, _ = both(lambda: first.compute(**given, sample_weight=[1]), lambda: second.compute(**theirs))
+    assert str(error).startswith("sample_weight must hold one weight for each of 2 queries")
+    assert first.compute(**given, use_aggregator=False) == {"nDCG": [pytest.approx(1 / np.log2(3)), 1.0]}
+
+
+def test_what_a_process_cannot_hand_over_is_not_in_and_a_retry_writes_it_once(
+    fresh_metric: MetricFactory, pair: Any, tmp_path: Path
+) -> None:
+    first, second = pair
+    given = {"predictions": [[1, 2], [2, 1]], "references": [[1, 0], [1, 0]]}
+    alone = fresh_metric()
+    alone.add_batch(**given)
+    size = next(tmp_path.rglob("*.arrow")).stat().st_size
+
+    def fail_and_retry() -> str:
+        second.add_batch(predictions=[], references=[])  # process 0 has begun
+        with files_of_at_most(size), pytest.raises(OSError, match="too large"):  # the queries fit, not the end mark
+            second.compute(**given)
+        assert len(second) == 0
+        second.compute(**given)
+        return "handed over"
+
+    answers = both(lambda: first.compute(predictions=[[1]], references=[[1]], use_aggregator=False), fail_and_retry)
+    assert answers == [{"nDCG": pytest.approx([1, 1 / np.log2(3), 1])}, "handed over"]
+
+
+def test_a_query_that_two_processes_have_added_is_refused_with_both_named(pair: Any) -> None:
+    first, second = pair
+    error, _ = both(
+        lambda: first.compute(predictions={"a": {"x": 1.0}}, references={"a": {"x": 1}}),
+        lambda: second.compute(predictions=[1.0, 1.0], references=[1, 1], query_ids=["b", "a"]),
+    )
+    assert str(error).startswith("query 'a' was added by process 0 and by process 1; add all documents of a query in")
+    # what process 0 gave to its compute alone may be given otherwise
+    assert first.compute(predictions={"c": {"x": 1.0}}, references={"c": {"x": 1}}) == {"nDCG": 1.0}
+
+
+def test_process_0_takes_no_batch_between_reading_and_scoring_those_of_all(pair: Any) -> None:
+    first, second = pair
+    theirs = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [1, 0]]}
+    error, _ = both(lambda: first.compute(**GOOD, sample_weight=[1]), lambda: second.compute(**theirs))
+    assert "sample_weight must hold one weight for each of 4 queries" in str(error)
+    with pytest.raises(ValueError, match="has read the batches of all processes and not scored them; compute them"):
+        first.add_batch(**GOOD)
+    assert first.compute(use_aggregator=False) == {"nDCG": pytest.approx([1, 1 / np.log2(3)])}
+
+
+# Forks
+
+
+@pytest.mark.filterwarnings("ignore")  # of threads that libraries have started
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+@pytest.mark.parametrize("then", ["add_batch", "compute", "compute of inputs", "delete"])
+def test_a_fork_leaves_batches_to_the_process_that_added_them(
+    fresh_metric: MetricFactory, tmp_path: Path, keep_in_memory: bool, then: str
+) -> None:
+    metrics = [fresh_metric(keep_in_memory=keep_in_memory)]
+    metrics[0].add_batch(predictions=[[2, 1]] * 2, references=[[1, 0]] * 2)
+
+    def act() -> str:
+        if then == "add_batch":
+            metrics[0].add_batch(predictions=[[1, 2]] * 2, references=[[1, 0]] * 2)
+        elif then == "compute":
+            metrics[0].compute()
+        elif then == "compute of inputs":
+            metrics[0].compute(**GOOD)
+        else:
+            metrics.clear()
+            gc.collect()
+        return "done"
+
+    problem = f"RuntimeError: this metric holds batches that process {os.getpid()} has added; compute them there, and"
+    assert in_a_fork(act).startswith("done" if then == "delete" else problem)
+    for file in tmp_path.rglob("*.arrow"):
+        with pytest.raises(Timeout):
+            FileLock(f"{file}.lock").acquire(timeout=0)
+    metrics[0].add_batch(predictions=[[1, 2]] * 2, references=[[1, 0]] * 2)
+    assert metrics[0].compute(use_aggregator=False)["nDCG"] == pytest.approx([1, 1, 1 / np.log2(3), 1 / np.log2(3)])
+
+
+@pytest.mark.filterwarnings("ignore")  # of threads that libraries have started
+def test_a_fork_of_a_metric_that_holds_nothing_has_batches_of_its_own(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    metric.add_batch(**GOOD)
+    expected = metric.compute()
+
+    def act() -> Any:
+        metric.add_batch(**GOOD)
+        return metric.compute()
+
+    assert in_a_fork(act) == expected
+    assert act() == expected

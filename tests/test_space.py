@@ -17,7 +17,7 @@ import evaluate
 import pytest
 from conftest import ROOT, lean_environment
 
-ROOMS = ("batches", "conventions", "rankings", "report", "scoring", "significance", "spark", "trainer", "trec")
+ROOMS = ("batches", "conventions", "rankings", "report", "scoring", "significance", "spark", "store", "trainer", "trec")
 PAGE = ("app", "choices", "figures", "uploads", "views")
 LOAD = """
 import sys
