@@ -573,8 +573,9 @@ def _scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _progress(total: int, doing: str = "Resampling", unit: str = " resamples", initial: int = 0) -> Any:
-    """A bar that shows itself where it takes a few seconds, as those of datasets do and unless they are disabled."""
-    return datasets.utils.tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False)
+    """Return a bar for what takes a few seconds, shown on a terminal only and unless those of datasets are disabled."""
+    how = {"delay": 2, "leave": False, "disable": None}
+    return datasets.utils.tqdm(total=total, desc=doing, unit=unit, initial=initial, **how)
 
 
 def _resampling(confidence: Any, resamples: Any, seed: Any) -> Resampling:

@@ -1,14 +1,19 @@
 """What a report and a comparison say, as a user gets them from the metric: every figure from its definition."""
 
 import io
+import itertools
 import json
 import math
+import os
 import re
 import subprocess
 import sys
+import termios
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import datasets
 import evaluate
 import numpy as np
 import pyarrow as pa
@@ -162,6 +167,7 @@ def test_the_same_seed_gives_the_same_report(ndcg: evaluate.Metric) -> None:
 
 SCRIPT = """
 import json
+import datasets
 import evaluate
 import numpy as np
 rng = np.random.default_rng(0)
@@ -432,23 +438,33 @@ def test_a_missing_matplotlib_is_named(shown: tuple[Report, Comparison], monkeyp
             each.plot()
 
 
-LONG = """
-import sys
-import datasets, evaluate
-import numpy as np
-if sys.argv[1] == "silent":
-    datasets.disable_progress_bars()
-rng = np.random.default_rng(0)
-ndcg = evaluate.load("ndcg.py")
-ndcg.report(predictions=rng.random((40_000, 3)), references=rng.integers(0, 2, (40_000, 3)), resamples=3_500)
-"""
+def terminal() -> tuple[int, int]:
+    """The ends of a pseudo-terminal of a usual size."""
+    reader, writer = os.openpty()
+    termios.tcsetwinsize(writer, (24, 80))
+    return reader, writer
 
 
-@pytest.mark.parametrize("silent", [False, True])
-def test_progress_shows_on_long_resampling_unless_it_is_disabled(silent: bool) -> None:
-    command = [sys.executable, "-c", LONG, "silent" if silent else "shown"]
-    process = subprocess.run(command, cwd=ROOT, env=lean_environment(), capture_output=True, text=True, check=True)
-    assert ("Resampling" in process.stderr) is not silent
+@pytest.mark.parametrize("disabled", [False, True])
+@pytest.mark.parametrize("ends", [terminal, os.pipe])
+def test_progress_shows_on_a_terminal_only_and_unless_it_is_disabled(
+    ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch, ends: Callable[[], tuple[int, int]], disabled: bool
+) -> None:
+    reader, writer = ends()
+    os.set_blocking(reader, False)
+    monkeypatch.setattr("tqdm.std.time", itertools.count(0, 5).__next__)  # seconds: five more at each look
+    if disabled:
+        datasets.disable_progress_bars()
+    with os.fdopen(reader, "rb", buffering=0) as read, os.fdopen(writer, "w") as error:
+        monkeypatch.setattr(sys, "stderr", error)
+        try:
+            ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE, resamples=100)
+        finally:
+            datasets.enable_progress_bars()
+        error.flush()
+        shown = read.read(1 << 16) or b""  # None where nothing was written
+    assert (b"Resampling" in shown) is (ends is terminal and not disabled)
+    assert bool(shown) is (ends is terminal and not disabled)
 
 
 # What is refused
