@@ -401,6 +401,9 @@ def _by_query(
     described: list[dict[str, NDArray[Any]]] = []
     queries = 0
     bar = None
+NO_QUERIES = "predictions and references hold no queries; there is nothing to score"
+
+
     with ExitStack() as until_done:
         for part in parts(
             _from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids, **options.reading
@@ -413,7 +416,7 @@ def _by_query(
             if bar is not None:
                 bar.update(part.queries)
     if not queries:
-        raise ValueError("predictions and references hold no queries; there is nothing to score")
+        raise ValueError(NO_QUERIES)
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
@@ -709,17 +712,25 @@ def _ndcg_score_of_sklearn(
             )
         relevance, score = (values.reshape(rankings.queries, -1) for values in (relevance, score))
     score = score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
-    ignore_ties = options.ties == "last"
-    return {
-        "nDCG" if k is None else f"nDCG@{k}": float(
-            sklearn_ndcg_score(relevance, score, k=k, sample_weight=sample_weight, ignore_ties=ignore_ties)
-        )
-        for k in options.cutoffs
-    }
+    how = {"sample_weight": sample_weight, "ignore_ties": options.ties == "last"}
+    result: dict[str, float | list[float]] = {}
+    for name, _, row in options.names():
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = float(sklearn_ndcg_score(relevance, score, k=options.cutoffs[row], **how))
+        if not math.isfinite(value):
+            raise ValueError(
+                f'engine="sklearn": {name}: sums overflow in scikit-learn; scale the relevances or weights'
+            )
+        result[name] = value
+    return result
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class NDCG(evaluate.Metric):
+    if not rankings.queries:
+        raise ValueError(NO_QUERIES)
+    if sample_weight is not None:
+        _weights(sample_weight, rankings.queries)
     """nDCG, DCG, IDCG and CG of rankings.
 
     Batches are kept as Arrow lists on disk (in memory with `keep_in_memory`) until `compute`

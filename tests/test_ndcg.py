@@ -258,6 +258,39 @@ def test_the_engine_sklearn_gets_no_weights_without_a_meaning(ndcg: evaluate.Met
         ndcg.compute(predictions=[[2, 1], [1, 2]], references=[[1, 0]] * 2, sample_weight=weights, engine="sklearn")
 
 
+def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
+    ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise AssertionError("scored in NumPy too")
+
+    monkeypatch.setattr(sys.modules[type(ndcg).__module__], "score_queries", refuse)
+    expected = ndcg_score(np.array(EXAMPLE["references"]), np.array(EXAMPLE["predictions"]))
+    assert ndcg.compute(**EXAMPLE, engine="sklearn") == {"nDCG": expected}
+    with pytest.raises(AssertionError, match="scored in NumPy too"):
+        ndcg.compute(**EXAMPLE, engine="numpy")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "problem"),
+    [
+        ({"predictions": [[1, math.nan]], "references": [[1, 0]]}, "^predictions: query 0, position 1: nan"),
+        ({"predictions": [[1, 2]] * 2, "references": [[1, 0], [0, -1]]}, "^references: query 1, position 1:.* -1.*neg"),
+        ({"predictions": np.ones((1, 2)), "references": np.array([[0, -1]])}, "^references: query 0, position 1:.*neg"),
+        ({"predictions": [[1, 2]], "references": [[1, 0]] * 2}, "^predictions hold 1 queries and references 2"),
+        ({"predictions": [], "references": []}, "hold no queries; there is nothing to score"),
+        (
+            {"predictions": [[3, 2, 1]], "references": [[1e308] * 3]},
+            r'^engine="sklearn": nDCG: sums overflow in scikit-learn; scale the relevances',
+        ),
+    ],
+    ids=str,
+)
+def test_the_engine_sklearn_names_what_is_at_fault(ndcg: evaluate.Metric, inputs: Any, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        ndcg.compute(**inputs, engine="sklearn")
+
+
 def test_the_engine_sklearn_takes_its_one_measure_in_a_list_and_truth_values(ndcg: evaluate.Metric) -> None:
     inputs = {"predictions": np.array([[True, False]]), "references": [[1, 0]]}
     assert ndcg.compute(**inputs, measures=["nDCG"], engine="sklearn") == {"nDCG": 1.0}
