@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+import pandas as pd
 
 from choices import (
     CHOICES,
-    Rows,
     convention_of,
     cutoffs_of,
     formula,
@@ -25,6 +25,7 @@ from uploads import BATCH, UploadError, check_size, read_columns
 from views import (
     EXAMPLES,
     FIRST,
+    HEADERS,
     RESAMPLES,
     SOURCES,
     compare_conventions,
@@ -34,9 +35,11 @@ from views import (
     of_judged_queries,
     opened,
     read_files,
+    rows_of,
     score_batch,
     score_files,
     score_ranking,
+    table_of,
 )
 
 # For programs
@@ -252,7 +255,7 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
     gr.Markdown("# nDCG\nSee why a ranking scores what it does.")
     # what a first visit shows is there before any event
     start, _ = restored({}, EXAMPLES[FIRST])
-    first = score_ranking(*start[:2], *start[3:])
+    first = score_ranking(table_of(start[0]), start[1], *start[3:])
 
     with gr.Group(), gr.Row():
         convention = gr.Dropdown([*CONVENTIONS, "custom"], value="sklearn", label="Convention", min_width=150)
@@ -274,11 +277,10 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
                 with gr.Column(scale=2, min_width=320):
                     example = gr.Dropdown(list(EXAMPLES), value=FIRST, label="Examples")
                     table = gr.Dataframe(
-                        [list(row) for row in EXAMPLES[FIRST]],
-                        headers=["document", "relevance", "score"],
+                        table_of(EXAMPLES[FIRST]),
+                        headers=HEADERS,
                         datatype="str",
-                        type="array",
-                        column_count=3,
+                        column_count=(len(HEADERS), "fixed"),  # type: ignore[arg-type]  # which Gradio reads
                         interactive=True,
                         label=f"Documents; {EMPTY}",
                         elem_id="table",
@@ -384,9 +386,9 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
         except ValueError:
             return None
 
-    def show_link(request: gr.Request, rows: Rows, cutoffs: str, *choices: Any) -> Any:
+    def show_link(request: gr.Request, table: pd.DataFrame, cutoffs: str, *choices: Any) -> Any:
         """The link to what is shown."""
-        address, whole = link_to(request.headers.get("referer", ""), rows, cutoffs, *choices)
+        address, whole = link_to(request.headers.get("referer", ""), _or_error(rows_of, table), cutoffs, *choices)
         return gr.Textbox(address, label=LINK if whole else "Link to these choices; the ranking is too long for a link")
 
     def restore(request: gr.Request) -> list[Any]:
@@ -398,7 +400,7 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
         if unread:
             problem = f"Not readable in the link, and left as usual: {', '.join(unread)}"
             asked[0] = gr.Dataframe([list(row) for row in rows], label=f"{problem}. {EMPTY.capitalize()}")
-        return [*asked, show_link(request, rows, cutoffs, *choices), *first[1:3]]
+        return [*asked, show_link(request, table_of(rows), cutoffs, *choices), *first[1:3]]
 
     def choose(convention: str) -> list[Any]:
         """The settings of a convention; of none, no change."""
@@ -408,22 +410,24 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
         """The table of an example."""
         return gr.Dataframe([list(row) for row in EXAMPLES[name]], label=f"Documents; {EMPTY}")
 
-    def with_row(rows: Rows) -> list[list[Any]]:
+    def with_row(table: pd.DataFrame) -> list[list[Any]]:
         """The table with one more document."""
+        rows = _or_error(rows_of, table)
         names = {text_of(row[0]) for row in rows}
         name = next(f"d{at}" for at in range(1, len(rows) + 2) if f"d{at}" not in names)
-        return [*map(list, rows), [name, "0", ""]]
+        return [*rows, [name, "0", ""]]
 
-    def without_row(rows: Rows, row: float | None) -> list[list[Any]]:
+    def without_row(table: pd.DataFrame, row: float | None) -> list[list[Any]]:
         """The table without a document."""
-        return [list(each) for at, each in enumerate(rows, 1) if at != row]
+        return [each for at, each in enumerate(_or_error(rows_of, table), 1) if at != row]
 
-    def move_up(rows: Rows, row: float | None) -> tuple[list[list[Any]], float]:
+    def move_up(table: pd.DataFrame, row: float | None) -> tuple[list[list[Any]], float]:
         """A document one place up, and its new row."""
-        return moved(rows, int(row or 0) - 1, -1), max(1, (row or 1) - 1)
+        return moved(_or_error(rows_of, table), int(row or 0) - 1, -1), max(1, (row or 1) - 1)
 
-    def move_down(rows: Rows, row: float | None) -> tuple[list[list[Any]], float]:
+    def move_down(table: pd.DataFrame, row: float | None) -> tuple[list[list[Any]], float]:
         """A document one place down, and its new row."""
+        rows = _or_error(rows_of, table)
         return moved(rows, int(row or 0) - 1, 1), max(1, min(len(rows), (row or 0) + 1))
 
     def open_query(qrels_file: str, run_files: list[str], event: gr.SelectData) -> tuple[Any, Any]:

@@ -152,9 +152,11 @@ def _base_of(text: str) -> float:
 def _rows_of(text: str) -> Rows:
     """The rows of the table from the JSON in a link."""
     given = json.loads(text)
-    if not isinstance(given, list) or not all(isinstance(row, list) for row in given):
-        raise ValueError("a ranking is a list of rows")
-    rows = [[text_of(cell) for cell in (*row, "", "", "")[:3]] for row in given[:DOCUMENTS]]
+    if not isinstance(given, list) or not all(isinstance(row, list) and len(row) == 3 for row in given):
+        raise ValueError("a ranking is a list of rows of three cells")
+    if len(given) > DOCUMENTS:
+        raise ValueError(f"a ranking has at most {DOCUMENTS} rows")
+    rows = [[text_of(cell) for cell in row] for row in given]
     return [[cell.encode("utf-8", "replace").decode() for cell in row] for row in rows]
 
 

@@ -168,19 +168,12 @@ class Options:
         ignore_index: Any = None,
         use_aggregator: Any = True,
         engine: Any = "numpy",
-        **unknown: Any,
     ) -> "Options":
         """Check the arguments of `NDCG.compute`; None stands for the convention's choice.
 
         Raises:
             ValueError: names the option, what it was and what it may be.
-            TypeError: an option that there is not.
         """
-        for name in unknown:
-            known = [each for each in inspect.signature(cls.parse).parameters if each != "unknown"]
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-            raise TypeError(f"there is no option {name}; {hint}")
         _choice("engine", engine, ("numpy", "sklearn"))
         if not _flag("use_aggregator", use_aggregator) and engine == "sklearn":
             raise ValueError('engine="sklearn": scikit-learn answers with the mean only, not use_aggregator=False')
@@ -198,10 +191,12 @@ class Options:
         }
         for name, value in foreign.items():
             if engine == "sklearn" and value is not None:
-                raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {value!r}')
+                raise ValueError(
+                    f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {_shown(value)}'
+                )
         if _flag("ignore_ties", ignore_ties) and ties not in (None, "last"):
             raise ValueError(
-                f'ignore_ties=True means ties="last", but ties={ties!r} was given too; give one of the two'
+                f'ignore_ties=True means ties="last", but ties={_shown(ties)} was given too; give one of the two'
             )
         chosen = CONVENTIONS[convention]
         if ties is None:
@@ -254,6 +249,22 @@ class Options:
         return "|".join(["+".join(name for name, _, _ in self.names()), *(f"{a}:{b}" for a, b in choices.items())])
 
 
+def _shown(value: Any) -> str:
+    """Return a value as an error message shows it: short, whatever it is."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python prints no integer of more than 4,300 digits
+        return f"{type(value).__name__} with more digits than Python prints"
+    return text if len(text) <= 100 else f"{text[:100]}… ({len(text):,} characters)"
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    """Return the known name that a wrong one is nearly, or nothing."""
+    by_name = {each.lower(): each for each in known}
+    near = difflib.get_close_matches(name[:100].lower(), by_name, 1)
+    return by_name[near[0]] if near else ""
+
+
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
     """One value or a sequence of them, each checked, repeats dropped."""
     several = isinstance(value, (list, tuple, range)) or (isinstance(value, np.ndarray) and value.ndim == 1)
@@ -276,43 +287,43 @@ def _is_real(value: Any) -> bool:
 
 def _cutoff(k: Any) -> int | None:
     if k is not None and (not _is_real(k) or not isinstance(k, Integral) or int(k) < 1):
-        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {k!r}")
+        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {_shown(k)}")
     return None if k is None else int(k)
 
 
 def _choice(name: str, value: Any, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
-        by_name = {choice.lower(): choice for choice in choices}
-        wrong = value.lower() if isinstance(value, str) else ""
-        near = [by_name[name] for name in difflib.get_close_matches(wrong, by_name, 1, 0.6)]
+        near = _hint(value, choices) if isinstance(value, str) else ""
+        hint = f'; did you mean "{near}"?' if near else ""
         allowed = ", ".join(f'"{choice}"' for choice in choices)
-        hint = f'; did you mean "{near[0]}"?' if near else ""
-        raise ValueError(f"{name} must be one of {allowed}; got {value!r}{hint}")
+        raise ValueError(f"{name} must be one of {allowed}; got {_shown(value)}{hint}")
     return str(value)
 
 
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {value!r}")
+        raise ValueError(f"{name} must be True or False; got {_shown(value)}")
     return bool(value)
 
 
 def _log_base(value: Any) -> float:
     if not _is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
-        raise ValueError(f"log_base must be a positive number other than 1; got {value!r}")
+        raise ValueError(f"log_base must be a positive number other than 1; got {_shown(value)}")
     return float(value)
 
 
 def _zero_division(value: Any) -> float:
     if not _is_real(value) or math.isinf(float(value)):
         meaning = "a finite number, or nan to leave queries with nothing relevant out of the mean"
-        raise ValueError(f"zero_division must be {meaning}; got {value!r}")
+        raise ValueError(f"zero_division must be {meaning}; got {_shown(value)}")
     return float(value)
 
 
 def _ignore_index(value: Any) -> float | None:
     if value is not None and (not _is_real(value) or not math.isfinite(value)):
-        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {value!r}")
+        raise ValueError(
+            f"ignore_index must be a finite number, the reference of padding, or None; got {_shown(value)}"
+        )
     return None if value is None else value
 
 
@@ -326,7 +337,7 @@ def _gain(value: Any) -> Gain:
     table = np.array(value, np.float64) if sequence and all(map(_is_real, value)) else np.empty(0)
     if not table.size or not np.isfinite(table).all():
         meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
-        raise ValueError(f"gain must be {meaning}; got {value!r}")
+        raise ValueError(f"gain must be {meaning}; got {_shown(value)}")
     return table
 
 
@@ -350,7 +361,7 @@ def _gain_name(gain: Gain) -> str:
             except Exception as error:  # noqa: BLE001 - whatever it is, this label has no gain
                 gains.append(type(error).__name__)
     if not answered:
-        raise ValueError(f"gain {gain!r} knows none of the labels 0, 1, 2, ... by which a signature names it")
+        raise ValueError(f"gain {_shown(gain)} knows none of the labels 0, 1, 2, ... by which a signature names it")
     return f"function#{hashlib.sha256(' '.join(gains).encode()).hexdigest()[:8]}"
 
 
@@ -389,6 +400,9 @@ def _values(
     return _by_query(references, predictions, options, query_ids, score)
 
 
+NO_QUERIES = "predictions and references hold no queries; there is nothing to score"
+
+
 def _by_query(
     references: Any,
     predictions: Any,
@@ -412,7 +426,7 @@ def _by_query(
             if bar is not None:
                 bar.update(part.queries)
     if not queries:
-        raise ValueError("predictions and references hold no queries; there is nothing to score")
+        raise ValueError(NO_QUERIES)
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
@@ -509,12 +523,26 @@ def _notes(systems: Sequence[dict[str, NDArray[Any]]], options: Options) -> tupl
     return tuple(notes)
 
 
-def _reported(method: str, k: Any, options: dict[str, Any]) -> Options:
-    """The options of a report or a comparison."""
-    for name in ("use_aggregator", "engine"):
-        if name in options:
-            raise ValueError(f"{method} has no option {name}; it scores each query itself")
+def _options(method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = ()) -> Options:
+    """Check the options of a method that takes its own and those of `compute`, but for those it lacks.
+
+    Raises:
+        ValueError: what `Options.parse` refuses.
+        TypeError: an option that the method does not have; names the nearest or all it has.
+    """
+    own = [name for name, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
+    of_compute = [name for name in inspect.signature(Options.parse).parameters if name not in lacks]
+    known = list(dict.fromkeys([*own, *of_compute]))
+    for name in options:
+        if name not in known:
+            near = "" if name in lacks else _hint(name, known)
+            hint = f"did you mean {near}?" if near else f"it has {', '.join(known)}"
+            raise TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
     return Options.parse(k=k, **options)
+
+
+# These methods score each query, and say themselves what becomes of the values.
+PER_QUERY = ("use_aggregator", "engine")
 
 
 def _system_names(systems: Any, baseline: Any) -> list[str]:
@@ -524,7 +552,7 @@ def _system_names(systems: Any, baseline: Any) -> list[str]:
     for name in systems:
         if not isinstance(name, str) or not name.isprintable() or name in ("", "query", "difference"):
             problem = 'must be a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"systems: a name {problem}; got {name!r}")
+            raise ValueError(f"systems: a name {problem}; got {_shown(name)}")
     if baseline is not None:
         _choice("baseline", baseline, tuple(systems))
     return list(systems)
@@ -546,12 +574,12 @@ def _same_queries(rankings: dict[str, Any], references: Any) -> None:
         if lacking := set().union(*ranked.values()) - own:
             query = min(lacking, key=str)
             other = next(each for each, theirs in ranked.items() if query in theirs)
-            problem = f"no ranking for query {query!r}, which {other!r} has ({len(lacking)} such queries)"
+            problem = f"no ranking for query {_shown(query)}, which {_shown(other)} has ({len(lacking)} such queries)"
             hint = (
                 "if it retrieved nothing there, give it an empty ranking, {} (read_run makes a mapping of a file), "
                 "or leave the query out of the references"
             )
-            raise ValueError(f"systems[{name!r}]: {problem}; {hint}")
+            raise ValueError(f"systems[{_shown(name)}]: {problem}; {hint}")
 
 
 def _of_system(
@@ -561,7 +589,7 @@ def _of_system(
     try:
         return _details(references, predictions, options, query_ids)
     except ValueError as error:
-        raise ValueError(f"systems[{name!r}]: {error}") from None
+        raise ValueError(f"systems[{_shown(name)}]: {error}") from None
 
 
 def _scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -572,16 +600,19 @@ def _scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _progress(total: int, doing: str = "Resampling", unit: str = " resamples", initial: int = 0) -> Any:
-    """A bar that shows itself where it takes a few seconds, as those of datasets do and unless they are disabled."""
-    return datasets.utils.tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False)
+    """Return a bar for what takes a few seconds, shown on a terminal only and unless those of datasets are disabled."""
+    how = {"delay": 2, "leave": False, "disable": None}
+    return datasets.utils.tqdm(total=total, desc=doing, unit=unit, initial=initial, **how)
 
 
 def _resampling(confidence: Any, resamples: Any, seed: Any) -> Resampling:
     if not _is_real(confidence) or not 0 < float(confidence) < 1:
-        raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {confidence!r}")
-    for name, value, least in (("resamples", resamples, 2), ("seed", seed, 0)):
-        if not _is_real(value) or not isinstance(value, Integral) or int(value) < least:
-            raise ValueError(f"{name} must be an integer, at least {least}; got {value!r}")
+        raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {_shown(confidence)}")
+    # more resamples would not fit into memory
+    for name, value, least, most in (("resamples", resamples, 2, 10**8), ("seed", seed, 0, math.inf)):
+        if not _is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
+            upper = "" if most == math.inf else f" and at most {most:,}"
+            raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {_shown(value)}")
     return Resampling(float(confidence), int(resamples), int(seed))
 
 
@@ -631,7 +662,7 @@ def _weights(sample_weight: Any, queries: int) -> NDArray[np.float64]:
     plain = isinstance(weights, np.ndarray) and weights.dtype.kind in "biuf" and not np.ma.is_masked(weights)
     for query, value in enumerate(() if plain else weights):
         if not _is_real(value) and not isinstance(value, (bool, np.bool_)):
-            raise ValueError(f"sample_weight: query {query}: must be a number; got {value!r}")
+            raise ValueError(f"sample_weight: query {query}: must be a number; got {_shown(value)}")
     weight = np.asarray(weights, np.float64)
     invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
     if invalid.size:
@@ -665,9 +696,11 @@ def _ndcg_score_of_sklearn(
         from sklearn.metrics import ndcg_score as sklearn_ndcg_score
     except ImportError:
         raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn') from None
-    predictions, references, query_ids = plain(predictions), plain(references), plain(query_ids)
-    ndcg_score(references, predictions, options, sample_weight, query_ids)  # refuses what no engine can score
     rankings = read(_from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids)
+    if not rankings.queries:
+        raise ValueError(NO_QUERIES)
+    if sample_weight is not None:
+        _weights(sample_weight, rankings.queries)
     if rankings.judged is not None or rankings.retrieved is not None:
         raise ValueError('engine="sklearn": scikit-learn has no place for None or masked values')
     relevance, score = rankings.relevance, rankings.score
@@ -681,14 +714,23 @@ def _ndcg_score_of_sklearn(
                 f"documents, query 0 has {lengths[0]}"
             )
         relevance, score = (values.reshape(rankings.queries, -1) for values in (relevance, score))
+    with _Places(rankings):
+        check_queries(relevance, score)
+        for query, position in np.argwhere(relevance < 0)[:1].tolist():
+            problem = f"the relevance {relevance[query, position]} is negative, which scikit-learn refuses"
+            raise InvalidRankingError("relevance", query, position, problem)
     score = score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
-    ignore_ties = options.ties == "last"
-    return {
-        "nDCG" if k is None else f"nDCG@{k}": float(
-            sklearn_ndcg_score(relevance, score, k=k, sample_weight=sample_weight, ignore_ties=ignore_ties)
-        )
-        for k in options.cutoffs
-    }
+    how = {"sample_weight": sample_weight, "ignore_ties": options.ties == "last"}
+    result: dict[str, float | list[float]] = {}
+    for name, _, row in options.names():
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = float(sklearn_ndcg_score(relevance, score, k=options.cutoffs[row], **how))
+        if not math.isfinite(value):
+            raise ValueError(
+                f'engine="sklearn": {name}: sums overflow in scikit-learn; scale the relevances or weights'
+            )
+        result[name] = value
+    return result
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
@@ -855,7 +897,7 @@ class NDCG(Batches, evaluate.Metric):
         (0.8552, 1)
         """
         resampling = _resampling(confidence, resamples, seed)
-        parsed = _reported("report", k, options)
+        parsed = _options(self.report, k, options, PER_QUERY)
         signature = self.signature(k, sample_weight=sample_weight, **options)
 
         def score(predictions: Any, references: Any, query_ids: Any = None) -> Report:
@@ -926,11 +968,11 @@ class NDCG(Batches, evaluate.Metric):
         [('a', 'b', 0.3746, 0.5)]
         """
         resampling = _resampling(confidence, resamples, seed)
-        parsed = _reported("compare", k, options)
+        parsed = _options(self.compare, k, options, PER_QUERY)
         names = _system_names(systems, baseline)
         references = plain(_from_file(references, "qrels"))
         query_ids = plain(query_ids)
-        rankings = {name: _from_file(systems[name], "run", f"systems[{name!r}]") for name in names}
+        rankings = {name: _from_file(systems[name], "run", f"systems[{_shown(name)}]") for name in names}
         _same_queries(rankings, references)
         described = {name: _of_system(name, rankings[name], references, parsed, query_ids) for name in names}
         table = {name: _table(columns) for name, columns in described.items()}
@@ -1044,7 +1086,7 @@ class NDCG(Batches, evaluate.Metric):
         >>> ndcg.compute_spark(df, query="query", prediction="score", reference="relevance", k=2)  # doctest: +SKIP
         {'nDCG@2': 0.7601875334318685}
         """
-        parsed = _reported("compute_spark", k, options)
+        parsed = _options(self.compute_spark, k, options, PER_QUERY)
         frame = arranged(
             df,
             query=query,
@@ -1100,10 +1142,7 @@ class NDCG(Batches, evaluate.Metric):
         >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
         {'nDCG@1': 1.0}
         """
-        for name in ("sample_weight", "use_aggregator", "engine"):
-            if name in options:
-                raise ValueError(f"trainer_metrics has no option {name}; it answers with the mean over all queries")
-        parsed = Options.parse(k=k, ignore_index=ignore_index, **options)
+        parsed = _options(self.trainer_metrics, k, {"ignore_index": ignore_index, **options}, PER_QUERY)
 
         def score(predictions: Any, references: Any, query_ids: Any) -> dict[str, NDArray[np.float64]]:
             return _values(references, predictions, parsed, query_ids)
@@ -1113,18 +1152,19 @@ class NDCG(Batches, evaluate.Metric):
 
         return TrainerMetrics(score, mean, query_ids, main_input)
 
-    def signature(self, k: Any = None, **options: Any) -> str:
+    def signature(self, k: Any = None, *, sample_weight: Any = None, **options: Any) -> str:
         """Every choice that a score depends on, in one line: scores compare if their signatures are equal.
 
         Args:
             k: the cutoff or cutoffs, as in `compute`.
+            sample_weight: weights of the queries; the signature says whether there are any.
             **options: of `compute`.
 
         >>> evaluate.load("ndcg.py").signature(k=10)
         'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.0.0'
         """
-        weighted = options.pop("sample_weight", None) is not None
-        return Options.parse(k=k, **options).signature + "|weights:given" * weighted
+        parsed = _options(self.signature, k, options)
+        return parsed.signature + "|weights:given" * (sample_weight is not None)
 
     @staticmethod
     def read_run(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:

@@ -48,7 +48,7 @@ def means(frame: Any, job: Job) -> dict[str, float] | None:
     """Of each result the mean over all queries of what `arranged` made: nan if none has a value; None without queries.
 
     Raises:
-        ValueError: the first, in alphabetical order, of what the executors refuse.
+        ValueError: the first, in alphabetical order, of what the executors refuse; weights that are all 0.
     """
     schema = "queries long, scale double, sums array<double>, weights array<double>, problem string"
     rows = frame.mapInArrow(_travelling(_sums, job), schema).collect()
@@ -56,6 +56,8 @@ def means(frame: Any, job: Job) -> dict[str, float] | None:
         raise ValueError(problems[0])
     found = {}
     scale = max((row.scale for row in rows), default=1.0)
+    if not scale:
+        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
     for at, (name, _, _) in enumerate(job.names):
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
         found[name] = total / weight if weight else math.nan
@@ -103,7 +105,8 @@ def arranged(
     for name, column in given.items():
         if not isinstance(column, str) or column not in frame.columns:
             there = ", ".join(frame.columns)
-            raise ValueError(f"{name} must name a column of the DataFrame; got {column!r}, and there are {there}")
+            got = repr(column[:100]) if isinstance(column, str) else type(column).__name__
+            raise ValueError(f"{name} must name a column of the DataFrame; got {got}, and there are {there}")
         if frame.columns.count(column) > 1:
             raise ValueError(f"{name}: the DataFrame has several columns {column!r}; give them names of their own")
     types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
@@ -182,8 +185,8 @@ def _sums(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
             _, scored, weight = _scored(job, table)
             valued = [~np.isnan(values) for values in scored]
             row["queries"] = len(weight)
-            row["scale"] = float(weight.max()) or 1.0
-            weight = weight / row["scale"]
+            row["scale"] = float(weight.max())
+            weight = weight / (row["scale"] or 1.0)
             row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(scored, valued, strict=True)]
             row["weights"] = [float(np.sum(weight[had])) for had in valued]
         except ValueError as problem:

@@ -22,10 +22,26 @@ from conventions import CONVENTIONS
 from figures import Ranking, as_lines, curves, distribution, steps, whole_ranks
 from uploads import Mappings, UploadError, check_size, read_upload
 
-HERE = Path(__file__).resolve().parent
-# On a Space the metric has the name of the Space.
-METRIC = next(path for path in HERE.glob("*.py") if "class NDCG(" in path.read_text(encoding="utf-8"))
-ndcg = evaluate.load(str(METRIC))
+
+def metric_file(folder: Path) -> Path:
+    """Return the file that defines the class NDCG: ndcg.py, which on a Space has the name of the Space.
+
+    Raises:
+        RuntimeError: No file does, or several do.
+    """
+    found = []
+    for path in sorted(folder.glob("*.py")):
+        module = ast.parse(path.read_bytes(), str(path))
+        if any(isinstance(each, ast.ClassDef) and each.name == "NDCG" for each in module.body):
+            found.append(path)
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise RuntimeError(f"{folder} must hold one file that defines the class NDCG; it holds {names}")
+    return found[0]
+
+
+ndcg = evaluate.load(str(metric_file(Path(__file__).resolve().parent)))
+HEADERS = ["document", "relevance", "score"]
 
 EXAMPLES: dict[str, list[tuple[str, str, str]]] = {
     "Textbook: 3 2 3 0 1 2": [(f"d{at + 1}", r, str(6 - at)) for at, r in enumerate("323012")],
@@ -138,9 +154,28 @@ def clearing(outputs: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 # One ranking
 
 
+def table_of(rows: Rows) -> pd.DataFrame:
+    """Return rows of document, relevance and score as the table that is edited."""
+    return pd.DataFrame([list(row) for row in rows], columns=HEADERS)
+
+
+def rows_of(table: pd.DataFrame) -> list[list[Any]]:
+    """Return document, relevance and score of each row, by the headers of their columns.
+
+    Raises:
+        ValueError: The table has other columns.
+    """
+    headers = [text_of(each) for each in table.columns]
+    if sorted(headers) != sorted(HEADERS):
+        found = ", ".join(headers)[:100] or "none"
+        raise ValueError(f"The table must have the columns {', '.join(HEADERS)}; it has {found}. Choose an example.")
+    rows: list[list[Any]] = table.set_axis(headers, axis=1)[HEADERS].to_numpy().tolist()
+    return rows
+
+
 def ranking_of(rows: Rows) -> Ranking:
     """The ranking of an edited table; empty rows are skipped."""
-    filled = [[text_of(cell) for cell in (*row, "", "", "")[:3]] for row in rows]
+    filled = [[text_of(cell) for cell in row] for row in rows]
     filled = [row for row in filled if any(row)]
     if not filled:
         raise ValueError("There is no document yet: fill in a row, or choose an example.")
@@ -173,17 +208,17 @@ def _number(cell: str, name: str, row: int) -> float | None:
 
 
 @clearing(8)
-def score_ranking(rows: Rows, cutoffs: str, *choices: Any) -> tuple[Any, ...]:
+def score_ranking(table: pd.DataFrame, cutoffs: str, *choices: Any) -> tuple[Any, ...]:
     """Everything the first tab shows of a ranking."""
     options, ks = options_of(*choices), cutoffs_of(cutoffs)
-    ranking = ranking_of(rows)
+    ranking = ranking_of(rows_of(table))
     given = ranking.given(options)
     result = {name: value[0] for name, value in ndcg.compute(**given, **options, k=ks, use_aggregator=False).items()}
     if any(math.isnan(value) for value in result.values()):
         raise ValueError("Nothing relevant was judged, and such queries are left out of the mean: there is no score.")
     bounds = {**options, "k": ks, "use_aggregator": False}
     worst, best = (next(iter(ndcg.compute(**ranking.inputs, **{**bounds, "ties": order}).values())) for order in BOUNDS)
-    table = steps(ndcg, ranking, options, ks[0])
+    ranks = steps(ndcg, ranking, options, ks[0])
     by_cutoff = curves(ndcg, ranking, options)
     name = next(iter(result))
     scores = [score for score in ranking.score if score is not None]
@@ -192,20 +227,20 @@ def score_ranking(rows: Rows, cutoffs: str, *choices: Any) -> tuple[Any, ...]:
         note = "No documents are tied."
     if worst != best:
         note = f"Tied documents: by their order, {name} could be anything from {worst[0]:.4f} to {best[0]:.4f}."
-    if table["ideal"].sum() <= 0:
+    if ranks["ideal"].sum() <= 0:
         note = "Nothing relevant was judged: this is the value chosen for such queries. " + note
     added = ["contribution", "ideal", "loss"]
-    sums = pd.DataFrame({"rank": ["sum"], **dict.fromkeys(["document", "relevance"], ""), **table[added].sum()})
-    lost = f"Of the ideal {table['ideal'].sum():.4f}, this ranking loses {table['loss'].sum():.4f}."
+    sums = pd.DataFrame({"rank": ["sum"], **dict.fromkeys(["document", "relevance"], ""), **ranks[added].sum()})
+    lost = f"Of the ideal {ranks['ideal'].sum():.4f}, this ranking loses {ranks['loss'].sum():.4f}."
     return (
         big(result, f"{note} {lost}"),
         whole_ranks(as_lines(by_cutoff)),
         whole_ranks(by_cutoff[["k", "nDCG"]]),
-        sheet(STEPS_CAPTION, pd.concat([table, sums])),
+        sheet(STEPS_CAPTION, pd.concat([ranks, sums])),
         sheet("The curves in numbers", by_cutoff),
         ndcg.signature(k=ks, **options),
         snippet(given, options, ks),
-        csv_link(list(table.columns), table.values.tolist(), "ranking.csv"),
+        csv_link(list(ranks.columns), ranks.values.tolist(), "ranking.csv"),
     )
 
 
@@ -424,7 +459,7 @@ def _json(name: str, text: str) -> Any:
 @clearing(2)
 def compare_conventions(
     source: str,
-    rows: Rows,
+    table: pd.DataFrame,
     predictions: str,
     references: str,
     weights: str,
@@ -435,7 +470,7 @@ def compare_conventions(
     """The same data by each convention, and which choice changes what."""
     now, k = options_of(*choices), cutoffs_of(cutoffs)[0]
     if source == SOURCES[1]:
-        given = ranking_of(rows).given
+        given = ranking_of(rows_of(table)).given
     else:
         inputs = CARD_EXAMPLE
         if source == SOURCES[2]:
@@ -448,7 +483,7 @@ def compare_conventions(
         return _score(given(options), options, k)
 
     base = score_by(now)
-    table = []
+    lines = []
     for name, convention in CONVENTIONS.items():
         options = {**now, **convention.options}
         changes = []
@@ -459,11 +494,11 @@ def compare_conventions(
                 changes.append(
                     f"{option}={value:g}: {changed}" if isinstance(value, float) else f"{option}={value}: {changed}"
                 )
-        table.append([name, score_by(options), "; ".join(changes) or "these are the choices made above"])
+        lines.append([name, score_by(options), "; ".join(changes) or "these are the choices made above"])
     measure = "nDCG" if k is None else f"nDCG@{k}"
     note = f"<p class='note'>By the choices made above, {measure} is {html.escape(base)}.</p>"
     columns = ["convention", measure, "with only this choice changed"]
-    return note, sheet("The same data by each convention", pd.DataFrame(table, columns=columns))
+    return note, sheet("The same data by each convention", pd.DataFrame(lines, columns=columns))
 
 
 def _score(inputs: Mapping[str, Any], options: Mapping[str, Any], k: int | None) -> str:

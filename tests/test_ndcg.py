@@ -257,6 +257,39 @@ def test_the_engine_sklearn_gets_no_weights_without_a_meaning(ndcg: evaluate.Met
         ndcg.compute(predictions=[[2, 1], [1, 2]], references=[[1, 0]] * 2, sample_weight=weights, engine="sklearn")
 
 
+def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
+    ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise AssertionError("scored in NumPy too")
+
+    monkeypatch.setattr(sys.modules[type(ndcg).__module__], "score_queries", refuse)
+    expected = ndcg_score(np.array(EXAMPLE["references"]), np.array(EXAMPLE["predictions"]))
+    assert ndcg.compute(**EXAMPLE, engine="sklearn") == {"nDCG": expected}
+    with pytest.raises(AssertionError, match="scored in NumPy too"):
+        ndcg.compute(**EXAMPLE, engine="numpy")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "problem"),
+    [
+        ({"predictions": [[1, math.nan]], "references": [[1, 0]]}, "^predictions: query 0, position 1: nan"),
+        ({"predictions": [[1, 2]] * 2, "references": [[1, 0], [0, -1]]}, "^references: query 1, position 1:.* -1.*neg"),
+        ({"predictions": np.ones((1, 2)), "references": np.array([[0, -1]])}, "^references: query 0, position 1:.*neg"),
+        ({"predictions": [[1, 2]], "references": [[1, 0]] * 2}, "^predictions hold 1 queries and references 2"),
+        ({"predictions": [], "references": []}, "hold no queries; there is nothing to score"),
+        (
+            {"predictions": [[3, 2, 1]], "references": [[1e308] * 3]},
+            r'^engine="sklearn": nDCG: sums overflow in scikit-learn; scale the relevances',
+        ),
+    ],
+    ids=str,
+)
+def test_the_engine_sklearn_names_what_is_at_fault(ndcg: evaluate.Metric, inputs: Any, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        ndcg.compute(**inputs, engine="sklearn")
+
+
 def test_the_engine_sklearn_takes_its_one_measure_in_a_list_and_truth_values(ndcg: evaluate.Metric) -> None:
     inputs = {"predictions": np.array([[True, False]]), "references": [[1, 0]]}
     assert ndcg.compute(**inputs, measures=["nDCG"], engine="sklearn") == {"nDCG": 1.0}
@@ -613,6 +646,63 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"engine": None}, r"^engine must be one of"),
     *(({**options, "engine": "sklearn"}, rf'^engine="sklearn".*\b{name}\b') for options, name in FOREIGN_TO_SKLEARN),
 ]
+
+
+HUGE = 10**5000  # an integer that Python does not print
+SHARED = {"ignore_ties", "measures", "convention", "gain", "log_base", "ties", "zero_division"}
+SHARED |= {"negative_relevance", "judged_only", "ignore_index"}
+OPTIONS = sorted({"k", "use_aggregator", "engine", *SHARED})
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("value", [HUGE, [HUGE], "x" * 10**6, ["x"] * 10**6, 10**400], ids=range(5))
+def test_a_value_of_any_size_is_refused_in_few_words(ndcg: evaluate.Metric, name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} .*; got ") as caught:
+        ndcg.signature(**{name: value})
+    assert len(str(caught.value)) < 500
+
+
+OF_METHODS: dict[str, set[str]] = {
+    "report": {"predictions", "references", "k", "sample_weight", "query_ids", "confidence", "resamples", "seed"},
+    "compare": {"systems", "references", "k", "baseline", "sample_weight", "query_ids"}
+    | {"confidence", "resamples", "seed"},
+    "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "k", "use_aggregator"},
+    "trainer_metrics": {"k", "query_ids", "main_input", "ignore_index"},
+    "signature": {"k", "sample_weight", "use_aggregator", "engine"},
+}
+REQUIRED = {
+    "compare": {"systems": {}, "references": {}},
+    "compute_spark": {"df": None, "prediction": "p", "reference": "r"},
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "unknown"),
+    [
+        (method, name)
+        for method in OF_METHODS
+        for name in ("alpha", "engine", "x" * 10**6)
+        if name not in OF_METHODS[method]
+    ],
+    ids=lambda text: text[:20],
+)
+def test_an_unknown_option_is_answered_with_those_of_the_method(
+    ndcg: evaluate.Metric, method: str, unknown: str
+) -> None:
+    with pytest.raises(TypeError, match=f"^{method} has no option {unknown[:100]}; it has ") as caught:
+        getattr(ndcg, method)(**{**REQUIRED.get(method, {}), unknown: 1})
+    listed = str(caught.value).partition("; it has ")[2].split(", ")
+    assert len(listed) == len(set(listed))
+    assert set(listed) == OF_METHODS[method] | SHARED
+
+
+@pytest.mark.parametrize(("wrong", "meant"), [("gian", "gain"), ("Ties", "ties"), ("zero_devision", "zero_division")])
+@pytest.mark.parametrize("method", OF_METHODS)
+def test_an_option_that_is_nearly_one_of_the_method_is_answered_with_that(
+    ndcg: evaluate.Metric, method: str, wrong: str, meant: str
+) -> None:
+    with pytest.raises(TypeError, match=rf"^{method} has no option {wrong}; did you mean {meant}\?$"):
+        getattr(ndcg, method)(**{**REQUIRED.get(method, {}), wrong: 1})
 
 
 @pytest.fixture(params=[False, True], ids=["on disk", "in memory"])

@@ -268,7 +268,11 @@ GOOD = ("q", "a", 1.0, 1, 1.0)
             {"sample_weight": "weight"},
             "sample_weight: query 'q': must be finite and not negative in every row; got None",
         ),
-        ([("q", "a", 1.0, 1, 0.0)], {"sample_weight": "weight"}, "nDCG: no query of positive weight"),
+        (
+            [("q", "a", 1.0, 1, 0.0)],
+            {"sample_weight": "weight"},
+            "sample_weight is 0 for every query; give at least one",
+        ),
         ([("q", "a", 1.0, 0, 1.0)], {"zero_division": math.nan}, "nDCG: no query of positive weight"),
         ([], {}, "the DataFrame holds no queries"),
         ([GOOD], {"ties": "first"}, 'ties="first": rows of a DataFrame have no order'),
@@ -280,7 +284,6 @@ GOOD = ("q", "a", 1.0, 1, 1.0)
         ([GOOD], {"query": "score"}, "query: column 'score' must hold integers or strings; got double"),
         ([GOOD], {"sample_weight": "document"}, "sample_weight: column 'document' must hold numbers; got string"),
         ([GOOD], {"k": 0}, "k must be a positive integer"),
-        ([GOOD], {"engine": "sklearn"}, "compute_spark has no option engine"),
         ([GOOD], {"use_aggregator": 1}, "use_aggregator must be True or False"),
     ],
     ids=str,
@@ -291,6 +294,15 @@ def test_errors_name_the_column_and_the_query(
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - below
         ndcg.compute_spark(frame_from(rows, LONG), **{**COLUMNS, **options})
     assert str(caught.value).startswith(message)
+
+
+def test_a_column_that_is_no_name_is_refused_in_few_words(ndcg: evaluate.Metric) -> None:
+    for column, got in ((10**5000, "int"), ("x" * 10**6, "'x+'")):
+        with pytest.raises(
+            ValueError, match=f"^prediction must name a column of the DataFrame; got {got}, and"
+        ) as caught:
+            ndcg.compute_spark(frame_from([GOOD], LONG), **{**COLUMNS, "prediction": column})
+        assert len(str(caught.value)) < 300
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,77 @@
+"""What the page makes of what it is given: the columns of its table, and the file of the metric."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from choices import restored
+from views import EXAMPLES, FIRST, HEADERS, metric_file, rows_of, score_ranking, table_of
+
+CHOICES = ("linear", 2, "average", "0", "raise", "gain 0")
+RANKING = [["a", "0", "2"], ["b", "1", "1"]]  # nDCG: 1 / log2(3) = 0.6309
+
+
+def score_of(table: pd.DataFrame) -> str:
+    return str(score_ranking(table, "10", *CHOICES)[0])
+
+
+def test_columns_are_read_by_their_headers_in_any_order() -> None:
+    table = table_of(RANKING)
+    assert "0.6309" in score_of(table)
+    for headers in (["score", "document", "relevance"], ["relevance", "score", "document"]):
+        assert rows_of(table[headers]) == RANKING
+        assert score_of(table[headers]) == score_of(table)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        table_of(RANKING).drop(columns="relevance"),
+        table_of(RANKING).drop(columns="document"),
+        table_of(RANKING).assign(**{"Header 4": ""}),
+        table_of(RANKING).rename(columns={"relevance": "grade"}),
+        table_of(RANKING)[["document", "score", "score"]],
+        pd.DataFrame(RANKING),
+    ],
+    ids=lambda table: ", ".join(map(str, table.columns)),
+)
+def test_a_table_of_other_columns_has_no_score(table: pd.DataFrame) -> None:
+    found = ", ".join(map(str, table.columns))
+    score, *others = score_ranking(table, "10", *CHOICES)
+    assert f"The table must have the columns document, relevance, score; it has {found}." in score
+    assert others == [None] * 7
+
+
+@pytest.mark.parametrize(
+    "ranking",
+    ['[["a",1]]', '[["a",1,2,3]]', "[[]]", '{"a":1}', "[" + ",".join(['["a",1,2]'] * 501) + "]"],
+    ids=lambda text: text[:20],
+)
+def test_a_link_whose_rows_are_no_documents_is_not_read(ranking: str) -> None:
+    found, unread = restored({"ranking": ranking}, EXAMPLES[FIRST])
+    assert unread == ["ranking"]
+    assert found[0] == EXAMPLES[FIRST]
+    assert len(HEADERS) == 3
+
+
+MENTIONS: dict[str, Any] = {
+    "a.py": 'TEXT = "class NDCG(evaluate.Metric):"\n',
+    "b.py": "# class NDCG(evaluate.Metric):\n",
+    "c.py": "class Metrics:\n    class NDCG(int):\n        pass\n",
+    "d.py": "class NDCGAtK(int):\n    pass\n",
+}
+
+
+@pytest.mark.parametrize("name", ["ndcg.py", "0.py", "zz.py"])
+def test_the_metric_is_the_file_that_defines_its_class(tmp_path: Path, name: str) -> None:
+    for other, text in MENTIONS.items():
+        (tmp_path / other).write_text(text)
+    with pytest.raises(RuntimeError, match="one file that defines the class NDCG; it holds none"):
+        metric_file(tmp_path)
+    (tmp_path / name).write_text("class NDCG(object):\n    pass\n")
+    assert metric_file(tmp_path) == tmp_path / name
+    (tmp_path / "copy.py").write_text("class NDCG:\n    pass\n")
+    with pytest.raises(RuntimeError, match=r"it holds .*copy\.py"):
+        metric_file(tmp_path)
