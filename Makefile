@@ -23,8 +23,8 @@ test: .venv/test.done ## run the tests
 test-oldest: .venv-oldest/test.done ## run them on Python 3.10 with the oldest libraries that requirements.txt allows
 	@HF_HUB_OFFLINE=1 .venv-oldest/bin/python -m pytest -n 3 --dist loadgroup
 
-fuzz: .venv/test.done ## score random rankings in every form for MINUTES=10, next to a slow reference
-	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/test_fuzz.py
+fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
+	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/test_fuzz*.py
 
 check: .venv/check.done ## the gate: lint, format, types, tests
 	$(BIN)/ruff check .
