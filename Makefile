@@ -28,8 +28,8 @@ test-oldest: .venv-oldest/test.done ## run all tests on Python 3.11 with the old
 test-newest: .venv-newest/test.done ## run them on Python 3.13 with the newest libraries, without PyTorch
 	@$(PYTEST)
 
-fuzz: .venv/test.done ## score random rankings in every form for MINUTES=10, next to a slow reference
-	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/test_fuzz.py
+fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
+	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/test_fuzz*.py
 
 check: .venv/check.done ## the gate: lint, format, types, all tests: 8 minutes
 	$(BIN)/ruff check .

@@ -63,14 +63,18 @@ def read_columns(path: str | os.PathLike[str], kind: str) -> Columns:
     path = os.fsdecode(path)
     tables: list[pa.Table] = []
     skipped = [np.empty(0, np.int64)]  # numbers of the lines that are no rows
-    rows, problem = 0, ""
+    rows = lines = 0
+    problem = ""
     for chunk in _chunks(path):
         text, blank, problem = _plain(chunk)
-        skipped.append(blank + rows + sum(map(len, skipped)))
+        if len(blank):
+            skipped.append(lines + blank)
         if text:
             table, refused = _parse(text, kind)
             tables.append(table)
             rows, problem = rows + len(table), refused or problem
+            lines += len(table)
+        lines += len(blank)
         if problem:
             break
 
@@ -185,7 +189,8 @@ def _chunks(path: str) -> Iterator[bytes]:
                 if len(data) - end > LINE + 1:  # and a carriage return
                     end = len(data)
                 rest = data[end:]
-                yield data[:end]
+                if end:
+                    yield data[:end]
             yield rest
     except OSError as error:
         if error.filename is not None:
@@ -263,9 +268,12 @@ def _parse_rows(text: bytes, kind: str) -> pa.Table:
     types = {"query": QUERY, "document": pa.string(), value: pa.float64()}
     if not text:
         return pa.schema(types).empty_table()
+    if text.startswith(BYTE_ORDER_MARK):
+        text = BYTE_ORDER_MARK + text  # Arrow takes one off, also in the middle of a file
+    longest = len(BYTE_ORDER_MARK) + LINE + 1  # with the end of the line
     return pa.csv.read_csv(
         pa.BufferReader(text),
-        read_options=pa.csv.ReadOptions(column_names=COLUMNS[kind], block_size=LINE + 1),  # a line and its end
+        read_options=pa.csv.ReadOptions(column_names=COLUMNS[kind], block_size=longest),
         parse_options=pa.csv.ParseOptions(delimiter=" ", quote_char=False),
         convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
     )

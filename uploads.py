@@ -203,18 +203,20 @@ def _table(path: str, suffix: str) -> pa.Table:
                 raise UploadError(f"unpacked it has more than {UNPACKED // 1_000_000} MB; upload a part of it")
         return pa.Table.from_batches(batches, file.schema_arrow)
     delimiter = "\t" if suffix == ".tsv" else ","
-    with _open(path) as file:
-        head = io.StringIO(file.read(1 << 20).decode("utf-8", "replace"), newline="")
-    _check_columns(next((row for row in csv.reader(head, delimiter=delimiter) if row), []))
     _check_rows(_lines(path) - 1)
-    options = pa.csv.ParseOptions(delimiter=delimiter)
     with _open(path) as file:
-        names = pa.csv.open_csv(file, parse_options=options).schema.names
+        content = file.read()
+    head = io.StringIO(content[: 1 << 20].decode("utf-8-sig", "replace"), newline="")
+    names = next((row for row in csv.reader(head, delimiter=delimiter) if row), [])
+    _check_columns(names)
     # ids are text, whatever they look like
     as_text = {name: pa.string() for name in names if name.strip().lower() in IDS}
-    with _open(path) as file:
-        how = pa.csv.ConvertOptions(column_types=as_text)
-        return pa.csv.read_csv(file, parse_options=options, convert_options=how)
+    return pa.csv.read_csv(
+        pa.BufferReader(content),
+        read_options=pa.csv.ReadOptions(block_size=max(len(content), 1)),  # a line may be as long as the file
+        parse_options=pa.csv.ParseOptions(delimiter=delimiter),
+        convert_options=pa.csv.ConvertOptions(column_types=as_text),
+    )
 
 
 def _check_columns(names: list[str]) -> None:

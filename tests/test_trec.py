@@ -177,6 +177,18 @@ def test_ids_are_text_whatever_they_look_like(write: Callable[..., Path], kind: 
     assert READERS[kind](path) == {query: dict.fromkeys(IDS, 1) for query in IDS}
 
 
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 26])
+def test_a_byte_order_mark_is_taken_off_a_file_and_not_off_ids(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(trec, "CHUNK", chunk)
+    marked = "\ufeffq"
+    path = write("\ufeff" + "".join(line("run", query) + "\n" for query in ("q", marked, "p", "\ufeff" + marked)))
+    assert trec.read_run(path) == {query: {"d": 1.0} for query in ("q", marked, "p", "\ufeff" + marked)}
+    path = write("\ufeff" + line("run", marked))
+    assert trec.read_run(path) == {marked: {"d": 1.0}}
+
+
 SPELLINGS = ["1", "-1", "+1.5", "1.5", ".5", "5.", "-0.25", "1e5", "1E5", "-1.5e-3", "2.5E+10", "1e-400", "5e-324"]
 
 

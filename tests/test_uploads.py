@@ -178,3 +178,15 @@ def test_ids_in_a_table_are_text_whatever_they_look_like(ndcg: evaluate.Metric, 
     assert found == {"007": {"2026-11-21": 1}, "7": {"1.0": 2}}
     (tmp_path / "b.csv").write_text("query_id,prediction,reference\n2026-11-21,1,0\n2026-11-21,2,1\n")
     assert read_columns(str(tmp_path / "b.csv"))["query_ids"] == ["2026-11-21"] * 2
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_a_line_of_a_table_may_be_as_long_as_the_file(ndcg: evaluate.Metric, tmp_path: Path, delimiter: str) -> None:
+    long = "x" * 2_500_000
+    rows = [("query", "document", "score"), ("007", "d", "1"), ("007", long, "2"), ("08", "d", "3")]
+    text = "".join(delimiter.join(row) + "\n" for row in rows)
+    path = tmp_path / ("a.csv" if delimiter == "," else "a.tsv")
+    for content in (text, "\ufeff" + text):
+        path.write_text(content, encoding="utf-8")
+        found = read_upload(str(path), "run", ndcg.read_run)
+        assert found == {"007": {"d": 1, long: 2}, "08": {"d": 3}}
