@@ -10,7 +10,7 @@ import reprlib
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
 from numbers import Integral
@@ -130,15 +130,15 @@ class Batches:
         Raises:
             ValueError: one was added before, or its id is no integer or string.
         """
-        if query_ids is None:
-            ids = pa.nulls(len(predictions))
-        else:
-            ids = query_ids.to_pylist() if isinstance(query_ids, pa.Array) else query_ids
-            ids = pa.array(map(_spelled, ids), pa.large_binary())
-        batch = Batch(pa.table([predictions, references, ids], [*SIDES, "query_id"]), _ids([ids]))
+        ids, column = [], pa.nulls(len(predictions))
+        if query_ids is not None:
+            given = query_ids.to_pylist() if isinstance(query_ids, pa.Array) else query_ids
+            ids = list(map(_spelled, given))
+            column = pa.array(ids, pa.large_binary())
+        batch = Batch(pa.table([predictions, references, column], [*SIDES, "query_id"]), frozenset(ids))
         for added in self._state.ids:
             if again := added & batch.ids:
-                query = next(each for each in ids.to_pylist() if each in again)
+                query = next(each for each in ids if each in again)
                 raise ValueError(f"query {_named(query)} was added before; add all documents of a query in one batch")
         return batch
 
@@ -384,7 +384,7 @@ def _spelled(query: Any) -> bytes:
     """Return an id as bytes that are equal where ids are: hexadecimal digits, or text behind a quotation mark."""
     if isinstance(query, str):
         return b"'" + query.encode("utf-8", "surrogatepass")
-    if isinstance(query, Integral) or (isinstance(query, float) and query.is_integer()):
+    if isinstance(query, (int, Integral)) or (isinstance(query, float) and query.is_integer()):
         return b"%x" % int(query)
     raise ValueError(f"query {SHORTENED.repr(query)}: ids of queries that are added must be integers or strings")
 
@@ -395,16 +395,12 @@ def _named(spelled: bytes) -> str:
     return SHORTENED.repr(query)
 
 
-def _ids(columns: Iterable[pa.Array | pa.ChunkedArray]) -> frozenset[bytes]:
-    """Return the ids in columns; those of queries without ids are null."""
-    return frozenset(chain.from_iterable(each.to_pylist() for each in columns if each.type != pa.null()))
-
-
 def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:
     """Refuse a query that two processes have added."""
     seen = [(0, ids) for ids in own]
     for process, tables in enumerate(rest, 1):
-        ids = _ids(table["query_id"] for table in tables)
+        columns = (table["query_id"] for table in tables)
+        ids = frozenset(chain.from_iterable(each.to_pylist() for each in columns if each.type != pa.null()))
         for other, before in seen:
             if both := before & ids:
                 problem = f"query {_named(min(both))} was added by process {other} and by process {process}"

@@ -5,7 +5,9 @@ import json
 import os
 import resource
 import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ import pyarrow as pa
 import pytest
 from conftest import MetricFactory
 from filelock import FileLock, Timeout
+
+from store import Contents, Store
 
 GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 1]]}
 
@@ -270,6 +274,39 @@ def test_process_0_takes_no_batch_between_reading_and_scoring_those_of_all(pair:
     with pytest.raises(ValueError, match="has read the batches of all processes and not scored them; compute them"):
         first.add_batch(**GOOD)
     assert first.compute(use_aggregator=False) == {"nDCG": pytest.approx([1, 1 / np.log2(3)])}
+
+
+def test_a_process_0_that_never_began_is_an_error_within_the_timeout(fresh_metric: MetricFactory) -> None:
+    second = fresh_metric(num_process=2, process_id=1, timeout=0.1)
+    problem = r"^not all of the 2 processes have begun within 0\.1 seconds; .*: process 0 has not, or has died"
+    with pytest.raises(ValueError, match=problem):
+        second.compute(**GOOD)
+    assert len(second) == 0
+
+
+def test_a_process_that_died_before_it_emptied_its_file_has_not_begun(pair: Any, tmp_path: Path) -> None:
+    """A killed run left a whole file; in the next, the process is killed between its lock and its file."""
+    first, second = pair
+    left = Store(second._file(1).path)
+    left.finish(left.add(Contents(), pa.table({"predictions": [[1.0]], "references": [[1.0]], "query_id": [None]})))
+    first.timeout = 0.2
+    problem = r"^not all of the 2 processes have begun .*: process 1 has not, or has died"
+    with FileLock(second._file(1).lock.lock_file), pytest.raises(ValueError, match=problem):
+        first.add_batch(**GOOD)
+    assert len(first) == 0
+
+
+def test_processes_that_begin_together_meet_process_0_and_not_each_other(fresh_metric: MetricFactory) -> None:
+    """Each looks for process 0's lock; none may take another's look for it."""
+    others = [fresh_metric(num_process=4, process_id=each, timeout=20) for each in (1, 2, 3)]
+    first = fresh_metric(num_process=4, timeout=20)
+    with ThreadPoolExecutor(3) as pool:
+        for round_ in range(3):
+            handed_over = [pool.submit(each.compute, predictions=[[1.0]], references=[[1]]) for each in others]
+            time.sleep(0.2)
+            assert not any(each.done() for each in handed_over), round_
+            assert first.compute(use_aggregator=False) == {"nDCG": [1.0] * 3}
+            assert [each.result() for each in handed_over] == [None] * 3
 
 
 # Forks
