@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from .batches import Writer, read_batches
 from .conventions import CONVENTIONS
-from .rankings import Columns, Rankings, parts, plain, read, to_arrow
+from .rankings import Columns, Rankings, is_query, number, parts, plain, read, settled, shown, to_arrow, without_padding
 from .report import Comparison, Pair, Report, Resampling, Score
 from .scoring import MEASURES, TIES, Gain, InvalidRankingError, check_queries, score_queries
 from .significance import Intervals, bootstrap, differences, holm, paired_tests
@@ -94,13 +94,16 @@ Args:
     ties: `"average"` (default; the expectation over all orders of tied documents), `"first"`
         or `"last"` (the one first or last in the input ranks first), `"best"` or `"worst"`
         (the order that scores highest or lowest), `"docid"` (as trec_eval: descending document
-        ids, and where there are none the last in the input first).
+        ids; lists by position have none, so the last in the input ranks first; flat inputs with
+        `query_ids` are refused if a tie would decide and `document_ids` are missing).
     zero_division (`float`): nDCG of a query with nothing relevant; default 0.0. `nan` leaves
         such queries out of the mean.
     negative_relevance: `"raise"` (default), `"clip"` (gain 0) or `"keep"`.
     judged_only (`bool`): leave out documents that were not judged before ranking; default False.
     ignore_index: the reference that marks padding, for instance -100; default: none.
     query_ids: for flat predictions and references, the id of each document's query.
+    document_ids: with `query_ids`, the id of each document, for `ties="docid"`; a document that
+        a query has twice is refused.
     use_aggregator (`bool`): the mean over queries (default) or, if False, a list with one
         value per query.
     engine: `"numpy"` (default) or `"sklearn"`, which hands the batch to
@@ -199,10 +202,12 @@ class Options:
         }
         for name, value in foreign.items():
             if engine == "sklearn" and value is not None:
-                raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {value!r}')
+                raise ValueError(
+                    f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}'
+                )
         if _flag("ignore_ties", ignore_ties) and ties not in (None, "last"):
             raise ValueError(
-                f'ignore_ties=True means ties="last", but ties={ties!r} was given too; give one of the two'
+                f'ignore_ties=True means ties="last", but ties={shown(ties)} was given too; give one of the two'
             )
         chosen = CONVENTIONS[convention]
         if ties is None:
@@ -277,7 +282,7 @@ def _is_real(value: Any) -> bool:
 
 def _cutoff(k: Any) -> int | None:
     if k is not None and (not _is_real(k) or not isinstance(k, Integral) or int(k) < 1):
-        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {k!r}")
+        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {shown(k)}")
     return None if k is None else int(k)
 
 
@@ -288,33 +293,35 @@ def _choice(name: str, value: Any, choices: Sequence[str]) -> str:
         near = [by_name[name] for name in difflib.get_close_matches(wrong, by_name, 1, 0.6)]
         allowed = ", ".join(f'"{choice}"' for choice in choices)
         hint = f'; did you mean "{near[0]}"?' if near else ""
-        raise ValueError(f"{name} must be one of {allowed}; got {value!r}{hint}")
+        raise ValueError(f"{name} must be one of {allowed}; got {shown(value)}{hint}")
     return str(value)
 
 
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {value!r}")
+        raise ValueError(f"{name} must be True or False; got {shown(value)}")
     return bool(value)
 
 
 def _log_base(value: Any) -> float:
     if not _is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
-        raise ValueError(f"log_base must be a positive number other than 1; got {value!r}")
+        raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
     return float(value)
 
 
 def _zero_division(value: Any) -> float:
     if not _is_real(value) or math.isinf(float(value)):
         meaning = "a finite number, or nan to leave queries with nothing relevant out of the mean"
-        raise ValueError(f"zero_division must be {meaning}; got {value!r}")
+        raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
     return float(value)
 
 
 def _ignore_index(value: Any) -> float | None:
     if value is not None and (not _is_real(value) or not math.isfinite(value)):
-        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {value!r}")
-    return None if value is None else value
+        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {shown(value)}")
+    if value is None or isinstance(value, Integral):
+        return None if value is None else int(value)
+    return float(value)
 
 
 def _gain(value: Any) -> Gain:
@@ -327,7 +334,7 @@ def _gain(value: Any) -> Gain:
     table = np.array(value, np.float64) if sequence and all(map(_is_real, value)) else np.empty(0)
     if not table.size or not np.isfinite(table).all():
         meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
-        raise ValueError(f"gain must be {meaning}; got {value!r}")
+        raise ValueError(f"gain must be {meaning}; got {shown(value)}")
     return table
 
 
@@ -351,7 +358,7 @@ def _gain_name(gain: Gain) -> str:
             except Exception as error:  # noqa: BLE001 - whatever it is, this label has no gain
                 gains.append(type(error).__name__)
     if not answered:
-        raise ValueError(f"gain {gain!r} knows none of the labels 0, 1, 2, ... by which a signature names it")
+        raise ValueError(f"gain {shown(gain)} knows none of the labels 0, 1, 2, ... by which a signature names it")
     return f"function#{hashlib.sha256(' '.join(gains).encode()).hexdigest()[:8]}"
 
 
@@ -362,6 +369,7 @@ def ndcg_score(
     sample_weight: Any = None,
     query_ids: Any = None,
     use_aggregator: bool = True,
+    document_ids: Any = None,
 ) -> dict[str, float | list[float]]:
     """`sklearn.metrics.ndcg_score` for rankings of any form, every measure and cutoff.
 
@@ -371,7 +379,7 @@ def ndcg_score(
     Raises:
         ValueError: names the argument, query and position at fault.
     """
-    values = _values(references, predictions, options, query_ids)
+    values = _values(references, predictions, options, query_ids, document_ids)
     weight = None if sample_weight is None else _weights(sample_weight, len(next(iter(values.values()))))
     if not use_aggregator:
         return {name: each.tolist() for name, each in values.items()}
@@ -379,7 +387,7 @@ def ndcg_score(
 
 
 def _values(
-    references: Any, predictions: Any, options: Options, query_ids: Any = None
+    references: Any, predictions: Any, options: Options, query_ids: Any = None, document_ids: Any = None
 ) -> dict[str, NDArray[np.float64]]:
     """Under the name of each result the values of all queries."""
 
@@ -387,7 +395,7 @@ def _values(
         scored = score_queries(**part.arrays(), **options.scoring)
         return {name: scored[measure][row] for name, measure, row in options.names()}
 
-    return _by_query(references, predictions, options, query_ids, score)
+    return _by_query(references, predictions, options, query_ids, document_ids, score)
 
 
 def _by_query(
@@ -395,6 +403,7 @@ def _by_query(
     predictions: Any,
     options: Options,
     query_ids: Any,
+    document_ids: Any,
     describe: Callable[[Rankings], dict[str, NDArray[Any]]],
 ) -> dict[str, NDArray[Any]]:
     """What there is to say of each query, part by part of the input: columns by name."""
@@ -402,9 +411,8 @@ def _by_query(
     queries = 0
     bar = None
     with ExitStack() as until_done:
-        for part in parts(
-            _from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids, **options.reading
-        ):
+        sides = _from_file(predictions, "run"), _from_file(references, "qrels")
+        for part in parts(*sides, query_ids=query_ids, document_ids=document_ids, **options.reading):
             if described and bar is None:
                 bar = until_done.enter_context(_progress(len(predictions), "Scoring", " queries", initial=queries))
             with _Places(part, queries):
@@ -417,7 +425,9 @@ def _by_query(
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
-def _details(references: Any, predictions: Any, options: Options, query_ids: Any = None) -> dict[str, NDArray[Any]]:
+def _details(
+    references: Any, predictions: Any, options: Options, query_ids: Any = None, document_ids: Any = None
+) -> dict[str, NDArray[Any]]:
     """The columns of a report's table of queries; `query` only where they have ids, `ideal` to know the empty ones."""
 
     def describe(part: Rankings) -> dict[str, NDArray[Any]]:
@@ -444,7 +454,7 @@ def _details(references: Any, predictions: Any, options: Options, query_ids: Any
         columns["ideal"] = (scored["IDCG"] * math.copysign(1, math.log(options.log_base))).max(axis=0)
         return columns
 
-    return _by_query(references, predictions, options, query_ids, describe)
+    return _by_query(references, predictions, options, query_ids, document_ids, describe)
 
 
 def _at(name: str, k: int | None) -> str:
@@ -525,7 +535,7 @@ def _system_names(systems: Any, baseline: Any) -> list[str]:
     for name in systems:
         if not isinstance(name, str) or not name.isprintable() or name in ("", "query", "difference"):
             problem = 'must be a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"systems: a name {problem}; got {name!r}")
+            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
     if baseline is not None:
         _choice("baseline", baseline, tuple(systems))
     return list(systems)
@@ -547,22 +557,22 @@ def _same_queries(rankings: dict[str, Any], references: Any) -> None:
         if lacking := set().union(*ranked.values()) - own:
             query = min(lacking, key=str)
             other = next(each for each, theirs in ranked.items() if query in theirs)
-            problem = f"no ranking for query {query!r}, which {other!r} has ({len(lacking)} such queries)"
+            problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
             hint = (
                 "if it retrieved nothing there, give it an empty ranking, {} (read_run makes a mapping of a file), "
                 "or leave the query out of the references"
             )
-            raise ValueError(f"systems[{name!r}]: {problem}; {hint}")
+            raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
 
 
 def _of_system(
-    name: str, predictions: Any, references: Any, options: Options, query_ids: Any
+    name: str, predictions: Any, references: Any, options: Options, query_ids: Any, document_ids: Any
 ) -> dict[str, NDArray[Any]]:
     """The details of one of several systems."""
     try:
-        return _details(references, predictions, options, query_ids)
+        return _details(references, predictions, options, query_ids, document_ids)
     except ValueError as error:
-        raise ValueError(f"systems[{name!r}]: {error}") from None
+        raise ValueError(f"systems[{shown(name)}]: {error}") from None
 
 
 def _scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -579,10 +589,10 @@ def _progress(total: int, doing: str = "Resampling", unit: str = " resamples", i
 
 def _resampling(confidence: Any, resamples: Any, seed: Any) -> Resampling:
     if not _is_real(confidence) or not 0 < float(confidence) < 1:
-        raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {confidence!r}")
+        raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {shown(confidence)}")
     for name, value, least in (("resamples", resamples, 2), ("seed", seed, 0)):
         if not _is_real(value) or not isinstance(value, Integral) or int(value) < least:
-            raise ValueError(f"{name} must be an integer, at least {least}; got {value!r}")
+            raise ValueError(f"{name} must be an integer, at least {least}; got {shown(value)}")
     return Resampling(float(confidence), int(resamples), int(seed))
 
 
@@ -601,16 +611,22 @@ def _from_file(side: Any, kind: str, argument: str = "") -> Any:
 
 
 def _widest(schemas: list[pa.Schema]) -> pa.Schema:
-    """Lists of float64 where one of the schemas has these, of float32 elsewhere."""
-    wide = [pa.list_(pa.float64()) in (schema.field(name).type for schema in schemas) for name in schemas[0].names]
-    kinds = [pa.list_(pa.float64() if each else pa.float32()) for each in wide]
-    return pa.schema(list(zip(schemas[0].names, kinds, strict=True)))
+    """Lists of the one type that all schemas have; of float64 where one of several has these, of float32 elsewhere."""
+    fields = []
+    for name in schemas[0].names:
+        kinds = {schema.field(name).type for schema in schemas}
+        wide = pa.float64() if pa.list_(pa.float64()) in kinds else pa.float32()
+        fields.append((name, kinds.pop() if len(kinds) == 1 else pa.list_(wide)))
+    return pa.schema(fields)
 
 
-def _together(tables: list[pa.Table]) -> pa.Table:
-    """Tables as one; where their numbers are of different widths, in the wider."""
+def _together(tables: list[pa.Table], ignore_index: float | None) -> pa.Table:
+    """Tables as one; where their numbers are of different types, in the wider, the padding left out before."""
     schema = _widest([table.schema for table in tables if table.num_rows] or [tables[0].schema])
-    return pa.concat_tables(table.cast(schema) for table in tables)
+    return pa.concat_tables(
+        (table if ignore_index is None or table.schema == schema else without_padding(table, ignore_index)).cast(schema)
+        for table in tables
+    )
 
 
 class _Held(NamedTuple):
@@ -648,16 +664,22 @@ class _Places:
 
 def _weights(sample_weight: Any, queries: int) -> NDArray[np.float64]:
     """The weights, scaled to at most 1 so that no sum of them overflows."""
-    if isinstance(sample_weight, Mapping):
+    if is_query(sample_weight):
+        kind = type(sample_weight).__name__
+        problem = "whose rows may come in another order than the queries; give a column of the table with the rankings"
+        raise ValueError(f"sample_weight: is a query of its own ({kind}), {problem}")
+    weights = plain("sample_weight", sample_weight)
+    if isinstance(weights, Mapping):
         raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
-    weights = sample_weight if isinstance(sample_weight, (list, tuple)) else np.asanyarray(sample_weight)
+    weights = weights if isinstance(weights, (list, tuple)) else np.asanyarray(weights)
     found = f"shape {np.shape(weights)}" if isinstance(weights, np.ndarray) and weights.ndim != 1 else len(weights)
     if found != queries:
         raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {found}")
-    plain = isinstance(weights, np.ndarray) and weights.dtype.kind in "biuf" and not np.ma.is_masked(weights)
-    for query, value in enumerate(() if plain else weights):
-        if not _is_real(value) and not isinstance(value, (bool, np.bool_)):
-            raise ValueError(f"sample_weight: query {query}: must be a number; got {value!r}")
+    if not isinstance(weights, np.ndarray) or weights.dtype.kind not in "biuf" or np.ma.is_masked(weights):
+        given, weights = weights, list(map(number, weights))
+        for query, value in enumerate(weights):
+            if not _is_real(value) and not isinstance(value, (bool, np.bool_)):
+                raise ValueError(f"sample_weight: query {query}: must be a number; got {shown(given[query])}")
     weight = np.asarray(weights, np.float64)
     invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
     if invalid.size:
@@ -684,18 +706,30 @@ def _mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | 
 
 
 def _ndcg_score_of_sklearn(
-    references: Any, predictions: Any, options: Options, sample_weight: Any = None, query_ids: Any = None
+    references: Any,
+    predictions: Any,
+    options: Options,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
 ) -> dict[str, float | list[float]]:
     """What `sklearn.metrics.ndcg_score` itself answers."""
     try:
         from sklearn.metrics import ndcg_score as sklearn_ndcg_score
     except ImportError:
         raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn') from None
-    predictions, references, query_ids = plain(predictions), plain(references), plain(query_ids)
-    ndcg_score(references, predictions, options, sample_weight, query_ids)  # refuses what no engine can score
+    predictions, references, query_ids, document_ids = settled(
+        predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
+    )
+    # refuses what no engine can score
+    ndcg_score(references, predictions, options, sample_weight, query_ids, document_ids=document_ids)
     rankings = read(_from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids)
     if rankings.judged is not None or rankings.retrieved is not None:
         raise ValueError('engine="sklearn": scikit-learn has no place for None or masked values')
+    sample_weight = plain("sample_weight", sample_weight)
+    sample_weight = (
+        [number(each) for each in sample_weight] if isinstance(sample_weight, (list, tuple)) else sample_weight
+    )
     relevance, score = rankings.relevance, rankings.score
     if rankings.offsets is not None:
         lengths = np.diff(rankings.offsets)
@@ -777,14 +811,20 @@ class NDCG(evaluate.Metric):
         return self._held.queries + (len(self.writer) if waiting else 0)
 
     def add_batch(
-        self, *, predictions: Any = None, references: Any = None, query_ids: Any = None, ignore_index: Any = None
+        self,
+        *,
+        predictions: Any = None,
+        references: Any = None,
+        query_ids: Any = None,
+        ignore_index: Any = None,
+        document_ids: Any = None,
     ) -> None:
         """Add whole queries, to be scored by a later `compute`. A refused batch adds nothing.
 
         A query that was added before, by its id, is refused: its documents belong into one batch.
         """
         with self._alone():
-            self._write(*self._table(predictions, references, query_ids, _ignore_index(ignore_index)))
+            self._write(*self._table(predictions, references, query_ids, _ignore_index(ignore_index), document_ids))
 
     def add(
         self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
@@ -820,6 +860,7 @@ class NDCG(evaluate.Metric):
         query_ids: Any = None,
         use_aggregator: bool = True,
         engine: str = "numpy",
+        document_ids: Any = None,
     ) -> dict[str, float | list[float]] | None:
         """Score the queries given and those added before.
 
@@ -842,22 +883,36 @@ class NDCG(evaluate.Metric):
             engine=engine,
         )
         how = {"options": options, "sample_weight": sample_weight, "use_aggregator": use_aggregator, "engine": engine}
-        return self._over_all(predictions, references, query_ids, options, partial(self._compute, **how))
+        score = partial(self._compute, **how)
+        return self._over_all(predictions, references, query_ids, options, score, document_ids)
 
     def _over_all(
-        self, predictions: Any, references: Any, query_ids: Any, options: Options, score: Callable[..., Result]
+        self,
+        predictions: Any,
+        references: Any,
+        query_ids: Any,
+        options: Options,
+        score: Callable[..., Result],
+        document_ids: Any = None,
     ) -> Result | None:
         """What `score` makes of the queries given and those added before; None in processes other than 0."""
         given = predictions is not None or references is not None
-        if query_ids is not None and not given:
-            raise ValueError("query_ids without predictions and references: give them to add_batch with the batch")
+        for name, ids in (("query_ids", query_ids), ("document_ids", document_ids)):
+            if ids is not None and not given:
+                raise ValueError(f"{name} without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
-            return score(predictions, references, query_ids=query_ids)
+            return score(predictions, references, query_ids=query_ids, document_ids=document_ids)
         with self._alone():
-            return self._over_batches(predictions, references, query_ids, options, score)
+            return self._over_batches(predictions, references, query_ids, options, score, document_ids)
 
     def _over_batches(
-        self, predictions: Any, references: Any, query_ids: Any, options: Options, score: Callable[..., Result]
+        self,
+        predictions: Any,
+        references: Any,
+        query_ids: Any,
+        options: Options,
+        score: Callable[..., Result],
+        document_ids: Any,
     ) -> Result | None:
         """The same where there are batches or other processes."""
         given = predictions is not None or references is not None
@@ -867,7 +922,7 @@ class NDCG(evaluate.Metric):
             raise ValueError(f'ties="docid": {problem}; {hint}')
         table, ids = self.features.arrow_schema.empty_table(), np.empty(0, np.int64)
         if given:
-            table, ids = self._table(predictions, references, query_ids, options.ignore_index)
+            table, ids = self._table(predictions, references, query_ids, options.ignore_index, document_ids)
         if self.num_process > 1 and not self._held.files:
             if table.num_rows:  # refused here, it is not yet among the others' queries
                 _values(table["references"], table["predictions"], options)
@@ -881,7 +936,7 @@ class NDCG(evaluate.Metric):
         if not given and not self._holds_batches():
             raise ValueError("there is nothing to score: give predictions and references, or add batches before")
         self._collect()
-        queries = _together([*self._held.added, table, *self._held.rest])
+        queries = _together([*self._held.added, table, *self._held.rest], options.ignore_index)
         try:
             result = score(queries["predictions"], queries["references"])
         except ValueError as error:
@@ -901,10 +956,11 @@ class NDCG(evaluate.Metric):
         use_aggregator: bool = True,
         engine: str = "numpy",
         query_ids: Any = None,
+        document_ids: Any = None,
     ) -> dict[str, float | list[float]]:
         if engine == "sklearn":
-            return _ndcg_score_of_sklearn(references, predictions, options, sample_weight, query_ids)
-        return ndcg_score(references, predictions, options, sample_weight, query_ids, use_aggregator)
+            return _ndcg_score_of_sklearn(references, predictions, options, sample_weight, query_ids, document_ids)
+        return ndcg_score(references, predictions, options, sample_weight, query_ids, use_aggregator, document_ids)
 
     def report(
         self,
@@ -917,6 +973,7 @@ class NDCG(evaluate.Metric):
         confidence: float = 0.95,
         resamples: int = 10_000,
         seed: int = 0,
+        document_ids: Any = None,
         **options: Any,
     ) -> Report | None:
         """Score as `compute` does, and say how sure the scores are and what they rest on.
@@ -931,6 +988,7 @@ class NDCG(evaluate.Metric):
             confidence: of the intervals, between 0 and 1.
             resamples: how often the bootstrap draws the queries anew.
             seed: of the random numbers; the same seed gives the same report.
+            document_ids: with `query_ids`.
             **options: of `compute`, but `use_aggregator` and `engine`.
 
         Returns:
@@ -950,8 +1008,8 @@ class NDCG(evaluate.Metric):
         parsed = _reported("report", k, options)
         signature = self.signature(k, sample_weight=sample_weight, **options)
 
-        def score(predictions: Any, references: Any, query_ids: Any = None) -> Report:
-            columns = _details(references, predictions, parsed, query_ids)
+        def score(predictions: Any, references: Any, query_ids: Any = None, document_ids: Any = None) -> Report:
+            columns = _details(references, predictions, parsed, query_ids, document_ids)
             queries = len(columns["ideal"])
             weight = None if sample_weight is None else _weights(sample_weight, queries)
             values, scale = _scaled(np.stack([[columns[name] for name, _, _ in parsed.names()]]))
@@ -971,7 +1029,7 @@ class NDCG(evaluate.Metric):
                 notes=_notes([columns], parsed),
             )
 
-        return self._over_all(predictions, references, query_ids, parsed, score)
+        return self._over_all(predictions, references, query_ids, parsed, score, document_ids)
 
     def compare(
         self,
@@ -985,6 +1043,7 @@ class NDCG(evaluate.Metric):
         confidence: float = 0.95,
         resamples: int = 10_000,
         seed: int = 0,
+        document_ids: Any = None,
         **options: Any,
     ) -> Comparison:
         """Which of several systems ranks better on the same queries, and how sure that is.
@@ -1003,6 +1062,7 @@ class NDCG(evaluate.Metric):
             confidence: of the intervals, between 0 and 1.
             resamples: how often queries are drawn, and exchanged between systems.
             seed: of the random numbers; the same seed gives the same comparison.
+            document_ids: with `query_ids`.
             **options: of `compute`, but `use_aggregator` and `engine`.
 
         Raises:
@@ -1020,11 +1080,17 @@ class NDCG(evaluate.Metric):
         resampling = _resampling(confidence, resamples, seed)
         parsed = _reported("compare", k, options)
         names = _system_names(systems, baseline)
-        references = plain(_from_file(references, "qrels"))
-        query_ids = plain(query_ids)
-        rankings = {name: _from_file(systems[name], "run", f"systems[{name!r}]") for name in names}
+        runs = {
+            f"systems[{shown(name)}]": _from_file(systems[name], "run", f"systems[{shown(name)}]") for name in names
+        }
+        references, query_ids, document_ids, *runs_read = settled(
+            references=_from_file(references, "qrels"), query_ids=query_ids, document_ids=document_ids, **runs
+        )
+        rankings = dict(zip(names, runs_read, strict=True))
         _same_queries(rankings, references)
-        described = {name: _of_system(name, rankings[name], references, parsed, query_ids) for name in names}
+        described = {
+            name: _of_system(name, rankings[name], references, parsed, query_ids, document_ids) for name in names
+        }
         table = {name: _table(columns) for name, columns in described.items()}
         queries = len(next(iter(described.values()))["ideal"])
         weight = None if sample_weight is None else _weights(sample_weight, queries)
@@ -1232,14 +1298,20 @@ class NDCG(evaluate.Metric):
         return bool(self._held.files or self._held.added) or self.writer is not None
 
     def _table(
-        self, predictions: Any, references: Any, query_ids: Any = None, ignore_index: float | None = None
+        self,
+        predictions: Any,
+        references: Any,
+        query_ids: Any = None,
+        ignore_index: float | None = None,
+        document_ids: Any = None,
     ) -> tuple[pa.Table, NDArray[np.int64]]:
         """The queries as Arrow lists, if they can be scored, and numbers for their ids, ascending."""
         for name, values in (("predictions", predictions), ("references", references)):
             if values is None:
                 raise ValueError(f"{name} are missing; give predictions and references together")
         predictions, references = _from_file(predictions, "run"), _from_file(references, "qrels")
-        rankings = read(predictions, references, query_ids=query_ids, ignore_index=ignore_index)
+        ids_of_rows = {"query_ids": query_ids, "document_ids": document_ids}
+        rankings = read(predictions, references, **ids_of_rows, ignore_index=ignore_index)
         with _Places(rankings):
             check_queries(**rankings.arrays())
         numbers = np.empty(0, np.int64)
@@ -1251,7 +1323,9 @@ class NDCG(evaluate.Metric):
             for added in self._added_ids:
                 if (again := np.isin(numbers, added)).any():
                     query = ids[int(again.argmax())]
-                    raise ValueError(f"query {query!r} was added before; add all documents of a query in one batch")
+                    raise ValueError(
+                        f"query {shown(query)} was added before; add all documents of a query in one batch"
+                    )
         table = pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))
         return table, np.sort(numbers)
 
