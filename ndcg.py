@@ -858,9 +858,9 @@ class NDCG(evaluate.Metric):
         judged_only: bool = False,
         ignore_index: float | None = None,
         query_ids: Any = None,
+        document_ids: Any = None,
         use_aggregator: bool = True,
         engine: str = "numpy",
-        document_ids: Any = None,
     ) -> dict[str, float | list[float]] | None:
         """Score the queries given and those added before.
 
@@ -970,10 +970,10 @@ class NDCG(evaluate.Metric):
         k: Any = None,
         sample_weight: Any = None,
         query_ids: Any = None,
+        document_ids: Any = None,
         confidence: float = 0.95,
         resamples: int = 10_000,
         seed: int = 0,
-        document_ids: Any = None,
         **options: Any,
     ) -> Report | None:
         """Score as `compute` does, and say how sure the scores are and what they rest on.
@@ -985,10 +985,10 @@ class NDCG(evaluate.Metric):
             k: the cutoff or cutoffs.
             sample_weight: one weight per query for the mean.
             query_ids: for flat predictions and references.
+            document_ids: with `query_ids`.
             confidence: of the intervals, between 0 and 1.
             resamples: how often the bootstrap draws the queries anew.
             seed: of the random numbers; the same seed gives the same report.
-            document_ids: with `query_ids`.
             **options: of `compute`, but `use_aggregator` and `engine`.
 
         Returns:
@@ -1040,10 +1040,10 @@ class NDCG(evaluate.Metric):
         baseline: str | None = None,
         sample_weight: Any = None,
         query_ids: Any = None,
+        document_ids: Any = None,
         confidence: float = 0.95,
         resamples: int = 10_000,
         seed: int = 0,
-        document_ids: Any = None,
         **options: Any,
     ) -> Comparison:
         """Which of several systems ranks better on the same queries, and how sure that is.
@@ -1059,10 +1059,10 @@ class NDCG(evaluate.Metric):
             baseline: the system to compare all others with; None for each with each.
             sample_weight: one weight per query for the means.
             query_ids: for flat predictions and references.
+            document_ids: with `query_ids`.
             confidence: of the intervals, between 0 and 1.
             resamples: how often queries are drawn, and exchanged between systems.
             seed: of the random numbers; the same seed gives the same comparison.
-            document_ids: with `query_ids`.
             **options: of `compute`, but `use_aggregator` and `engine`.
 
         Raises:

@@ -420,7 +420,7 @@ def _converted(values: Any) -> Any:
         return values.numpy(force=True)
     if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
         return _converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
-    if isinstance(values, Sequence) and hasattr(values, "column_name"):  # a column of datasets
+    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of datasets
         source = values.source
         if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
             return type(values)(source.with_format("arrow"), values.column_name)[:]
@@ -687,7 +687,7 @@ def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
 def _flat(predictions: Any, references: Any, query_ids: Any, document_ids: Any, by_docid: bool) -> Rankings:
     """Rows grouped by query; of a query they keep their order, but for ties by document ids."""
     codes, ids = _codes("query_ids", query_ids)
-    document, documents = (None, None) if document_ids is None else _codes("document_ids", document_ids)
+    document, documents = (None, ids) if document_ids is None else _codes("document_ids", document_ids)
 
     def row_of(_: int, row: int | None) -> str:
         query = f"query {shown(ids[int(codes[row])].as_py())}, " if row is not None and row < len(codes) else ""

@@ -1290,7 +1290,7 @@ def test_padding_is_compared_in_the_type_of_the_references(
         references = np.array(padded(LEFT_OUT_RELEVANCES, ignore_index)).astype(dtype)
     expected = of_lists(ndcg, LEFT_OUT_SCORES, LEFT_OUT_RELEVANCES)
     predictions = padded(LEFT_OUT_SCORES, 3.0)
-    assert values(ndcg, predictions=predictions, references=references, ignore_index=float(ignore_index)) == expected
+    assert values(ndcg, predictions=predictions, references=references, ignore_index=ignore_index) == expected
 
 
 @pytest.mark.parametrize("first", [np.float16, np.float32, np.float64])
