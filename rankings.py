@@ -890,9 +890,8 @@ def _mappings(
         missing = [document for document in judged if document not in run]
         scores.extend(repeat(0, len(missing)))
         relevances.extend(map(judged.__getitem__, missing))
-        is_judged.extend(repeat(True, len(missing)))
-        is_retrieved.extend(repeat(True, len(run)))
-        is_retrieved.extend(repeat(False, len(missing)))
+        is_judged += b"\1" * len(missing)
+        is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
         lengths.append(len(run) + len(missing))
 
     def place(query: int, position: int | None) -> str:
