@@ -6,7 +6,6 @@ processes write a file each, whose lock they hold until they hand it over to pro
 """
 
 import os
-import reprlib
 import threading
 import time
 import uuid
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
+from .rankings import shown, without_padding
 from .store import Contents, Store, is_finished, read_finished
 
 Result = TypeVar("Result")
@@ -27,8 +27,6 @@ Result = TypeVar("Result")
 SIDES = ["predictions", "references"]
 NO_QUERIES = pa.table({side: pa.array([], pa.list_(pa.float64())) for side in SIDES})
 LOOK_AGAIN = 0.02  # seconds between two looks at another process
-SHORTENED = reprlib.Repr()
-SHORTENED.maxstring = SHORTENED.maxlong = 100
 
 
 class Batch(NamedTuple):
@@ -187,6 +185,7 @@ class Batches:
         read: Callable[[], Batch] | None,
         check: Callable[[Any, Any], Any],
         score: Callable[[Any, Any], Result],
+        ignore_index: float | None,
     ) -> Result | None:
         """Return what a function makes of the queries given and those added before; None in processes other than 0.
 
@@ -194,6 +193,7 @@ class Batches:
             read: returns the queries given; None if there are none.
             check: refuses queries that cannot be scored, before they are among those of all processes.
             score: takes the predictions and the references.
+            ignore_index: the reference of padding, as the numbers of each batch compare with it.
         """
 
         def step() -> tuple[State, Result | None]:
@@ -209,7 +209,7 @@ class Batches:
                 raise ValueError("there is nothing to score: give predictions and references, or add batches before")
             state = self._collect()
             _check_distinct([*state.ids, batch.ids], state.rest)
-            queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)])
+            queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
             try:
                 result = score(queries["predictions"], queries["references"])
             except ValueError as error:
@@ -386,13 +386,13 @@ def _spelled(query: Any) -> bytes:
         return b"'" + query.encode("utf-8", "surrogatepass")
     if isinstance(query, (int, Integral)) or (isinstance(query, float) and query.is_integer()):
         return b"%x" % int(query)
-    raise ValueError(f"query {SHORTENED.repr(query)}: ids of queries that are added must be integers or strings")
+    raise ValueError(f"query {shown(query)}: ids of queries that are added must be integers or strings")
 
 
 def _named(spelled: bytes) -> str:
     """Return an id for people."""
     query = spelled[1:].decode("utf-8", "surrogatepass") if spelled.startswith(b"'") else int(spelled, 16)
-    return SHORTENED.repr(query)
+    return shown(query)
 
 
 def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:
@@ -408,10 +408,18 @@ def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.
         seen.append((process, ids))
 
 
-def _together(tables: Sequence[pa.Table]) -> pa.Table:
-    """Return the two sides of tables as one; where their numbers are of different widths, in the wider."""
+def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
+    """Return the two sides of tables as one; where their numbers differ in type, in the wider, without padding."""
     filled = [table.select(SIDES) for table in tables if table.num_rows] or [NO_QUERIES]
-    wide = [any(table[side].type == NO_QUERIES[side].type for table in filled) for side in SIDES]
-    kinds = [pa.list_(pa.float64() if each else pa.float32()) for each in wide]
-    schema = pa.schema(list(zip(SIDES, kinds, strict=True)))
-    return pa.concat_tables(table.cast(schema) for table in filled)
+    schema = pa.schema([(side, _widest({table[side].type for table in filled})) for side in SIDES])
+    return pa.concat_tables(
+        (table if ignore_index is None or table.schema == schema else without_padding(table, ignore_index)).cast(schema)
+        for table in filled
+    )
+
+
+def _widest(kinds: set[pa.DataType]) -> pa.DataType:
+    """Return the one type of lists that there is; of several float64 if it is among them, else float32."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return pa.list_(pa.float64() if pa.list_(pa.float64()) in kinds else pa.float32())

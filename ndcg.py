@@ -9,7 +9,6 @@ import hashlib
 import inspect
 import math
 import os
-import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from .batches import Batch, Batches
 from .conventions import CONVENTIONS
-from .rankings import Columns, Rankings, parts, plain, read, to_arrow
+from .rankings import Columns, Rankings, is_query, number, parts, plain, read, settled, shown, to_arrow
 from .report import Comparison, Pair, Report, Resampling, Score
 from .scoring import MEASURES, TIES, Gain, InvalidRankingError, check_queries, score_queries
 from .significance import Intervals, bootstrap, differences, holm, paired_tests
@@ -93,13 +92,16 @@ Args:
     ties: `"average"` (default; the expectation over all orders of tied documents), `"first"`
         or `"last"` (the one first or last in the input ranks first), `"best"` or `"worst"`
         (the order that scores highest or lowest), `"docid"` (as trec_eval: descending document
-        ids, and where there are none the last in the input first).
+        ids; lists by position have none, so the last in the input ranks first; flat inputs with
+        `query_ids` are refused if a tie would decide and `document_ids` are missing).
     zero_division (`float`): nDCG of a query with nothing relevant; default 0.0. `nan` leaves
         such queries out of the mean.
     negative_relevance: `"raise"` (default), `"clip"` (gain 0) or `"keep"`.
     judged_only (`bool`): leave out documents that were not judged before ranking; default False.
     ignore_index: the reference that marks padding, for instance -100; default: none.
     query_ids: for flat predictions and references, the id of each document's query.
+    document_ids: with `query_ids`, the id of each document, for `ties="docid"`; a document that
+        a query has twice is refused.
     use_aggregator (`bool`): the mean over queries (default) or, if False, a list with one
         value per query.
     engine: `"numpy"` (default) or `"sklearn"`, which hands the batch to
@@ -192,11 +194,11 @@ class Options:
         for name, value in foreign.items():
             if engine == "sklearn" and value is not None:
                 raise ValueError(
-                    f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {_shown(value)}'
+                    f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}'
                 )
         if _flag("ignore_ties", ignore_ties) and ties not in (None, "last"):
             raise ValueError(
-                f'ignore_ties=True means ties="last", but ties={_shown(ties)} was given too; give one of the two'
+                f'ignore_ties=True means ties="last", but ties={shown(ties)} was given too; give one of the two'
             )
         chosen = CONVENTIONS[convention]
         if ties is None:
@@ -249,15 +251,6 @@ class Options:
         return "|".join(["+".join(name for name, _, _ in self.names()), *(f"{a}:{b}" for a, b in choices.items())])
 
 
-def _shown(value: Any) -> str:
-    """Return a value as an error message shows it: short, whatever it is."""
-    try:
-        text = repr(value)
-    except ValueError:  # Python prints no integer of more than 4,300 digits
-        return f"{type(value).__name__} with more digits than Python prints"
-    return text if len(text) <= 100 else f"{text[:100]}… ({len(text):,} characters)"
-
-
 def _hint(name: str, known: Sequence[str]) -> str:
     """Return the known name that a wrong one is nearly, or nothing."""
     by_name = {each.lower(): each for each in known}
@@ -287,7 +280,7 @@ def _is_real(value: Any) -> bool:
 
 def _cutoff(k: Any) -> int | None:
     if k is not None and (not _is_real(k) or not isinstance(k, Integral) or int(k) < 1):
-        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {_shown(k)}")
+        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {shown(k)}")
     return None if k is None else int(k)
 
 
@@ -296,35 +289,35 @@ def _choice(name: str, value: Any, choices: Sequence[str]) -> str:
         near = _hint(value, choices) if isinstance(value, str) else ""
         hint = f'; did you mean "{near}"?' if near else ""
         allowed = ", ".join(f'"{choice}"' for choice in choices)
-        raise ValueError(f"{name} must be one of {allowed}; got {_shown(value)}{hint}")
+        raise ValueError(f"{name} must be one of {allowed}; got {shown(value)}{hint}")
     return str(value)
 
 
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {_shown(value)}")
+        raise ValueError(f"{name} must be True or False; got {shown(value)}")
     return bool(value)
 
 
 def _log_base(value: Any) -> float:
     if not _is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
-        raise ValueError(f"log_base must be a positive number other than 1; got {_shown(value)}")
+        raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
     return float(value)
 
 
 def _zero_division(value: Any) -> float:
     if not _is_real(value) or math.isinf(float(value)):
         meaning = "a finite number, or nan to leave queries with nothing relevant out of the mean"
-        raise ValueError(f"zero_division must be {meaning}; got {_shown(value)}")
+        raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
     return float(value)
 
 
 def _ignore_index(value: Any) -> float | None:
     if value is not None and (not _is_real(value) or not math.isfinite(value)):
-        raise ValueError(
-            f"ignore_index must be a finite number, the reference of padding, or None; got {_shown(value)}"
-        )
-    return None if value is None else value
+        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {shown(value)}")
+    if value is None or isinstance(value, Integral):
+        return None if value is None else int(value)
+    return float(value)
 
 
 def _gain(value: Any) -> Gain:
@@ -337,7 +330,7 @@ def _gain(value: Any) -> Gain:
     table = np.array(value, np.float64) if sequence and all(map(_is_real, value)) else np.empty(0)
     if not table.size or not np.isfinite(table).all():
         meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
-        raise ValueError(f"gain must be {meaning}; got {_shown(value)}")
+        raise ValueError(f"gain must be {meaning}; got {shown(value)}")
     return table
 
 
@@ -361,7 +354,7 @@ def _gain_name(gain: Gain) -> str:
             except Exception as error:  # noqa: BLE001 - whatever it is, this label has no gain
                 gains.append(type(error).__name__)
     if not answered:
-        raise ValueError(f"gain {_shown(gain)} knows none of the labels 0, 1, 2, ... by which a signature names it")
+        raise ValueError(f"gain {shown(gain)} knows none of the labels 0, 1, 2, ... by which a signature names it")
     return f"function#{hashlib.sha256(' '.join(gains).encode()).hexdigest()[:8]}"
 
 
@@ -372,6 +365,7 @@ def ndcg_score(
     sample_weight: Any = None,
     query_ids: Any = None,
     use_aggregator: bool = True,
+    document_ids: Any = None,
 ) -> dict[str, float | list[float]]:
     """`sklearn.metrics.ndcg_score` for rankings of any form, every measure and cutoff.
 
@@ -381,7 +375,7 @@ def ndcg_score(
     Raises:
         ValueError: names the argument, query and position at fault.
     """
-    values = _values(references, predictions, options, query_ids)
+    values = _values(references, predictions, options, query_ids, document_ids)
     weight = None if sample_weight is None else _weights(sample_weight, len(next(iter(values.values()))))
     if not use_aggregator:
         return {name: each.tolist() for name, each in values.items()}
@@ -389,7 +383,7 @@ def ndcg_score(
 
 
 def _values(
-    references: Any, predictions: Any, options: Options, query_ids: Any = None
+    references: Any, predictions: Any, options: Options, query_ids: Any = None, document_ids: Any = None
 ) -> dict[str, NDArray[np.float64]]:
     """Under the name of each result the values of all queries."""
 
@@ -397,7 +391,7 @@ def _values(
         scored = score_queries(**part.arrays(), **options.scoring)
         return {name: scored[measure][row] for name, measure, row in options.names()}
 
-    return _by_query(references, predictions, options, query_ids, score)
+    return _by_query(references, predictions, options, query_ids, document_ids, score)
 
 
 NO_QUERIES = "predictions and references hold no queries; there is nothing to score"
@@ -408,6 +402,7 @@ def _by_query(
     predictions: Any,
     options: Options,
     query_ids: Any,
+    document_ids: Any,
     describe: Callable[[Rankings], dict[str, NDArray[Any]]],
 ) -> dict[str, NDArray[Any]]:
     """What there is to say of each query, part by part of the input: columns by name."""
@@ -415,9 +410,8 @@ def _by_query(
     queries = 0
     bar = None
     with ExitStack() as until_done:
-        for part in parts(
-            _from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids, **options.reading
-        ):
+        sides = _from_file(predictions, "run"), _from_file(references, "qrels")
+        for part in parts(*sides, query_ids=query_ids, document_ids=document_ids, **options.reading):
             if described and bar is None:
                 bar = until_done.enter_context(_progress(len(predictions), "Scoring", " queries", initial=queries))
             with _Places(part, queries):
@@ -430,7 +424,9 @@ def _by_query(
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
-def _details(references: Any, predictions: Any, options: Options, query_ids: Any = None) -> dict[str, NDArray[Any]]:
+def _details(
+    references: Any, predictions: Any, options: Options, query_ids: Any = None, document_ids: Any = None
+) -> dict[str, NDArray[Any]]:
     """The columns of a report's table of queries; `query` only where they have ids, `ideal` to know the empty ones."""
 
     def describe(part: Rankings) -> dict[str, NDArray[Any]]:
@@ -457,7 +453,7 @@ def _details(references: Any, predictions: Any, options: Options, query_ids: Any
         columns["ideal"] = (scored["IDCG"] * math.copysign(1, math.log(options.log_base))).max(axis=0)
         return columns
 
-    return _by_query(references, predictions, options, query_ids, describe)
+    return _by_query(references, predictions, options, query_ids, document_ids, describe)
 
 
 def _at(name: str, k: int | None) -> str:
@@ -552,7 +548,7 @@ def _system_names(systems: Any, baseline: Any) -> list[str]:
     for name in systems:
         if not isinstance(name, str) or not name.isprintable() or name in ("", "query", "difference"):
             problem = 'must be a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"systems: a name {problem}; got {_shown(name)}")
+            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
     if baseline is not None:
         _choice("baseline", baseline, tuple(systems))
     return list(systems)
@@ -574,22 +570,22 @@ def _same_queries(rankings: dict[str, Any], references: Any) -> None:
         if lacking := set().union(*ranked.values()) - own:
             query = min(lacking, key=str)
             other = next(each for each, theirs in ranked.items() if query in theirs)
-            problem = f"no ranking for query {_shown(query)}, which {_shown(other)} has ({len(lacking)} such queries)"
+            problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
             hint = (
                 "if it retrieved nothing there, give it an empty ranking, {} (read_run makes a mapping of a file), "
                 "or leave the query out of the references"
             )
-            raise ValueError(f"systems[{_shown(name)}]: {problem}; {hint}")
+            raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
 
 
 def _of_system(
-    name: str, predictions: Any, references: Any, options: Options, query_ids: Any
+    name: str, predictions: Any, references: Any, options: Options, query_ids: Any, document_ids: Any
 ) -> dict[str, NDArray[Any]]:
     """The details of one of several systems."""
     try:
-        return _details(references, predictions, options, query_ids)
+        return _details(references, predictions, options, query_ids, document_ids)
     except ValueError as error:
-        raise ValueError(f"systems[{_shown(name)}]: {error}") from None
+        raise ValueError(f"systems[{shown(name)}]: {error}") from None
 
 
 def _scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -607,12 +603,12 @@ def _progress(total: int, doing: str = "Resampling", unit: str = " resamples", i
 
 def _resampling(confidence: Any, resamples: Any, seed: Any) -> Resampling:
     if not _is_real(confidence) or not 0 < float(confidence) < 1:
-        raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {_shown(confidence)}")
+        raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {shown(confidence)}")
     # more resamples would not fit into memory
     for name, value, least, most in (("resamples", resamples, 2, 10**8), ("seed", seed, 0, math.inf)):
         if not _is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
             upper = "" if most == math.inf else f" and at most {most:,}"
-            raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {_shown(value)}")
+            raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
     return Resampling(float(confidence), int(resamples), int(seed))
 
 
@@ -626,8 +622,8 @@ def _from_file(side: Any, kind: str, argument: str = "") -> Any:
     except OSError as error:
         problem = f"cannot be read as a TREC {kind} file: {error.strerror or error}"
         path = os.fsdecode(side)
-        shown = path if path.isprintable() and len(path) <= 500 else reprlib.repr(path)  # it may be a file's content
-        raise ValueError(f"{argument}: {shown}: {problem}") from None
+        name = path if path.isprintable() and len(path) <= 500 else shown(path)  # it may be a file's content
+        raise ValueError(f"{argument}: {name}: {problem}") from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
 
@@ -652,17 +648,23 @@ class _Places:
 
 
 def _weights(sample_weight: Any, queries: int) -> NDArray[np.float64]:
-    """The weights, scaled to at most 1 so that no sum of them overflows."""
-    if isinstance(sample_weight, Mapping):
+    """Return the weights, scaled by a power of two to at most 1, so that no sum of them overflows."""
+    if is_query(sample_weight):
+        kind = type(sample_weight).__name__
+        problem = "whose rows may come in another order than the queries; give a column of the table with the rankings"
+        raise ValueError(f"sample_weight: is a query of its own ({kind}), {problem}")
+    weights = plain("sample_weight", sample_weight)
+    if isinstance(weights, Mapping):
         raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
-    weights = sample_weight if isinstance(sample_weight, (list, tuple)) else np.asanyarray(sample_weight)
+    weights = weights if isinstance(weights, (list, tuple)) else np.asanyarray(weights)
     found = f"shape {np.shape(weights)}" if isinstance(weights, np.ndarray) and weights.ndim != 1 else len(weights)
     if found != queries:
         raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {found}")
-    plain = isinstance(weights, np.ndarray) and weights.dtype.kind in "biuf" and not np.ma.is_masked(weights)
-    for query, value in enumerate(() if plain else weights):
-        if not _is_real(value) and not isinstance(value, (bool, np.bool_)):
-            raise ValueError(f"sample_weight: query {query}: must be a number; got {_shown(value)}")
+    if not isinstance(weights, np.ndarray) or weights.dtype.kind not in "biuf" or np.ma.is_masked(weights):
+        given, weights = weights, list(map(number, weights))
+        for query, value in enumerate(weights):
+            if not _is_real(value) and not isinstance(value, (bool, np.bool_)):
+                raise ValueError(f"sample_weight: query {query}: must be a number; got {shown(given[query])}")
     weight = np.asarray(weights, np.float64)
     invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
     if invalid.size:
@@ -670,7 +672,7 @@ def _weights(sample_weight: Any, queries: int) -> NDArray[np.float64]:
         raise ValueError(f"sample_weight: query {query}: must be finite and not negative; got {weight[query]}")
     if not weight.any():
         raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
-    return np.asarray(weight / weight.max())
+    return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
 
 
 def _mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
@@ -689,18 +691,26 @@ def _mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | 
 
 
 def _ndcg_score_of_sklearn(
-    references: Any, predictions: Any, options: Options, sample_weight: Any = None, query_ids: Any = None
+    references: Any,
+    predictions: Any,
+    options: Options,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
 ) -> dict[str, float | list[float]]:
     """What `sklearn.metrics.ndcg_score` itself answers."""
     try:
         from sklearn.metrics import ndcg_score as sklearn_ndcg_score
     except ImportError:
         raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn') from None
-    rankings = read(_from_file(predictions, "run"), _from_file(references, "qrels"), query_ids=query_ids)
+    predictions, references, query_ids, document_ids = settled(
+        predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
+    )
+    sides = _from_file(predictions, "run"), _from_file(references, "qrels")
+    rankings = read(*sides, query_ids=query_ids, document_ids=document_ids)
     if not rankings.queries:
         raise ValueError(NO_QUERIES)
-    if sample_weight is not None:
-        _weights(sample_weight, rankings.queries)
+    weight = None if sample_weight is None else _weights(sample_weight, rankings.queries)
     if rankings.judged is not None or rankings.retrieved is not None:
         raise ValueError('engine="sklearn": scikit-learn has no place for None or masked values')
     relevance, score = rankings.relevance, rankings.score
@@ -720,7 +730,7 @@ def _ndcg_score_of_sklearn(
             problem = f"the relevance {relevance[query, position]} is negative, which scikit-learn refuses"
             raise InvalidRankingError("relevance", query, position, problem)
     score = score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
-    how = {"sample_weight": sample_weight, "ignore_ties": options.ties == "last"}
+    how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
     result: dict[str, float | list[float]] = {}
     for name, _, row in options.names():
         with np.errstate(over="ignore", invalid="ignore"):
@@ -757,13 +767,20 @@ class NDCG(Batches, evaluate.Metric):
         )
 
     def add_batch(
-        self, *, predictions: Any = None, references: Any = None, query_ids: Any = None, ignore_index: Any = None
+        self,
+        *,
+        predictions: Any = None,
+        references: Any = None,
+        query_ids: Any = None,
+        ignore_index: Any = None,
+        document_ids: Any = None,
     ) -> None:
         """Add whole queries, to be scored by a later `compute`. A refused batch adds nothing.
 
         A query that was added before, by its id, is refused: its documents belong into one batch.
         """
-        self._add(partial(self._read, predictions, references, query_ids, _ignore_index(ignore_index)))
+        ids = {"query_ids": query_ids, "document_ids": document_ids}
+        self._add(partial(self._read, predictions, references, **ids, ignore_index=_ignore_index(ignore_index)))
 
     def add(
         self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
@@ -796,6 +813,7 @@ class NDCG(Batches, evaluate.Metric):
         judged_only: bool = False,
         ignore_index: float | None = None,
         query_ids: Any = None,
+        document_ids: Any = None,
         use_aggregator: bool = True,
         engine: str = "numpy",
     ) -> dict[str, float | list[float]] | None:
@@ -820,27 +838,36 @@ class NDCG(Batches, evaluate.Metric):
             engine=engine,
         )
         how = {"options": options, "sample_weight": sample_weight, "use_aggregator": use_aggregator, "engine": engine}
-        return self._over_all(predictions, references, query_ids, options, partial(self._compute, **how))
+        score = partial(self._compute, **how)
+        return self._over_all(predictions, references, query_ids, options, score, document_ids)
 
     def _over_all(
-        self, predictions: Any, references: Any, query_ids: Any, options: Options, score: Callable[..., Result]
+        self,
+        predictions: Any,
+        references: Any,
+        query_ids: Any,
+        options: Options,
+        score: Callable[..., Result],
+        document_ids: Any = None,
     ) -> Result | None:
         """What `score` makes of the queries given and those added before; None in processes other than 0."""
         given = predictions is not None or references is not None
-        if query_ids is not None and not given:
-            raise ValueError("query_ids without predictions and references: give them to add_batch with the batch")
+        for name, ids in (("query_ids", query_ids), ("document_ids", document_ids)):
+            if ids is not None and not given:
+                raise ValueError(f"{name} without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
-            return score(predictions, references, query_ids=query_ids)
+            return score(predictions, references, query_ids=query_ids, document_ids=document_ids)
         if options.ties == "docid":
             problem = "batches and several processes keep no document ids"
             hint = 'where documents are in ascending order of their ids, ties="last" is the same'
             raise ValueError(f'ties="docid": {problem}; {hint}')
-        read = partial(self._read, predictions, references, query_ids, options.ignore_index) if given else None
+        ids = {"query_ids": query_ids, "document_ids": document_ids}
+        read = partial(self._read, predictions, references, **ids, ignore_index=options.ignore_index) if given else None
 
         def check(predictions: Any, references: Any) -> None:
             _values(references, predictions, options)
 
-        return self._score(read, check, score)
+        return self._score(read, check, score, options.ignore_index)
 
     def _compute(
         self,
@@ -851,10 +878,11 @@ class NDCG(Batches, evaluate.Metric):
         use_aggregator: bool = True,
         engine: str = "numpy",
         query_ids: Any = None,
+        document_ids: Any = None,
     ) -> dict[str, float | list[float]]:
         if engine == "sklearn":
-            return _ndcg_score_of_sklearn(references, predictions, options, sample_weight, query_ids)
-        return ndcg_score(references, predictions, options, sample_weight, query_ids, use_aggregator)
+            return _ndcg_score_of_sklearn(references, predictions, options, sample_weight, query_ids, document_ids)
+        return ndcg_score(references, predictions, options, sample_weight, query_ids, use_aggregator, document_ids)
 
     def report(
         self,
@@ -864,6 +892,7 @@ class NDCG(Batches, evaluate.Metric):
         k: Any = None,
         sample_weight: Any = None,
         query_ids: Any = None,
+        document_ids: Any = None,
         confidence: float = 0.95,
         resamples: int = 10_000,
         seed: int = 0,
@@ -878,6 +907,7 @@ class NDCG(Batches, evaluate.Metric):
             k: the cutoff or cutoffs.
             sample_weight: one weight per query for the mean.
             query_ids: for flat predictions and references.
+            document_ids: with `query_ids`.
             confidence: of the intervals, between 0 and 1.
             resamples: how often the bootstrap draws the queries anew.
             seed: of the random numbers; the same seed gives the same report.
@@ -900,8 +930,8 @@ class NDCG(Batches, evaluate.Metric):
         parsed = _options(self.report, k, options, PER_QUERY)
         signature = self.signature(k, sample_weight=sample_weight, **options)
 
-        def score(predictions: Any, references: Any, query_ids: Any = None) -> Report:
-            columns = _details(references, predictions, parsed, query_ids)
+        def score(predictions: Any, references: Any, query_ids: Any = None, document_ids: Any = None) -> Report:
+            columns = _details(references, predictions, parsed, query_ids, document_ids)
             queries = len(columns["ideal"])
             weight = None if sample_weight is None else _weights(sample_weight, queries)
             values, scale = _scaled(np.stack([[columns[name] for name, _, _ in parsed.names()]]))
@@ -921,7 +951,7 @@ class NDCG(Batches, evaluate.Metric):
                 notes=_notes([columns], parsed),
             )
 
-        return self._over_all(predictions, references, query_ids, parsed, score)
+        return self._over_all(predictions, references, query_ids, parsed, score, document_ids)
 
     def compare(
         self,
@@ -932,6 +962,7 @@ class NDCG(Batches, evaluate.Metric):
         baseline: str | None = None,
         sample_weight: Any = None,
         query_ids: Any = None,
+        document_ids: Any = None,
         confidence: float = 0.95,
         resamples: int = 10_000,
         seed: int = 0,
@@ -950,6 +981,7 @@ class NDCG(Batches, evaluate.Metric):
             baseline: the system to compare all others with; None for each with each.
             sample_weight: one weight per query for the means.
             query_ids: for flat predictions and references.
+            document_ids: with `query_ids`.
             confidence: of the intervals, between 0 and 1.
             resamples: how often queries are drawn, and exchanged between systems.
             seed: of the random numbers; the same seed gives the same comparison.
@@ -970,11 +1002,17 @@ class NDCG(Batches, evaluate.Metric):
         resampling = _resampling(confidence, resamples, seed)
         parsed = _options(self.compare, k, options, PER_QUERY)
         names = _system_names(systems, baseline)
-        references = plain(_from_file(references, "qrels"))
-        query_ids = plain(query_ids)
-        rankings = {name: _from_file(systems[name], "run", f"systems[{_shown(name)}]") for name in names}
+        runs = {
+            f"systems[{shown(name)}]": _from_file(systems[name], "run", f"systems[{shown(name)}]") for name in names
+        }
+        references, query_ids, document_ids, *runs_read = settled(
+            references=_from_file(references, "qrels"), query_ids=query_ids, document_ids=document_ids, **runs
+        )
+        rankings = dict(zip(names, runs_read, strict=True))
         _same_queries(rankings, references)
-        described = {name: _of_system(name, rankings[name], references, parsed, query_ids) for name in names}
+        described = {
+            name: _of_system(name, rankings[name], references, parsed, query_ids, document_ids) for name in names
+        }
         table = {name: _table(columns) for name, columns in described.items()}
         queries = len(next(iter(described.values()))["ideal"])
         weight = None if sample_weight is None else _weights(sample_weight, queries)
@@ -1177,14 +1215,20 @@ class NDCG(Batches, evaluate.Metric):
         return read_qrels(path)
 
     def _read(
-        self, predictions: Any, references: Any, query_ids: Any = None, ignore_index: float | None = None
+        self,
+        predictions: Any,
+        references: Any,
+        query_ids: Any = None,
+        document_ids: Any = None,
+        ignore_index: float | None = None,
     ) -> Batch:
         """Return queries as a batch, if they can be scored."""
         for name, values in (("predictions", predictions), ("references", references)):
             if values is None:
                 raise ValueError(f"{name} are missing; give predictions and references together")
         predictions, references = _from_file(predictions, "run"), _from_file(references, "qrels")
-        rankings = read(predictions, references, query_ids=query_ids, ignore_index=ignore_index)
+        ids_of_rows = {"query_ids": query_ids, "document_ids": document_ids}
+        rankings = read(predictions, references, **ids_of_rows, ignore_index=ignore_index)
         with _Places(rankings):
             check_queries(**rankings.arrays())
         return self._batch(*to_arrow(rankings), rankings.query_ids)

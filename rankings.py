@@ -84,6 +84,28 @@ class Rankings(NamedTuple):
         return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
 
 
+_BRIEF = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 100
+
+
+def shown(value: Any) -> str:
+    """Return a value as error messages show it: in one line, and shortened if it is long.
+
+    >>> shown("d1"), shown([*range(9)])
+    ("'d1'", '[0, 1, 2, 3, 4, 5, ...]')
+    """
+    try:
+        text = _BRIEF.repr(value)
+    except ValueError:  # Python prints integers up to a number of digits only
+        text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+    return " ".join(text.splitlines())
+
+
+def _in_short(error: Exception) -> str:
+    """What a library says of an error, in one line."""
+    return " ".join(str(error).split())[:200].rstrip(".")
+
+
 class Columns(NamedTuple):
     """One side by ids, a row per document: as read from a file.
 
@@ -127,6 +149,7 @@ def read(
     references: Any,
     *,
     query_ids: Any = None,
+    document_ids: Any = None,
     ignore_index: float | None = None,
     judged_only: bool = False,
     by_docid: bool = False,
@@ -143,10 +166,13 @@ def read(
             was not judged.
         query_ids: for flat predictions and references, the id of each row's query: integers or
             strings. Rows of a query need not be next to each other.
+        document_ids: with ``query_ids``, the id of each row's document, likewise.
         ignore_index: the reference that marks padding: such a document is no part of the ranking.
+            It is compared in the type of the references: in float32, 1e30 marks what float32 makes of it.
         judged_only: leave out documents that were not judged.
-        by_docid: give documents of equal score in ascending order of their ids, where they
-            have any, so that a ranking that puts the last of them first ranks them as trec_eval does.
+        by_docid: give documents of equal score in ascending order of their ids, as text, so that a
+            ranking that puts the last of them first ranks them as trec_eval does. Documents by
+            position have no ids and keep their order.
 
     Returns:
         The rankings. Arrays are not copied, but for ragged lists of them. Queries are in the order
@@ -154,13 +180,20 @@ def read(
 
     Raises:
         ValueError: values that are no numbers, or other queries or documents on one side
-            than on the other. Names the argument, query and position.
+            than on the other; a document twice in a query; with ``by_docid``, flat rows whose
+            order only ``document_ids`` could tell. Names the argument, query and position.
 
     >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
     [True, False, True]
-    >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).score.tolist()
-    [0.9, 0.1, -inf]
+    >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
+    [True, True, False]
     """
+    predictions, references, query_ids, document_ids = settled(
+        predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
+    )
+    for argument, side in (("predictions", predictions), ("references", references)):
+        if isinstance(side, Mapping):
+            _refuse_flat_mapping(argument, side)
     by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
     if by_id[0] != by_id[1]:
         kinds = [
@@ -170,15 +203,20 @@ def read(
         raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in one way")
     if query_ids is not None and by_id[0]:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
+    if document_ids is not None and query_ids is None:
+        raise ValueError("document_ids are for flat predictions and references; give query_ids too")
     if query_ids is not None:
-        rankings = _flat(predictions, references, query_ids)
+        rankings = _flat(predictions, references, query_ids, document_ids, by_docid)
     elif not by_id[0]:
         rankings = _by_position(_column("predictions", predictions), _column("references", references))
     elif isinstance(predictions, Mapping) and isinstance(references, Mapping):
         rankings = _mappings(predictions, references, by_docid)
     else:
         rankings = _joined(_columns("predictions", predictions), _columns("references", references), by_docid)
-    return _without(rankings, ignore_index, judged_only)
+    rankings = _without(rankings, ignore_index, judged_only)
+    if by_docid and query_ids is not None and document_ids is None:
+        _refuse_open_ties(rankings)
+    return rankings
 
 
 def parts(predictions: Any, references: Any, **how: Any) -> Iterator[Rankings]:
@@ -188,8 +226,13 @@ def parts(predictions: Any, references: Any, **how: Any) -> Iterator[Rankings]:
     >>> [part.queries for part in parts(table["predictions"], table["references"])]
     [1]
     """
-    predictions, references = plain(predictions), plain(references)
-    for sides in _pieces(predictions, references) if how.get("query_ids") is None else [(predictions, references)]:
+    predictions, references, how["query_ids"], how["document_ids"] = settled(
+        predictions=predictions,
+        references=references,
+        query_ids=how.get("query_ids"),
+        document_ids=how.get("document_ids"),
+    )
+    for sides in _pieces(predictions, references) if how["query_ids"] is None else [(predictions, references)]:
         try:
             rankings = read(*sides, **how)
         except ValueError:
@@ -240,7 +283,8 @@ def _without(rankings: Rankings, ignore_index: float | None, judged_only: bool) 
     """The rankings without padding, and without the unjudged if only the judged are asked for."""
     relevance, judged, retrieved = rankings.relevance, rankings.judged, rankings.retrieved
     if ignore_index is not None:
-        kept = relevance != ignore_index
+        with np.errstate(over="ignore"):  # a float too large for the type is infinite in it
+            kept = relevance != ignore_index
         if judged is not None:
             kept |= ~judged  # what has no relevance is no padding
         if not kept.all():
@@ -253,7 +297,9 @@ def _without(rankings: Rankings, ignore_index: float | None, judged_only: bool) 
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
-    """Predictions and references as Arrow lists of float32 or, if that cannot hold them, float64; missing as nulls.
+    """Predictions and references as Arrow lists; missing as nulls.
+
+    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
 
     Raises:
         ValueError: integers that float64 cannot tell apart.
@@ -266,11 +312,18 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
         kind = column.values.dtype
         narrow = kind.itemsize <= (4 if kind.kind == "f" else 2)
         try:
-            values = pa.array(column.values, mask=missing).cast(pa.float32() if narrow else pa.float64())
+            values = pa.array(column.values, mask=missing)
+            values = values if narrow else values.cast(pa.float64())
         except pa.ArrowInvalid as error:
             raise ValueError(f"{argument}: integers beyond 2**53 cannot be stored exactly: {error}") from None
         lists.append(pa.ListArray.from_arrays(pa.array(column.offsets, pa.int32()), values))
     return lists[0], lists[1]
+
+
+def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
+    """Return columns ``predictions`` and ``references`` of lists with nulls for padding."""
+    rankings = read(table["predictions"], table["references"], ignore_index=ignore_index)
+    return pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))
 
 
 # Rankings by position
@@ -295,21 +348,90 @@ def _by_position(score: _Column, relevance: _Column) -> Rankings:
     return Rankings(relevance.values, score.values, score.offsets, relevance.present, score.present)
 
 
-def plain(values: Any) -> Any:
-    """Tensors and columns of other libraries as NumPy or Arrow arrays, without importing those; others as they are.
+def settled(**arguments: Any) -> list[Any]:
+    """Convert tensors and columns of other libraries, each once, as ``plain`` does.
 
-    >>> plain(memoryview(b"12")) == memoryview(b"12")  # no column
+    Raises:
+        ValueError: an argument that cannot be converted, or two that are queries to a database.
+    """
+    queries = {id(values): name for name, values in arguments.items() if is_query(values)}
+    if len(queries) > 1:
+        first, second, *_ = queries.values()
+        raise ValueError(
+            f"{second}: is a query of its own ({type(arguments[second]).__name__}), as {first} is, and the rows of two "
+            "queries come in no common order; run one query for all columns and give the columns of its table: "
+            "table = relation.to_arrow_table(); predictions=table['score'], references=table['relevance']"
+        )
+    found: dict[int, Any] = {}
+    for name, values in arguments.items():
+        if id(values) not in found:
+            found[id(values)] = plain(name, values)
+    return [found[id(values)] for values in arguments.values()]
+
+
+def is_query(values: Any) -> bool:
+    """Whether reading it runs a query, or takes what is left of one, so that its rows are in an order of their own."""
+    library = type(values).__module__.partition(".")[0]
+    return isinstance(values, pa.RecordBatchReader) or (library in DATABASES and hasattr(values, "__arrow_c_stream__"))
+
+
+DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
+
+
+def plain(argument: str, values: Any) -> Any:
+    """Convert a tensor or a column of another library to a NumPy or Arrow array; return others as they are.
+
+    Raises:
+        ValueError: its library cannot convert it, or it is a table of several columns. Names the argument.
+
+    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # no column
     True
     """
-    if isinstance(values, (np.ndarray, pa.Array, pa.ChunkedArray, list, tuple, Mapping, Columns)):
+    if isinstance(values, (list, tuple, Columns)):
+        return values
+    try:
+        found = _converted(values)
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever its library raises says why
+        problem = _in_short(error)
+        raise ValueError(
+            f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
+            "Arrow column"
+        ) from error
+    if isinstance(kind := getattr(found, "type", None), pa.BaseExtensionType):
+        raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
+    if names := _column_names(found):
+        raise ValueError(
+            f"{argument}: must be one column; got a table of columns {shown(names)}. If each row is a document, join "
+            "both sides into one table by query and document and give its columns: predictions, references, "
+            "query_ids and document_ids. If each row is a query, give its column of lists"
+        )
+    return found
+
+
+def _converted(values: Any) -> Any:
+    """The values as an array, by the first way that their library offers; without importing any."""
+    if isinstance(values, (np.ndarray, pa.Array, pa.ChunkedArray, Mapping)):
         return values
     if type(values).__module__.partition(".")[0] == "torch" and hasattr(values, "detach"):
-        values = values.detach().cpu()
-        return (values if str(values.dtype) not in NOT_OF_NUMPY else values.float()).numpy()
-    if hasattr(values, "column_name") and hasattr(getattr(values, "source", None), "with_format"):  # of datasets
-        return type(values)(values.source.with_format("arrow"), values.column_name)[:]
+        if values.dtype.is_floating_point and str(values.dtype) not in FLOATS_OF_NUMPY:
+            values = values.float()
+        return values.numpy(force=True)
+    if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
+        return _converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
+    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of datasets
+        source = values.source
+        if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
+            return type(values)(source.with_format("arrow"), values.column_name)[:]
+        return _converted(values[:])
     if hasattr(values, "__arrow_c_stream__"):
-        return _only_column(pa.chunked_array(values))
+        try:
+            return _only_column(pa.chunked_array(values))
+        except Exception:
+            if getattr(values, "ndim", None) != 1:
+                raise
+            return np.asarray(values)  # a column that Arrow cannot hold, such as a sparse one or one of mixed objects
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
     if hasattr(values, "__array__"):
@@ -319,7 +441,16 @@ def plain(values: Any) -> Any:
     return values
 
 
-NOT_OF_NUMPY = ("torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2")
+FLOATS_OF_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
+
+
+def _column_names(values: Any) -> list[str]:
+    """The names of the columns of a table; none for anything else."""
+    if isinstance(values, (pa.Array, pa.ChunkedArray)) and pa.types.is_struct(values.type):
+        return [field.name for field in values.type]
+    if isinstance(values, np.ndarray):
+        return list(values.dtype.names or ())
+    return list(values.column_names or ()) if hasattr(values, "with_format") else []
 
 
 def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -334,7 +465,6 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _column(argument: str, values: Any) -> _Column:
     """One side of the rankings from any form it comes in."""
-    values = plain(values)
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if isinstance(values, pa.Array):
@@ -350,7 +480,7 @@ def _column(argument: str, values: Any) -> _Column:
         )
     if not (kinds := set(map(type, values))) <= {list, tuple}:
         if not all(issubclass(kind, np.ndarray) for kind in kinds):
-            values = [_row(row) for row in values]
+            values = [_row(f"{argument}: query {query}", row) for query, row in enumerate(values)]
             kinds = set(map(type, values))
         if all(issubclass(kind, np.ndarray) for kind in kinds) and np.dtype(object) not in map(DTYPE, values):
             return _from_arrays(argument, values)
@@ -360,9 +490,9 @@ def _column(argument: str, values: Any) -> _Column:
 DTYPE = attrgetter("dtype")
 
 
-def _row(values: Any) -> Any:
+def _row(argument: str, values: Any) -> Any:
     """One query of a list, as NumPy's array if it is an array of another library."""
-    values = plain(values)
+    values = plain(argument, values)
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values.to_pylist() if values.null_count else values.to_numpy(zero_copy_only=False)
     return values
@@ -407,29 +537,26 @@ def _from_arrays(argument: str, rows: "list[NDArray[Any]] | tuple[NDArray[Any], 
 
 def _from_arrow(argument: str, lists: pa.Array) -> _Column:
     """An Arrow list array, its values where they lie."""
-    if pa.types.is_fixed_size_list(lists.type) or pa.types.is_list_view(lists.type):
+    if any(test(lists.type) for test in OTHER_LISTS):
         offsets = _offsets(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
         lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
     if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
-        if pa.types.is_struct(lists.type):
-            found = (
-                f"a table of {lists.type.num_fields} columns; give one column of lists, or a 2-D array (.to_numpy())"
-            )
-        else:
-            found = str(lists.type)
-        raise ValueError(f"{argument} must be a column of lists, one per query; got {found}")
+        raise ValueError(f"{argument} must be a column of lists, one per query; got {shown(str(lists.type))[1:-1]}")
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
         raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_boolean(values.type)):
-        raise ValueError(f"{argument} must hold numbers; got Arrow lists of {values.type}")
+        raise ValueError(f"{argument} must hold numbers; got Arrow lists of {values.type}; cast them to double")
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
         values = values.fill_null(False if pa.types.is_boolean(values.type) else 0)
     return _Column(values.to_numpy(zero_copy_only=False), offsets - offsets[0], present)
+
+
+OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
 
 
 def _from_lists(argument: str, rows: "list[Any] | tuple[Any, ...]") -> _Column:
@@ -441,7 +568,7 @@ def _from_lists(argument: str, rows: "list[Any] | tuple[Any, ...]") -> _Column:
                 continue
             if isinstance(row, Real):
                 hint = "for a single query, wrap it in a list, for a row per document give query_ids"
-                problem = f"is the number {row!r}, not a list of documents; {hint}"
+                problem = f"is the number {shown(row)}, not a list of documents; {hint}"
             else:
                 problem = f"must be a list of documents; got {type(row).__name__}"
             raise ValueError(f"{argument}: query {query}: {problem}")
@@ -468,35 +595,39 @@ def _from_values(
     """Numbers and None of several queries as one array, and where they are not None."""
     try:
         array = np.array(values)
-    except (ValueError, OverflowError):  # something among them is no number
+    except Exception:  # noqa: BLE001 - whatever NumPy or another library raises, one of them is no plain number
         array = np.empty(0, object)
     usual = array.ndim == 1 and array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
-    if usual and (array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53 or not _large(array).any()):
+    if usual and (array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53):
+        return array, None
+    if usual and not (_large(array) | np.isnan(array)).any():  # NumPy makes NaN of a masked number
         return array, None
     return _one_by_one(argument, values, offsets, place)
 
 
 def _one_by_one(
-    argument: str, values: list[Any], offsets: NDArray[np.int64], place: Callable[[int, int | None], str]
+    argument: str, given: list[Any], offsets: NDArray[np.int64], place: Callable[[int, int | None], str]
 ) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """As ``_from_values``; refuses what is no number or would be rounded."""
-    present = np.array([value is not None for value in values], bool)
-    given = None if present.all() else present
-    values = [0 if value is None else value for value in values]
 
     def refuse(at: int, problem: str) -> ValueError:
         query = int(np.searchsorted(offsets, at, side="right")) - 1
-        return ValueError(f"{argument}: {place(query, int(at - offsets[query]))}: {problem}")
+        return ValueError(f"{argument}: {place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}")
 
+    foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
+    values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
+    present = np.array([value is not None for value in values], bool)
+    mask = None if present.all() else present
+    values = [0 if value is None else value for value in values]
     kinds = set(map(type, values))
     for kind in kinds:
-        if not issubclass(kind, (Real, np.bool_)) or issubclass(kind, np.timedelta64):
+        if not _is_number(kind):
             at = next(at for at, value in enumerate(values) if type(value) is kind)
-            raise refuse(at, f"{values[at]!r} is not a number; give a number or None")
+            raise refuse(at, "is not a number; give a number or None")
     if all(issubclass(kind, (Integral, np.bool_)) for kind in kinds):
         for dtype in ("int64", "uint64"):
             if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
-                return np.array(values, dtype), given
+                return np.array(values, dtype), mask
     try:
         array = np.array(values, np.float64)
     except OverflowError:  # an integer beyond all floats is refused below
@@ -505,8 +636,27 @@ def _one_by_one(
     for at in np.flatnonzero(_large(array) | np.isinf(array)).tolist() if usual else range(len(values)):
         value = int(values[at]) if isinstance(values[at], Integral) else values[at]
         if float(array[at]) != value and value == value:  # and it is no NaN
-            raise refuse(at, f"{values[at]!r} would be rounded; give floats, or all integers of at most 64 bits")
-    return array, given
+            raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
+    return array, mask
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, (Real, np.bool_)) and not issubclass(kind, np.timedelta64)
+
+
+def number(value: Any) -> Any:
+    """Return a number of another library, such as a 0-d tensor, as Python's, None for a masked one; others as they are.
+
+    >>> number(np.ma.masked), number(np.array(0.5)), number("0.5")
+    (None, 0.5, '0.5')
+    """
+    try:
+        array = _converted(value)
+        if isinstance(array, np.ndarray) and array.ndim == 0:
+            return None if np.ma.is_masked(array) else _numeric("number", array).item()
+    except Exception:  # noqa: BLE001 - whatever its library raises, it is no number then
+        return value
+    return value
 
 
 def _large(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -534,20 +684,32 @@ def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
 # Flat rankings: a row per document
 
 
-def _flat(predictions: Any, references: Any, query_ids: Any) -> Rankings:
-    """Rows grouped by query; of a query they keep their order."""
-    codes, ids = _codes(query_ids)
+def _flat(predictions: Any, references: Any, query_ids: Any, document_ids: Any, by_docid: bool) -> Rankings:
+    """Rows grouped by query; of a query they keep their order, but for ties by document ids."""
+    codes, ids = _codes("query_ids", query_ids)
+    document, documents = (None, ids) if document_ids is None else _codes("document_ids", document_ids)
 
     def row_of(_: int, row: int | None) -> str:
-        query = f"query {ids[int(codes[row])].as_py()!r}, " if row is not None and row < len(codes) else ""
+        query = f"query {shown(ids[int(codes[row])].as_py())}, " if row is not None and row < len(codes) else ""
         return f"{query}row {row}"
 
-    score, relevance = _values("predictions", predictions, row_of), _values("references", references, row_of)
+    score, relevance = flat("predictions", predictions, row_of), flat("references", references, row_of)
     rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": len(codes)}
+    if document is not None:
+        rows["document_ids"] = len(document)
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
         raise ValueError(f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows")
     order, offsets = _grouped(codes, len(ids))
+    if document is not None:
+        _refuse_repeated(
+            codes, document, lambda row: f"{row_of(0, row)}: document {shown(documents[document[row]].as_py())}"
+        )
+        if by_docid:
+            order = np.arange(len(codes))[order]
+            tied = _tied(codes[order], score.values[order])
+            text = _ordinals(documents.cast(pa.large_string()))
+            order[tied] = order[tied][np.lexsort((text[document[order[tied]]], codes[order[tied]]))]
     given = [relevance.values, score.values]
     masks = [relevance.present, score.present]
     values, scores = _side_by_side(lambda side: side[order], given, len(codes))
@@ -555,14 +717,47 @@ def _flat(predictions: Any, references: Any, query_ids: Any) -> Rankings:
 
     def place(query: int, position: int | None) -> str:
         row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
-        return f"query {ids[query].as_py()!r}{row}"
+        return f"query {shown(ids[query].as_py())}{row}"
 
     return Rankings(values, scores, offsets, judged, retrieved, place, ids)
 
 
-def _values(argument: str, values: Any, place: Callable[[int, int | None], str]) -> _Column:
+def _refuse_repeated(query: NDArray[np.int64], document: NDArray[np.int64], place: Callable[[int], str]) -> None:
+    """Raise an error for a document that a query has in two rows."""
+    pairs = query * (int(document.max(initial=0)) + 1) + document
+    ascending = np.sort(pairs)
+    if (repeated := ascending[1:][ascending[1:] == ascending[:-1]]).size:
+        first, second = np.flatnonzero(pairs == repeated[0])[:2]
+        raise ValueError(f"document_ids: {place(int(second))} is in row {first} already; give it once for a query")
+
+
+def _refuse_open_ties(rankings: Rankings) -> None:
+    """Raise an error where the order of flat rows of equal score would decide, for want of document ids."""
+    if rankings.offsets is None or rankings.place is None:
+        return
+    begins = rankings.offsets
+    query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
+    rows = np.arange(len(query)) if rankings.retrieved is None else np.flatnonzero(rankings.retrieved)
+    rows = rows[_tied(query[rows], rankings.score[rows])]
+    rows = rows[np.lexsort((rankings.score[rows], query[rows]))]
+    judged = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
+    relevance = np.where(judged, rankings.relevance, 0)
+    first, second = rows[:-1], rows[1:]
+    together = (query[first] == query[second]) & (rankings.score[first] == rankings.score[second])
+    unlike = (judged[first] != judged[second]) | (relevance[first] < relevance[second])
+    unlike |= relevance[first] > relevance[second]  # NaN is neither, and refused elsewhere
+    if (open_ties := together & unlike).any():
+        at = int(open_ties.argmax())
+        places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
+        raise ValueError(
+            f'document_ids are missing: {places[0]} and {places[1]} have one score, and ties="docid" (which '
+            'convention="trec_eval" means) ranks them by the ids of their documents; give these as document_ids, or '
+            'other ties, such as ties="average"'
+        )
+
+
+def flat(argument: str, values: Any, place: Callable[[int, int | None], str]) -> _Column:
     """One flat side: numbers, None or masked where missing."""
-    values = plain(values)
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
@@ -571,7 +766,7 @@ def _values(argument: str, values: Any, place: Callable[[int, int | None], str])
         return _from_arrays(argument, [values])
     if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim == 1):
         values = values.tolist() if isinstance(values, np.ndarray) else list(values)  # None where masked
-        if values and isinstance(values[0], (list, tuple, np.ndarray)):
+        if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", 0)):
             raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
         array, present = _from_values(argument, values, _offsets([len(values)]), place)
         return _Column(array, None, present)
@@ -579,13 +774,13 @@ def _values(argument: str, values: Any, place: Callable[[int, int | None], str])
     raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}")
 
 
-def _codes(query_ids: Any) -> tuple[NDArray[np.int64], pa.Array]:
+def _codes(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
     """For each row an index into the distinct ids, which are in the order of their first rows."""
-    ids = plain(query_ids)
+    ids = values
     if isinstance(ids, np.ndarray) and ids.ndim != 1:
-        raise ValueError(f"query_ids must be flat, the id of each row's query; got {ids.ndim}-D")
+        raise ValueError(f"{argument} must be flat, an id for each row; got {ids.ndim}-D")
     if not isinstance(ids, (pa.Array, pa.ChunkedArray, np.ndarray, list, tuple)):
-        raise ValueError(f"query_ids must be integers or strings, one per row; got {type(query_ids).__name__}")
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {type(values).__name__}")
     if not isinstance(ids, (pa.Array, pa.ChunkedArray)):
         if isinstance(ids, np.ndarray) and ids.dtype.kind == "T":
             ids = ids.astype(object)  # not every pyarrow reads NumPy's own strings
@@ -596,26 +791,34 @@ def _codes(query_ids: Any) -> tuple[NDArray[np.int64], pa.Array]:
                 ids = pa.array(ids)
             except OverflowError:
                 ids = pa.array(ids, pa.uint64())
-        except (pa.ArrowException, OverflowError) as error:
+        except (pa.ArrowException, OverflowError, UnicodeError) as error:
             raise ValueError(
-                f"query_ids must be all integers or all strings, integers of at most 64 bits: {error}"
+                f"{argument} must be all integers or all strings, integers of at most 64 bits: {_in_short(error)}"
             ) from None
-    if pa.types.is_dictionary(ids.type) and not any(test(ids.type.value_type) for test in NO_IDS):
+    if pa.types.is_dictionary(ids.type) and _is_id(ids.type.value_type):
         chunks = ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]
-        text = not pa.types.is_integer(ids.type.value_type)
+        text = any(test(ids.type.value_type) for test in TEXT)
         kinds = [chunk.dictionary.cast(pa.string()) if text else chunk.dictionary for chunk in chunks]
         taken = [kind.take(chunk.indices) for kind, chunk in zip(kinds, chunks, strict=True)]
         ids = pa.chunked_array(taken, pa.string() if text else ids.type.value_type)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
-        raise ValueError(f"query_ids: row {row}: is None; give each row the id of its query")
-    if any(test(ids.type) for test in NO_IDS) or pa.types.is_dictionary(ids.type):
-        raise ValueError(f"query_ids must be integers or strings, one per row; got {ids.type}")
+        raise ValueError(f"{argument}: row {row}: is None; give each row an id")
+    if not _is_id(ids.type):
+        kind = shown(str(ids.type))[1:-1]
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {kind}; give others as text")
     encoded = pa.chunked_array(_side_by_side(_encoded, _shares(ids), len(ids))).unify_dictionaries().combine_chunks()
     return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
 
 
-NO_IDS = (pa.types.is_nested, pa.types.is_floating, pa.types.is_boolean)
+def _is_id(kind: pa.DataType) -> bool:
+    """Whether ids of this type are integers, text or dates, as they are on every side."""
+    return any(test(kind) for test in IDS)
+
+
+TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+BYTES = (pa.types.is_binary, pa.types.is_large_binary)
+IDS = (*TEXT, *BYTES, pa.types.is_integer, pa.types.is_date, pa.types.is_timestamp, pa.types.is_null)
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
@@ -656,59 +859,71 @@ def _grouped(codes: NDArray[np.int64], queries: int) -> tuple[Any, NDArray[np.in
 # Rankings by ids
 
 
+def _refuse_flat_mapping(argument: str, side: Mapping[Any, Any]) -> None:
+    """Raise an error for a mapping whose values are no mappings, such as a table's columns by their names."""
+    for query, documents in side.items():
+        if type(documents) is not dict and not isinstance(documents, Mapping):
+            raise ValueError(
+                f"{argument}: query {shown(query)}: must map documents to numbers; got {type(documents).__name__}; "
+                "for the columns of a table, a row per document, give predictions, references, query_ids and "
+                "document_ids"
+            )
+
+
 def _mappings(
     predictions: Mapping[Any, Mapping[Any, Any]], references: Mapping[Any, Mapping[Any, Any]], by_docid: bool
 ) -> Rankings:
     """Every query of the references: its retrieved documents, then those judged and not retrieved."""
-    for argument, side in (("predictions", predictions), ("references", references)):
-        for query, documents in side.items():
-            if type(documents) is not dict and not isinstance(documents, Mapping):
-                kind = type(documents).__name__
-                raise ValueError(f"{argument}: query {query!r}: must map documents to numbers; got {kind}")
     if predictions and references and predictions.keys().isdisjoint(references):
         raise _nothing_shared(next(iter(predictions)), next(iter(references)))
     scores: list[Any] = []
     relevances: list[Any] = []
+    is_retrieved, is_judged = bytearray(), bytearray()
     lengths = []
-    unjudged = matched = 0
     for query, judged in references.items():
         run = predictions.get(query, {})
         if by_docid:
             run = {document: run[document] for document in _ascending(run)}
         scores.extend(run.values())
-        relevances.extend(map(judged.get, run, repeat(math.nan)))
+        relevances.extend(map(judged.get, run, repeat(0)))
+        is_judged.extend(map(judged.__contains__, run))
         missing = [document for document in judged if document not in run]
-        scores.extend(repeat(-math.inf, len(missing)))
+        scores.extend(repeat(0, len(missing)))
         relevances.extend(map(judged.__getitem__, missing))
+        is_judged += b"\1" * len(missing)
+        is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
         lengths.append(len(run) + len(missing))
-        unjudged += len(run) - len(judged) + len(missing)
-        matched += len(judged) - len(missing)
 
     def place(query: int, position: int | None) -> str:
         name = list(references)[query]
         run = predictions.get(name, {})
         documents = _ascending(run) if by_docid else list(run)
         documents += [document for document in references[name] if document not in run]
-        return f"query {name!r}" + ("" if position is None else f", document {documents[position]!r}")
+        return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
 
     offsets = _offsets(lengths)
-    score, retrieved = _from_values("predictions", scores, offsets, place)
-    relevance, known = _from_values("references", relevances, offsets, place)
-    if not matched and (types := _id_types(predictions, references)):
+    score, scored = _from_values("predictions", scores, offsets, place)
+    relevance, valued = _from_values("references", relevances, offsets, place)
+    retrieved, known = np.frombuffer(is_retrieved, bool), np.frombuffer(is_judged, bool)
+    if not (retrieved & known).any() and (types := _id_types(predictions, references)):
         found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
         raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
-    nan = np.isnan(relevance)
-    if np.count_nonzero(nan) > unjudged:
-        query, document = next((q, d) for q, side in references.items() for d, r in side.items() if r != r)
-        raise ValueError(f"references: query {query!r}, document {document!r}: nan is not a relevance")
-    if nan.any():
-        known = ~nan if known is None else known & ~nan
-    return Rankings(relevance, score, offsets, known, retrieved, place, list(references))
+    masks = [(known, valued), (retrieved, scored)]
+    judged_mask, retrieved_mask = (each if given is None else each & given for each, given in masks)
+    return Rankings(
+        relevance,
+        score,
+        offsets,
+        None if judged_mask.all() else judged_mask,
+        None if retrieved_mask.all() else retrieved_mask,
+        place,
+        list(references),
+    )
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
     """The error for sides without a query in common."""
-    ids = f"{predicted!r} in the predictions, {referred!r} in the references"
+    ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
     return ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
 
 
@@ -730,23 +945,18 @@ def _columns(argument: str, side: Any) -> Columns:
     if isinstance(side, Columns):
         return side
     queries = _strings(argument, "query ids", list(side))
-    lengths = []
-    for query, documents in side.items():
-        if not isinstance(documents, Mapping):
-            kind = type(documents).__name__
-            raise ValueError(f"{argument}: query {query!r}: must map documents to numbers; got {kind}")
-        lengths.append(len(documents))
+    lengths = [len(documents) for documents in side.values()]
     ids = list(chain.from_iterable(side.values()))
     try:
         documents = _strings(argument, "document ids", ids)
     except ValueError:  # say of which query
         for query, of_query in side.items():
-            _strings(f"{argument}: query {reprlib.repr(query)}", "document ids", list(of_query))
+            _strings(f"{argument}: query {shown(query)}", "document ids", list(of_query))
         raise
 
     def place(query: int, position: int | None) -> str:
         name = list(side)[query]
-        return f"query {name!r}, document {list(side[name])[position or 0]!r}"
+        return f"query {shown(name)}, document {shown(list(side[name])[position or 0])}"
 
     given = list(chain.from_iterable(each.values() for each in side.values()))
     values, present = _from_values(argument, given, _offsets(lengths), place)
@@ -754,7 +964,7 @@ def _columns(argument: str, side: Any) -> Columns:
     if values.dtype.kind in "iu" and (large := np.flatnonzero(_large(values))).size:
         at = int(large[0])
         first = int(_offsets(lengths)[query[at]])
-        problem = f"{given[at]!r} may be rounded beside a file's numbers; give both sides as mappings"
+        problem = f"{shown(given[at])} may be rounded beside a file's numbers; give both sides as mappings"
         raise ValueError(f"{argument}: {place(int(query[at]), at - first)}: {problem}")
     if present is not None:
         query, documents, values = query[present], documents.filter(pa.array(present)), values[present]
@@ -765,11 +975,11 @@ def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
     """Ids as an Arrow array, if they are strings that a file can hold."""
     if not all(isinstance(each, str) for each in ids):
         first = next(each for each in ids if not isinstance(each, str))
-        raise ValueError(f"{argument}: {what} must be strings, as in a file; got {reprlib.repr(first)}")
+        raise ValueError(f"{argument}: {what} must be strings, as in a file; got {shown(first)}")
     try:
         return pa.array(ids, pa.string())
     except UnicodeEncodeError as error:
-        found = f"got {reprlib.repr(error.object)}, which UTF-8 cannot encode"
+        found = f"got {shown(error.object)}, which UTF-8 cannot encode"
         hint = "decode ids in their own encoding, without errors='surrogateescape'"
         raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
 
@@ -810,16 +1020,15 @@ def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
         return str(qrels.document[int(missing[row - len(query)])].as_py())
 
     def place(index: int, position: int | None) -> str:
-        name = f"query {qrels.query_ids[index].as_py()!r}"
-        return name if position is None else f"{name}, document {document_id(int(rank[offsets[index] + position]))!r}"
+        name = f"query {shown(qrels.query_ids[index].as_py())}"
+        return name if position is None else f"{name}, document {shown(document_id(rank[offsets[index] + position]))}"
 
     if by_docid:
         tied = _tied(all_query[order], scores)
         ids = document.take(pa.array(rank[tied]))
-        group = all_query[rank[tied]]
-        by_id = np.lexsort((_ordinals(ids), group))
+        by_id = tied[np.lexsort((_ordinals(ids), all_query[order][tied]))]
         relevance[tied], scores[tied], judged[tied], rank[tied] = (
-            each[tied][by_id] for each in (relevance, scores, judged, rank)
+            each[by_id] for each in (relevance, scores, judged, rank)
         )
     return Rankings(relevance, scores, offsets, None if judged.all() else judged, None, place, qrels.query_ids)
 

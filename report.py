@@ -241,7 +241,7 @@ class Report(_Shown):
         measures = list(dict.fromkeys(name.partition("@")[0] for name in self.scores))
         measure = measures[0] if measure is None else measure.partition("@")[0]
         if measure not in measures:
-            raise ValueError(f"{measure!r} is not in this report, which has {', '.join(map(repr, measures))}")
+            raise ValueError(f"{measure!r:.100} is not in this report, which has {', '.join(map(repr, measures))}")
         scores = {name: score for name, score in self.scores.items() if name.partition("@")[0] == measure}
         figure, (means, queries) = _figure(2)
         for at, (name, score) in enumerate(scores.items()):
@@ -303,7 +303,7 @@ class Comparison(_Shown):
         measure = self.measures[0] if measure is None else measure
         for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
             if name not in known:
-                raise ValueError(f"{name!r} is not in this comparison, which has {', '.join(map(repr, known))}")
+                raise ValueError(f"{name!r:.100} is not in this comparison, which has {', '.join(map(repr, known))}")
         sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
         values = [side[measure] for side in sides]
         table = pa.table({"query": sides[0]["query"], "system": values[0], "other": values[1]})
@@ -437,7 +437,7 @@ class Comparison(_Shown):
         """
         of_measure = [name for name in self.measures if measure in (None, name, name.partition("@")[0])]
         if not of_measure:
-            raise ValueError(f"{measure!r} is not in this comparison, which has {', '.join(self.measures)}")
+            raise ValueError(f"{measure!r:.100} is not in this comparison, which has {', '.join(self.measures)}")
         measure = of_measure[0]
         pairs = [pair for pair in self.pairs if pair.measure == measure]
         figure, (axes,) = _figure(1, height=1.2 + 0.4 * len(pairs))

@@ -105,10 +105,9 @@ def arranged(
     for name, column in given.items():
         if not isinstance(column, str) or column not in frame.columns:
             there = ", ".join(frame.columns)
-            got = repr(column[:100]) if isinstance(column, str) else type(column).__name__
-            raise ValueError(f"{name} must name a column of the DataFrame; got {got}, and there are {there}")
+            raise ValueError(f"{name} must name a column of the DataFrame; got {column!r:.100}, and there are {there}")
         if frame.columns.count(column) > 1:
-            raise ValueError(f"{name}: the DataFrame has several columns {column!r}; give them names of their own")
+            raise ValueError(f"{name}: the DataFrame has several columns {column!r:.100}; give them names of their own")
     types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
     nested = types["prediction"].startswith("array<")
     for name in ("prediction", "reference"):
@@ -120,9 +119,11 @@ def arranged(
                 f"prediction of {types['prediction']}; {problem}"
             )
     if types.get("sample_weight", "double") not in NUMBERS:
-        raise ValueError(f"sample_weight: column {sample_weight!r} must hold numbers; got {types['sample_weight']}")
+        raise ValueError(
+            f"sample_weight: column {sample_weight!r:.100} must hold numbers; got {types['sample_weight']}"
+        )
     if types.get("query", "string") not in IDS:
-        raise ValueError(f"query: column {query!r} must hold integers or strings; got {types['query']}")
+        raise ValueError(f"query: column {query!r:.100} must hold integers or strings; got {types['query']}")
     chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
     if nested:
         if document is not None:
@@ -259,7 +260,11 @@ def _scored(job: Job, table: pa.Table) -> tuple[pa.Array | None, list[NDArray[np
             _refuse_repeats(queries, columns["document"], begins)
 
     def place(query: int) -> str:
-        return "a row (name a query column to learn which)" if queries is None else f"query {queries[query].as_py()!r}"
+        return (
+            "a row (name a query column to learn which)"
+            if queries is None
+            else f"query {queries[query].as_py()!r:.100}"
+        )
 
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
@@ -315,4 +320,4 @@ def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.i
         if wrong.any():
             row = int(np.argmax(wrong))
             query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
-            raise ValueError(f"document: query {query!r}: document {documents[row].as_py()!r} {problem}")
+            raise ValueError(f"document: query {query!r:.100}: document {documents[row].as_py()!r:.100} {problem}")

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .rankings import shown
+
 Values = dict[str, NDArray[np.float64]]
 
 
@@ -34,10 +36,9 @@ class TrainerMetrics:
             ValueError: ``query_ids`` is no function or ``main_input`` no name.
         """
         if query_ids is not None and not callable(query_ids):
-            found = type(query_ids).__name__
-            raise ValueError(f"query_ids must be a function of the model's main input, or None; got {found}")
+            raise ValueError(f"query_ids must be a function of the model's main input, or None; got {shown(query_ids)}")
         if not isinstance(main_input, str):
-            raise ValueError(f"main_input must be the name of the model's main input; got {type(main_input).__name__}")
+            raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
         self.score, self.mean, self.query_ids, self.main_input = score, mean, query_ids, main_input
         self._batches: list[Any] = []
 

@@ -1,8 +1,11 @@
 """One ranking problem in every form that people hold rankings in: the same floats, to the last bit."""
 
 import math
+import random
 import re
+import uuid
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -173,11 +176,8 @@ def pandas_table(rows: Rows) -> Any:
     return pandas_lists(rows).to_frame("values")
 
 
-def duckdb_relation(rows: Rows) -> Any:
-    import duckdb
-
-    table = pa.table({"row": range(len(rows)), "values": pa.array(rows, pa.list_(pa.float64()))})
-    return duckdb.connect().from_arrow(table).order("row").project('"values"')
+def duckdb_table(rows: Rows) -> Any:
+    return duckdb_ids(rows).to_arrow_table()
 
 
 SQUARE_FORMS: dict[str, Form] = {
@@ -206,6 +206,8 @@ SQUARE_FORMS: dict[str, Form] = {
         [rows[-1], *rows, rows[0]], pa.list_(pa.float64(), len(rows[0]))
     )[1:-1],
     "a torch-formatted datasets column": dataset_column_of_format("torch"),
+    "a NumPy-formatted datasets column": dataset_column_of_format("numpy"),
+    "a JAX-formatted datasets column": dataset_column_of_format("jax"),
     "Polars arrays": polars_arrays,
 }
 RAGGED_FORMS: dict[str, Form] = {
@@ -224,7 +226,7 @@ RAGGED_FORMS: dict[str, Form] = {
     "Arrow chunks": arrow_chunks,
     "an Arrow table": lambda rows: pa.table({"values": arrow_chunks(rows)}),
     "a datasets column": dataset_column,
-    "a NumPy-formatted datasets column": dataset_column_of_format("numpy"),
+    "a Polars-formatted datasets column": dataset_column_of_format("polars"),
     "an Arrow-formatted datasets column": dataset_column_of_format("arrow"),
     "a datasets column by indices": dataset_column_by_indices,
     "a datasets column read": dataset_column_read,
@@ -234,7 +236,7 @@ RAGGED_FORMS: dict[str, Form] = {
     "pandas lists": pandas_lists,
     "pandas Arrow lists": pandas_arrow,
     "a pandas table": pandas_table,
-    "a DuckDB relation": duckdb_relation,
+    "a DuckDB table": duckdb_table,
 }
 # without anything missing, all of these hold the square problem, too
 EVERY_FORM = {
@@ -276,10 +278,11 @@ def test_ragged_rows_of_every_library_score_the_same(ndcg: evaluate.Metric, form
 
 def test_columns_of_one_shuffled_dataset_stay_aligned(ndcg: evaluate.Metric) -> None:
     pytest.importorskip("torch")
-    data = datasets.Dataset.from_dict({"p": RAGGED_SCORES, "r": RAGGED_RELEVANCES, "row": range(4)}).shuffle(seed=2)
+    scores, relevances = filled(RAGGED_SCORES), filled(RAGGED_RELEVANCES)
+    data = datasets.Dataset.from_dict({"p": scores, "r": relevances, "row": range(4)}).shuffle(seed=2)
     rows = list(data["row"])
     assert rows != [0, 1, 2, 3]
-    expected = of_lists(ndcg, [RAGGED_SCORES[row] for row in rows], [RAGGED_RELEVANCES[row] for row in rows])
+    expected = of_lists(ndcg, [scores[row] for row in rows], [relevances[row] for row in rows])
     for form in (None, "numpy", "torch"):
         formatted = data.with_format(form)
         assert values(ndcg, predictions=formatted["p"], references=formatted["r"]) == expected
@@ -322,18 +325,300 @@ def test_minus_infinity_in_a_tensor_is_a_document_not_retrieved(ndcg: evaluate.M
         assert values(ndcg, predictions=tensor, references=[[1, 2]]) == expected
 
 
-def test_a_table_of_several_columns_is_refused_by_its_argument(ndcg: evaluate.Metric) -> None:
-    pd = pytest.importorskip("pandas", minversion="3")
+def polars_frame(columns: dict[str, list[Any]]) -> Any:
     import polars as pl
 
-    columns = {"a": [[1.0, 0.0]], "b": [[1.0, 0.0]]}
-    for table in (pa.table(columns), pl.DataFrame(columns), pd.DataFrame(columns), pd.DataFrame([[1.0, 0.0]])):
-        with pytest.raises(ValueError, match=r"^predictions"):
-            ndcg.compute(predictions=table, references=[[1, 0]])
-        with pytest.raises(ValueError, match=r"^references"):
-            ndcg.compute(predictions=[[1, 0]], references=table)
-        with pytest.raises(ValueError, match=r"^predictions"):
-            ndcg.compute(predictions=table, references=table)
+    return pl.DataFrame(columns)
+
+
+def pandas_frame(columns: dict[str, list[Any]]) -> Any:
+    return pytest.importorskip("pandas", minversion="3").DataFrame(columns)
+
+
+TABLES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
+    "pandas": pandas_frame,
+    "Polars": polars_frame,
+    "Arrow": pa.table,
+    "Arrow batch": lambda columns: pa.record_batch(columns),
+    "DuckDB": lambda columns: duckdb_ids(columns["score"]).select('1 AS "user", 2 AS item, ids AS score'),
+    "datasets": datasets.Dataset.from_dict,
+    "a dict": dict,
+    "a structured array": lambda columns: np.rec.fromarrays(list(columns.values()), names=list(columns)),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_of_users_items_and_scores_leads_to_query_ids(ndcg: evaluate.Metric, table: str) -> None:
+    frame = TABLES[table]({"user": [1, 1, 2], "item": [7, 8, 7], "score": [0.5, 0.25, 1.0]})
+    lists = [[0.5, 0.25], [1.0]]
+    for inputs in (
+        {"predictions": frame, "references": frame},
+        {"predictions": frame, "references": lists},
+        {"predictions": lists, "references": frame},
+        {"predictions": frame, "references": [1, 0, 1], "query_ids": [1, 1, 2]},
+    ):
+        argument = next(name for name, side in inputs.items() if side is frame)
+        with pytest.raises(ValueError, match=rf"^{argument}: .*(user|item).* query_ids and document_ids"):
+            ndcg.compute(**inputs)
+
+
+@pytest.mark.parametrize("name", ["query_ids", "document_ids", "sample_weight"])
+def test_a_table_where_a_column_belongs_is_refused_by_its_argument(ndcg: evaluate.Metric, name: str) -> None:
+    inputs = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids": ["q", "q"], "document_ids": ["a", "b"]}
+    with pytest.raises(ValueError, match=rf"^{name}: must be one column; got a table of columns \['user', 'item'\]"):
+        ndcg.compute(**{**inputs, name: pa.table({"user": [1, 2], "item": [3, 4]})})
+
+
+SECOND = 1 / math.log2(3)  # the nDCG of one relevant document at the second rank
+
+
+# --- Queries of a database, and transformed datasets -----------------------------------------------------------------
+
+
+def relations(**columns: list[Any]) -> list[Any]:
+    """One query of a DuckDB table for each of its columns."""
+    import duckdb
+
+    table = duckdb.connect().from_arrow(pa.table(columns))
+    return [table.project(name) for name in columns]
+
+
+def readers(**columns: list[Any]) -> list[Any]:
+    return [pa.table({name: values}).to_reader() for name, values in columns.items()]
+
+
+@pytest.mark.parametrize("several", [relations, readers])
+def test_two_queries_have_no_common_order(fresh_metric: MetricFactory, several: Callable[..., list[Any]]) -> None:
+    metric = fresh_metric()
+    for method in (metric.compute, metric.add_batch, metric.report):
+        score, relevance = several(p=[[0.5, 0.25]] * 2, r=[[1, 0]] * 2)
+        with pytest.raises(
+            ValueError, match=r"^references: is a query of its own .*, as predictions is.*to_arrow_table"
+        ):
+            method(predictions=score, references=relevance)
+    ids, score = several(q=["a", "b"], p=[0.5, 0.25])
+    with pytest.raises(ValueError, match=r"^query_ids: is a query of its own .*, as predictions is"):
+        metric.compute(predictions=score, references=[1, 0], query_ids=ids)
+    score, relevance = several(p=[[0.5, 0.25]] * 2, r=[[1, 0]] * 2)
+    with pytest.raises(ValueError, match=r"^systems\['a'\]: is a query of its own .*, as references is"):
+        metric.compare(systems={"a": score, "b": [[0.5, 0.25]] * 2}, references=relevance)
+    with pytest.raises(ValueError, match=r"^sample_weight: is a query of its own"):
+        metric.compute(predictions=[[0.5, 0.25]] * 2, references=[[1, 0]] * 2, sample_weight=several(w=[1, 2])[0])
+    assert len(metric) == 0
+
+
+def test_one_query_is_read_once(ndcg: evaluate.Metric) -> None:
+    score, relevance = relations(p=[[0.25, 0.5]] * 2, r=[[1, 0]] * 2)
+    assert ndcg.compute(predictions=score, references=[[1, 0]] * 2) == {"nDCG": pytest.approx(SECOND, rel=1e-15)}
+    assert ndcg.compute(predictions=[[0.25, 0.5]] * 2, references=relevance) == {
+        "nDCG": pytest.approx(SECOND, rel=1e-15)
+    }
+    (reader,) = readers(p=[[0.25, 0.5]] * 2)  # which can be read only once
+    assert ndcg.compute(predictions=reader, references=reader) == {"nDCG": 1.0}
+
+
+@pytest.mark.parametrize("form", [None, "python", "numpy", "torch", "jax", "polars", "pandas", "arrow"])
+def test_a_datasets_column_means_what_slicing_it_gives(ndcg: evaluate.Metric, form: str | None) -> None:
+    # float32, which NumPy's, torch's and JAX's formats give, holds both scores as one
+    data = datasets.Dataset.from_dict({"p": [[1.0, 1.0 + 2**-30]], "r": [[0, 1]]}).with_format(form)
+    expected = 1.0 if form not in ("numpy", "torch", "jax") else (1 + 1 / math.log2(3)) / 2
+    for inputs in (
+        {"predictions": data["p"], "references": data["r"]},
+        {"predictions": data["p"][:], "references": data["r"][:]},
+    ):
+        assert ndcg.compute(**inputs) == {"nDCG": pytest.approx(expected, rel=1e-15)}
+
+
+def test_a_datasets_column_is_transformed(fresh_metric: MetricFactory) -> None:
+    data = datasets.Dataset.from_dict({"p": [[1.0, 2.0, 3.0]], "r": [[0, 0, 1]]})
+    metric = fresh_metric()
+    assert metric.compute(predictions=data["p"], references=data["r"]) == {"nDCG": 1.0}
+    backwards = data.with_transform(lambda batch: {**batch, "p": [[-score for score in row] for row in batch["p"]]})
+    last = {"nDCG": 1 / math.log2(4)}
+    assert metric.compute(predictions=backwards["p"], references=backwards["r"]) == last
+    metric.add_batch(predictions=backwards["p"], references=backwards["r"])
+    assert metric.compute() == last
+    data.set_transform(lambda batch: {**batch, "p": [[-score for score in row] for row in batch["p"]]})
+    assert metric.compute(predictions=data["p"], references=data["r"]) == last
+
+
+def test_a_field_of_a_datasets_column_is_a_column(ndcg: evaluate.Metric) -> None:
+    data = datasets.Dataset.from_dict({"of": [{"p": [1.0, 2.0], "r": [1, 0]}]})
+    assert ndcg.compute(predictions=data["of"]["p"], references=data["of"]["r"]) == {"nDCG": pytest.approx(SECOND)}
+
+
+# --- Odd inputs: a number, or an error that names the argument -------------------------------------------------------
+
+
+class Unreadable:
+    """An array of a library that cannot convert it."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise RuntimeError("the device is lost")
+
+
+class UnreadableStream:
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        raise OSError("the stream is lost")
+
+
+class UnreadableCapsule:
+    def __dlpack__(self, **_: Any) -> Any:
+        raise BufferError("the capsule is lost")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def torch_scalars(**how: Any) -> Callable[[], Any]:
+    def form() -> Any:
+        import torch
+
+        return [
+            torch.tensor(value, **{name: getattr(torch, str(each), each) for name, each in how.items()})
+            for value in (0.5, 1.0)
+        ]
+
+    return form
+
+
+def jax_scalars() -> Any:
+    import jax.numpy as jnp
+
+    return [jnp.array(0.5, jnp.bfloat16), jnp.array(1.0, jnp.bfloat16)]
+
+
+def torch_made(make: Callable[[Any], Any]) -> Callable[[], Any]:
+    def form() -> Any:
+        import torch
+
+        return make(torch.tensor([0.5, 1.0]))
+
+    return form
+
+
+def pandas_made(make: Callable[[Any], Any]) -> Callable[[], Any]:
+    return lambda: make(pytest.importorskip("pandas", minversion="3"))
+
+
+def polars_int128() -> Any:
+    import polars as pl
+
+    return pl.Series([1, 2], dtype=pl.Int128)
+
+
+# two values of one query, and what its nDCG is if the second, which is not relevant, ranks first; None: refused
+ODD_SCORES: dict[str, tuple[Callable[[], Any], float | None]] = {
+    "scalars with gradients": (torch_scalars(requires_grad=True), SECOND),
+    "bfloat16 scalars": (torch_scalars(dtype="bfloat16"), SECOND),
+    "JAX bfloat16 scalars": (jax_scalars, SECOND),
+    "0-d arrays": (lambda: [np.array(0.5), np.array(1.0)], SECOND),
+    "a masked value": (lambda: [0.5, np.ma.masked], 1.0),
+    "a bfloat16 tensor with a gradient": (torch_made(lambda tensor: tensor.bfloat16().requires_grad_()), SECOND),
+    "a lazily negative tensor": (torch_made(lambda tensor: (-tensor)._neg_view()), SECOND),
+    "pandas sparse": (pandas_made(lambda pd: pd.Series(pd.arrays.SparseArray([0.5, 1.0]))), SECOND),
+    "a sparse tensor": (torch_made(lambda tensor: tensor.to_sparse()), None),
+    "a tensor without data": (torch_made(lambda tensor: tensor.to("meta")), None),
+    "one-element tensors": (lambda: [np.array([0.5]), np.array([1.0])], None),
+    "pandas text": (pandas_made(lambda pd: pd.Series([0.5, "x"])), None),
+    "pandas periods": (pandas_made(lambda pd: pd.Series(pd.period_range("2026", periods=2, freq="D"))), None),
+    "Polars Int128": (polars_int128, None),
+    "decimals": (lambda: [Decimal("0.5"), Decimal(1)], None),
+    "Arrow decimals": (lambda: pa.array([Decimal("0.5"), Decimal("1.0")]), None),
+    "dates": (lambda: np.array(["2026-01-01", "2026-01-02"], "M8[D]"), None),
+    "unreadable numbers": (lambda: [Unreadable(), Unreadable()], None),
+    "an unreadable array": (Unreadable, None),
+    "an unreadable stream": (UnreadableStream, None),
+    "an unreadable capsule": (UnreadableCapsule, None),
+    "an endless list": (lambda: (endless := [0.5], endless.append(endless))[0], None),
+    "a million numbers for one": (lambda: [[*range(10**6)], 1.0], None),
+    "a text of 5 MB": (lambda: ["x" * 5_000_000, 1.0], None),
+}
+
+
+@pytest.mark.parametrize("form", ["flat", "row", "mapping", "references", "sample_weight"])
+@pytest.mark.parametrize("odd", ODD_SCORES)
+def test_odd_values_are_numbers_or_refused_by_their_argument(ndcg: evaluate.Metric, odd: str, form: str) -> None:
+    make, expected = ODD_SCORES[odd]
+    values = make()
+    argument = form if form in ("references", "sample_weight") else "predictions"
+    inputs: dict[str, Any] = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids": ["q", "q"]}
+    if form in ("flat", "references"):
+        inputs[argument] = values
+    elif form == "sample_weight":
+        inputs |= {"query_ids": ["q", "p"], "sample_weight": values}
+    elif form == "row":
+        inputs = {"predictions": [values], "references": [[1, 0]]}
+    else:
+        documents = {"a": values[0], "b": values[1]} if isinstance(values, list) else {"a": values, "b": 1.0}
+        inputs = {"predictions": {"q": documents}, "references": {"q": {"a": 1, "b": 0}}}
+        expected = expected if isinstance(values, list) else None  # a column is no number
+    if expected is None or (form == "sample_weight" and odd == "a masked value"):
+        with pytest.raises(ValueError, match=rf"^({argument}|query 0: )") as caught:
+            ndcg.compute(**inputs)
+        assert len(str(caught.value)) < 400
+        assert "\n" not in str(caught.value)
+    elif form == "references":
+        # the relevances are 0.5 and 1, ranked best; masked: only the second document, unjudged, is before the first
+        expected = SECOND if odd == "a masked value" else 1.0
+        assert ndcg.compute(**inputs) == {"nDCG": pytest.approx(expected, rel=1e-15)}
+    elif form == "sample_weight":  # the mean of 1 and 0, weighted by 0.5 and 1
+        assert ndcg.compute(**inputs) == {"nDCG": pytest.approx(1 / 3, rel=1e-15)}
+    else:
+        # of a single document retrieved, the relevant one, nothing ranks before it
+        assert ndcg.compute(**inputs) == {"nDCG": pytest.approx(expected, rel=1e-15)}
+
+
+ODD_IDS: dict[str, Callable[[], Any]] = {
+    "UUIDs": lambda: [uuid.UUID(int=1), uuid.UUID(int=2)],
+    "Arrow UUIDs": lambda: pa.array([b"a" * 16, b"b" * 16], pa.uuid()),
+    "decimals": lambda: [Decimal(1), Decimal(2)],
+    "pandas periods": pandas_made(lambda pd: pd.Series(pd.period_range("2026", periods=2, freq="D"))),
+    "pandas intervals": pandas_made(lambda pd: pd.Series(pd.interval_range(0, 2))),
+    "pandas mixed": pandas_made(lambda pd: pd.Series([1, "a"], dtype=object)),
+    "Polars Int128": polars_int128,
+    "a sparse tensor": torch_made(lambda tensor: tensor.to_sparse()),
+    "lone surrogates": lambda: ["\ud800", "b"],
+    "NumPy's lone surrogates": lambda: np.array(["\ud800", "b"]),
+    "long doubles": lambda: np.array([1, 2], np.longdouble),
+    "unreadable": Unreadable,
+    "an integer of 5,000 digits": lambda: [10**5000, 1],
+}
+
+
+@pytest.mark.parametrize("argument", ["query_ids", "document_ids"])
+@pytest.mark.parametrize("odd", ODD_IDS)
+def test_odd_ids_are_refused_by_their_argument(ndcg: evaluate.Metric, odd: str, argument: str) -> None:
+    inputs = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids": ["q", "q"], "document_ids": ["a", "b"]}
+    with pytest.raises(ValueError, match=rf"^{argument}") as caught:
+        ndcg.compute(**{**inputs, argument: ODD_IDS[odd]()})
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("kind", ["list_view", "large_list_view"])
+def test_arrow_list_views_are_columns_of_lists(ndcg: evaluate.Metric, kind: str) -> None:
+    views = pa.array(RAGGED_SCORES, getattr(pa, kind)(pa.float64()))
+    assert values(ndcg, predictions=views, references=RAGGED_RELEVANCES) == of_lists(
+        ndcg, RAGGED_SCORES, RAGGED_RELEVANCES
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"k": [[*range(10**6)]]}, "k"),
+        ({"ties": [*range(10**6)]}, "ties"),
+        ({"gain": ["x" * 10**6]}, "gain"),
+        ({"log_base": "x" * 10**6}, "log_base"),
+        ({"query_ids": ["q" * 10**6] * 2, "predictions": [math.nan, 1], "references": [1, 0]}, "predictions"),
+        ({"predictions": {"q" * 10**6: {"a": 1}}, "references": {"p" * 10**6: {"a": 1}}}, "predictions"),
+        ({"predictions": {"q": {"d" * 10**6: math.nan}}, "references": {"q": {"a": 1}}}, "predictions"),
+    ],
+)
+def test_messages_are_short_whatever_is_wrong(ndcg: evaluate.Metric, options: dict[str, Any], argument: str) -> None:
+    with pytest.raises(ValueError, match=f"^{argument}") as caught:
+        ndcg.compute(**{"predictions": [[1, 2]], "references": [[1, 0]], **options})
+    assert len(str(caught.value)) < 500
 
 
 # --- Flat, with query_ids --------------------------------------------------------------------------------------------
@@ -440,7 +725,7 @@ FLAT_FORMS: dict[str, FlatForm] = {
     "pandas Arrow": lambda flat: pandas_series("double[pyarrow]")(flat),
     "Polars": lambda flat: polars_series("Float64")(flat),
     "a Polars table": lambda flat: polars_series("Float32")(flat).to_frame(),
-    "a DuckDB relation": duckdb_ids,
+    "a DuckDB table": lambda flat: duckdb_ids(flat).to_arrow_table(),
 }
 FULL_FLAT_FORMS: dict[str, FlatForm] = {
     **FLAT_FORMS,
@@ -713,6 +998,26 @@ def test_mappings_may_hold_numbers_of_every_kind_and_ids_of_any_one_kind(ndcg: e
             assert values(ndcg, predictions=run, references=qrels) == expected
 
 
+def test_big_integers_by_id_are_compared_exactly_beside_documents_not_retrieved(ndcg: evaluate.Metric) -> None:
+    noon = 1_790_000_000_000_000_001  # in nanoseconds, which float64 holds to the next 256
+    run = {"q": {"a": noon, "b": noon + 1, "x": 0}}
+    ideal = 2 + 1 / math.log2(3)
+    expected = {"nDCG": pytest.approx((1 / math.log2(3)) / ideal, rel=1e-15)}
+    assert ndcg.compute(predictions=run, references={"q": {"a": 1, "b": 0, "c": 2}}) == expected
+    assert ndcg.compute(predictions=[[noon, noon + 1, 0, None]], references=[[1, 0, None, 2]]) == expected
+    big = {"q": {"a": 2**53 + 1, "b": 2**53}}
+    assert ndcg.compute(predictions={"q": {"a": 3, "b": 2, "x": 1}}, references=big) == {"nDCG": 1.0}
+
+
+@pytest.mark.parametrize("value", [1, 2.5])
+def test_a_masked_value_in_a_mapping_is_missing(ndcg: evaluate.Metric, value: float) -> None:
+    masked = np.ma.masked
+    run = {"q": {"a": masked, "b": value, "c": 0}}
+    assert ndcg.compute(predictions=run, references={"q": {"a": 0, "b": 1, "c": masked}}) == {"nDCG": 1.0}
+    qrels = {"q": {"a": value, "b": 0, "c": masked}}
+    assert ndcg.compute(predictions=run, references=qrels) == {"nDCG": 0.0}
+
+
 def test_of_tied_documents_the_higher_id_ranks_first_by_docid(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     # of the order of UTF-8: 10 < 9 < Z < a < é < 🥇
     ids = ["9", "🥇", "a", "10", "é", "Z"]
@@ -873,13 +1178,91 @@ def test_ids_on_one_side_and_positions_on_the_other_are_refused(fresh_metric: Me
     assert len(metric) == 0
 
 
-def test_without_ids_documents_are_in_the_order_of_their_ids_for_docid(ndcg: evaluate.Metric) -> None:
+def test_documents_by_position_are_in_the_order_of_their_ids_for_docid(ndcg: evaluate.Metric) -> None:
     scores, relevance = [1, 1, 2, 1], [1, 0, 0, 2]
     by_id = [{"q": dict(zip("abcd", side, strict=True))} for side in (scores, relevance)]
     expected = ndcg.compute(predictions=by_id[0], references=by_id[1], ties="docid")
     assert ndcg.compute(predictions=[scores], references=[relevance], ties="docid") == expected
-    flat = {"predictions": scores, "references": relevance, "query_ids": ["q"] * 4}
-    assert ndcg.compute(**flat, ties="docid") == expected
+
+
+def test_flat_columns_with_document_ids_are_ranked_as_trec_eval_does(ndcg: evaluate.Metric) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = random.Random(10)
+    # tied scores; ids that text orders otherwise than numbers
+    rows = [(f"q{q}", f"d{d}", rng.choice([0.5, 1.0, 2.0]), rng.choice([0, 1, 3])) for q in range(3) for d in range(12)]
+    run = {q: {d: score for each, d, score, _ in rows if each == q} for q, *_ in rows}
+    qrels = {q: {d: relevance for each, d, _, relevance in rows if each == q} for q, *_ in rows}
+    found = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg", "ndcg_cut.5"}).evaluate(run)
+    for _ in range(5):
+        rng.shuffle(rows)
+        query_ids, document_ids, scores, relevances = zip(*rows, strict=True)
+        flat = {"predictions": scores, "references": relevances, "query_ids": query_ids, "document_ids": document_ids}
+        for column in (list, pa.array, np.array):
+            inputs = {name: column(list(side)) for name, side in flat.items()}
+            scored = ndcg.compute(**inputs, convention="trec_eval", k=[5, None], use_aggregator=False)
+            in_order = list(dict.fromkeys(query_ids))
+            assert scored["nDCG@5"] == pytest.approx([found[q]["ndcg_cut_5"] for q in in_order], rel=1e-12)
+            assert scored["nDCG"] == pytest.approx([found[q]["ndcg"] for q in in_order], rel=1e-12)
+        report = ndcg.report(**flat, convention="trec_eval", k=5, resamples=10)
+        assert report.queries["nDCG@5"].to_pylist() == pytest.approx(scored["nDCG@5"], rel=1e-12)
+        systems = {"one": scores, "other": [-score for score in scores]}
+        sides = {name: side for name, side in flat.items() if name != "predictions"}
+        compared = ndcg.compare(systems=systems, **sides, convention="trec_eval", k=5, resamples=10)
+        assert compared.scores["one"]["nDCG@5"].value == pytest.approx(report.scores["nDCG@5"].value, rel=1e-12)
+
+
+def test_integers_as_document_ids_are_ordered_as_text(ndcg: evaluate.Metric) -> None:
+    flat = {"predictions": [1, 1, 1], "query_ids": [4, 4, 4], "ties": "docid", "k": 1}
+    for document_ids in ([9, 10, 100], ["9", "10", "100"]):
+        first = [ndcg.compute(**flat, references=each, document_ids=document_ids) for each in ([1, 0, 0], [0, 1, 1])]
+        assert first == [{"nDCG@1": 1.0}, {"nDCG@1": 0.0}]
+
+
+def test_flat_columns_without_document_ids_are_refused_where_docid_decides(ndcg: evaluate.Metric) -> None:
+    flat = {"predictions": [1, 2, 1, 2, 2], "references": [1, 0, 1, 2, 0], "query_ids": ["p", "q", "p", "q", "p"]}
+    for options in ({"ties": "docid"}, {"convention": "trec_eval"}):
+        with pytest.raises(
+            ValueError, match=r"^document_ids are missing: query 'q', row 1 and query 'q', row 3 have one score"
+        ):
+            ndcg.compute(**flat, **options)
+    # where all tied documents are alike, padding, or not retrieved, there is nothing to decide
+    for column, row, value in (
+        ("predictions", 3, 3),
+        ("references", 3, 0),
+        ("references", 3, -100),
+        ("predictions", 3, None),
+    ):
+        given = {**flat, column: [value if at == row else each for at, each in enumerate(flat[column])]}
+        in_order = ndcg.compute(**given, ties="docid", ignore_index=-100)
+        backwards = {name: side[::-1] for name, side in given.items()}
+        assert ndcg.compute(**backwards, ties="docid", ignore_index=-100) == in_order
+    unjudged = {**flat, "references": [1, None, 1, 0, 0]}
+    assert ndcg.compute(**unjudged, ties="docid", judged_only=True) == {
+        "nDCG": pytest.approx(0.5 * (SECOND + 0.5) / (1 + SECOND))
+    }
+    with pytest.raises(ValueError, match=r"^document_ids are missing: query 'q', row 1"):
+        ndcg.compute(**unjudged, ties="docid")
+
+
+@pytest.mark.parametrize("ties", ["average", "docid"])
+def test_a_document_twice_in_a_query_is_refused_with_its_place(fresh_metric: MetricFactory, ties: str) -> None:
+    flat = {"predictions": [1, 2, 3, 4], "references": [1, 0, 1, 2], "query_ids": ["p", "q", "q", "p"]}
+    metric = fresh_metric()
+    place = r"^document_ids: query 'q', row 2: document 'a' is in row 1 already"
+    with pytest.raises(ValueError, match=place):
+        metric.compute(**flat, document_ids=["a", "a", "a", "b"], ties=ties)
+    with pytest.raises(ValueError, match=place):
+        metric.add_batch(**flat, document_ids=["a", "a", "a", "b"])
+    assert len(metric) == 0
+    metric.add_batch(**flat, document_ids=["a", "a", "b", "b"])
+    assert len(metric) == 2
+
+
+def test_document_ids_without_query_ids_or_of_another_length_are_refused(ndcg: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match=r"^document_ids are for flat predictions and references; give query_ids too"):
+        ndcg.compute(predictions=[[1, 2]], references=[[1, 0]], document_ids=["a", "b"])
+    with pytest.raises(ValueError, match="predictions 2, references 2, query_ids 2, document_ids 1 rows"):
+        ndcg.compute(predictions=[1, 2], references=[1, 0], query_ids=[1, 1], document_ids=["a"])
 
 
 @pytest.mark.parametrize("options", [{"ties": "docid"}, {"convention": "trec_eval"}], ids=str)
@@ -945,6 +1328,32 @@ def test_padding_is_left_out_of_batches(fresh_metric: MetricFactory) -> None:
     scores, relevances = padded(LEFT_OUT_SCORES, math.nan), padded(LEFT_OUT_RELEVANCES, -100)
     metric.add_batch(predictions=np.array(scores), references=np.array(relevances), ignore_index=-100)
     assert values(metric) == of_lists(fresh_metric(), LEFT_OUT_SCORES, LEFT_OUT_RELEVANCES)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("ignore_index", [1e30, -99.9, np.float64(1e30), np.float32(-99.9), 1000.1])
+def test_padding_is_compared_in_the_type_of_the_references(
+    ndcg: evaluate.Metric, dtype: Any, ignore_index: float
+) -> None:
+    with np.errstate(over="ignore"):  # in float16, 1e30 is infinite
+        references = np.array(padded(LEFT_OUT_RELEVANCES, ignore_index)).astype(dtype)
+    expected = of_lists(ndcg, LEFT_OUT_SCORES, LEFT_OUT_RELEVANCES)
+    predictions = padded(LEFT_OUT_SCORES, 3.0)
+    assert values(ndcg, predictions=predictions, references=references, ignore_index=ignore_index) == expected
+
+
+@pytest.mark.parametrize("first", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("second", [np.int8, np.float32, np.float64])
+@pytest.mark.parametrize("ignore_index", [-99.9, np.float64(-99.9), -100])
+def test_padding_means_the_same_in_batches_of_several_types(
+    fresh_metric: MetricFactory, first: Any, second: Any, ignore_index: float
+) -> None:
+    metric = fresh_metric(keep_in_memory=True)
+    references = np.array(padded(LEFT_OUT_RELEVANCES, float(ignore_index))).astype(first)
+    metric.add_batch(predictions=padded(LEFT_OUT_SCORES, 3.0), references=references)
+    metric.add_batch(predictions=[[1.0, 2.0]], references=np.array([[1, 0]], second))
+    expected = of_lists(fresh_metric(), [*LEFT_OUT_SCORES, [1.0, 2.0]], [*LEFT_OUT_RELEVANCES, [1, 0]])
+    assert values(metric, ignore_index=ignore_index) == expected
 
 
 def test_without_ignore_index_padding_is_refused_as_a_relevance(ndcg: evaluate.Metric) -> None:

@@ -141,7 +141,10 @@ def test_everything_public_has_a_docstring(module: str) -> None:
     assert list(undocumented(tree, "")) == []
 
 
-FLOORS = {"batches": 4, **{path.stem: 0 for path in ROOT.glob("*.py") if path.stem != "batches"}}
+FLOORS = {
+    **{path.stem: 0 for path in ROOT.glob("*.py")},
+    **{"scoring": 1, "rankings": 2, "batches": 4, "report": 4, "spark": 4, "trainer": 4, "ndcg": 6},
+}
 
 
 @pytest.mark.parametrize("module", ROOMS)
