@@ -347,7 +347,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     if callable(gain):
         if not np.isfinite(relevance).all():
             raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-        judged = slice(None) if block.judged is None else block.judged
+        judged = np.ones(relevance.shape, bool) if block.judged is None else block.judged
         gains = np.zeros(relevance.shape)
         gains[judged] = _answer(gain, relevance[judged])
     else:

@@ -479,7 +479,7 @@ def test_progress_shows_on_a_terminal_only_and_unless_it_is_disabled(
         ({"confidence": "95%"}, "^confidence must be"),
         ({"confidence": True}, "^confidence must be"),
         ({"resamples": 1}, r"^resamples must be an integer, at least 2 and at most 100,000,000; got 1$"),
-        ({"resamples": 10**300}, r"^resamples must be an integer, .*; got 10{99}… \(301 characters\)$"),
+        ({"resamples": 10**300}, r"^resamples must be an integer, .*; got 10{40,50}\.\.\.0{40,50}$"),
         ({"resamples": 1e4}, "^resamples must be an integer"),
         ({"resamples": True}, "^resamples must be an integer"),
         ({"seed": -1}, "^seed must be an integer, at least 0; got -1"),

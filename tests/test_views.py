@@ -46,7 +46,17 @@ def test_a_table_of_other_columns_has_no_score(table: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize(
     "ranking",
-    ['[["a",1]]', '[["a",1,2,3]]', "[[]]", '{"a":1}', "[" + ",".join(['["a",1,2]'] * 501) + "]"],
+    [
+        "[[",
+        "[1]",
+        f'[["a",{"9" * 5000},1]]',
+        "[" * 100_000,
+        '[["a",1]]',
+        '[["a",1,2,3]]',
+        "[[]]",
+        '{"a":1}',
+        "[" + ",".join(['["a",1,2]'] * 501) + "]",
+    ],
     ids=lambda text: text[:20],
 )
 def test_a_link_whose_rows_are_no_documents_is_not_read(ranking: str) -> None:
@@ -54,6 +64,24 @@ def test_a_link_whose_rows_are_no_documents_is_not_read(ranking: str) -> None:
     assert unread == ["ranking"]
     assert found[0] == EXAMPLES[FIRST]
     assert len(HEADERS) == 3
+
+
+@pytest.mark.parametrize(
+    ("parameters", "unread"),
+    [
+        ({"k": "x"}, []),
+        ({"k": "9" * 999}, []),
+        ({"convention": "none", "gain": "<b>", "log": "e"}, ["convention", "log", "gain"]),
+    ],
+    ids=str,
+)
+def test_what_a_link_lacks_is_as_usual(parameters: dict[str, str], unread: list[str]) -> None:
+    (rows, cutoffs, *choices), found = restored(parameters, EXAMPLES[FIRST])
+    assert found == unread
+    assert rows == EXAMPLES[FIRST]
+    assert choices == ["sklearn", *CHOICES]
+    score = score_ranking(table_of(rows), cutoffs, *choices[1:])[0]
+    assert ("is no cutoff" if "k" in parameters else "0.9608") in score
 
 
 MENTIONS: dict[str, Any] = {

@@ -135,6 +135,21 @@ def visit(browser: Any, contexts: dict[tuple[int, str], Any], server: Server) ->
     assert [each for each in problems if "offsetWidth" not in each] == []
 
 
+def come_to_rest(page: Any) -> None:
+    """Wait until the server has answered all that was asked, and a second of frames asks for nothing more."""
+    page.wait_for_function(RESTED, polling="raf")
+
+
+# counts the frames since the last request that was made or answered
+RESTED = """
+() => {
+  const asked = performance.getEntriesByType("resource").length;
+  if (asked !== window.askedBefore) { window.askedBefore = asked; window.framesSince = 0; }
+  return ++window.framesSince > 30;
+}
+"""
+
+
 def value(page: Any, where: str = "#ranking-score") -> str:
     return str(page.inner_text(f"{where} .value"))
 
@@ -160,8 +175,9 @@ def choose(page: Any, label: str, option: str) -> None:
 
 
 def cells(page: Any, table: str) -> list[list[str]]:
-    rows = page.locator(f"{table} .sheet tr").all()
-    return [[each.inner_text().strip() for each in row.locator("td").all()] for row in rows]
+    script = "rows => rows.map(row => [...row.querySelectorAll('td')].map(cell => cell.innerText.trim()))"
+    found: list[list[str]] = page.eval_on_selector_all(f"{table} .sheet tr", script)
+    return found
 
 
 def score(ndcg: evaluate.Metric, k: int = 10, **options: Any) -> str:
@@ -182,23 +198,29 @@ def test_the_page_opens_with_an_example_scored(visit: Opener, ndcg: evaluate.Met
     assert page.input_value("#signature textarea, #signature input") == ndcg.signature(k=10)
 
 
-@pytest.mark.parametrize(
-    ("name", "relevance", "scores", "said"),
-    [
-        ("Perfect", [3, 2, 1, 0], [4, 3, 2, 1], "No documents are tied."),
-        ("Reversed", [0, 1, 2, 3], [4, 3, 2, 1], "No documents are tied."),
-        ("All tied", [3, 2, 1, 0], [1, 1, 1, 1], "anything from 0.6138 to 1.0000"),
-        ("Nothing relevant", [0, 0, 0], [3, 2, 1], "Nothing relevant was judged"),
-        ("Relevant documents not retrieved", [3, 2, 3, 0, 1, 2, 3, 2], [6, 5, 4, 3, 2, 1, None, None], "loses"),
-    ],
-)
-def test_every_example_scores_as_the_metric_says(
-    visit: Opener, ndcg: evaluate.Metric, name: str, relevance: list[int], scores: list[Any], said: str
-) -> None:
+EXAMPLES: list[tuple[str, list[int], list[Any], str]] = [
+    ("Perfect", [3, 2, 1, 0], [4, 3, 2, 1], "No documents are tied."),
+    ("Reversed", [0, 1, 2, 3], [4, 3, 2, 1], "No documents are tied."),
+    ("All tied", [3, 2, 1, 0], [1, 1, 1, 1], "anything from 0.6138 to 1.0000"),
+    ("Nothing relevant", [0, 0, 0], [3, 2, 1], "Nothing relevant was judged"),
+    ("Relevant documents not retrieved", [3, 2, 3, 0, 1, 2, 3, 2], [6, 5, 4, 3, 2, 1, None, None], "loses"),
+]
+
+
+def test_every_example_scores_as_the_metric_says(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
-    choose(page, "Examples", name)
-    wait_for(page, score(ndcg, predictions=[scores], references=[relevance]))
-    wait_for(page, said)
+    for name, relevance, scores, said in EXAMPLES:
+        choose(page, "Examples", name)
+        wait_for(page, score(ndcg, predictions=[scores], references=[relevance]))
+        wait_for(page, said)
+
+
+def test_columns_of_the_table_stay_as_they_are(visit: Opener) -> None:
+    page = visit()
+    page.click("#table [data-testid=cell-0-1]", button="right")
+    page.wait_for_selector("[role=menuitem][aria-label='Delete row']")
+    assert page.locator("[role=menuitem][aria-label*=olumn]").count() == 0
+    page.keyboard.press("Escape")
 
 
 def test_an_edited_cell_updates_the_number_and_a_bad_one_clears_it(visit: Opener, ndcg: evaluate.Metric) -> None:
@@ -269,10 +291,7 @@ def test_the_page_comes_to_rest_after_a_choice(visit: Opener, ndcg: evaluate.Met
     for name in ("trec_eval", "lightgbm"):
         choose(page, "Convention", name)
         wait_for(page, score(ndcg, convention=name))
-        before = -1
-        while before < len(asked) < 80:  # until it asks for nothing more
-            before = len(asked)
-            page.wait_for_timeout(1500)
+        come_to_rest(page)
     assert 10 < len(asked) < 80
 
 
@@ -295,8 +314,9 @@ def test_a_link_restores_what_was_shared(visit: Opener) -> None:
     wait_for(page, "nDCG@5")
     page.wait_for_function("document.querySelector('#link textarea').value.includes('convention=lightgbm')")
     page.wait_for_function("document.querySelector('#link textarea').value.includes('n%C3%A4me')")
-    last = "JSON.parse(new URL(document.querySelector('#link textarea').value).searchParams.get('ranking'))[3][1]"
-    page.wait_for_function(f"['', null].includes({last})")
+    unjudged = urllib.request.quote('["d4","","3"]')
+    page.wait_for_function("text => document.querySelector('#link textarea').value.includes(text)", arg=unjudged)
+    come_to_rest(page)
     link, shown = page.input_value("#link textarea"), page.inner_text("#ranking-score .score")
     again = visit(link.partition("/?")[2] and "?" + link.partition("/?")[2])
     wait_for(again, value(page))
@@ -317,26 +337,21 @@ def test_a_ranking_too_long_for_a_link_is_not_promised(visit: Opener) -> None:
     assert "ranking" not in page.input_value("#link textarea")
 
 
-LONG = "?ranking=[[%22a%22," + "9" * 5000 + ",1]]"
-
-
 @pytest.mark.parametrize(
     ("query", "unread"),
     [
-        pytest.param(LONG, "ranking", id="a number of 5,000 digits"),
-        ("?k=x", ""),  # which the score refuses
-        ("?ranking=[[", "ranking"),
-        ("?convention=none&gain=<b>&log=e", "convention, log, gain"),
-        ("?ranking=[1]", "ranking"),
-        pytest.param("?k=" + "9" * 999, "", id="a cutoff of 999 digits"),
+        ("?ranking=[[%22a%22," + "9" * 5000 + ",1]]&convention=none&gain=<b>&log=e", "ranking, convention, log, gain"),
+        ("?k=" + "9" * 999, ""),  # which the score refuses
     ],
+    ids=["nothing to read", "a cutoff of 999 digits"],
 )
 def test_a_broken_link_breaks_nothing_and_says_what_it_lacks(visit: Opener, query: str, unread: str) -> None:
     page = visit(query)
-    assert page.inner_text("#ranking-score").strip()
     if unread:
         wait_for(page, f"Not readable in the link, and left as usual: {unread}. Relevance is empty", "#table")
+        assert page.inner_text("#ranking-score .value").strip()
     else:
+        wait_for(page, "is no cutoff")
         assert "Not readable" not in page.inner_text("#table")
 
 
@@ -492,36 +507,46 @@ CONTRAST = """
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_text_can_be_read_and_nothing_overflows(visit: Opener, scheme: str, width: int) -> None:
-    page = visit("?__theme=dark" if scheme == "dark" else "", width, scheme)
-    for tab in ("#ranking-score", "#batch-score"):
-        if tab == "#batch-score" and width == 1280:
-            page.get_by_role("tab", name="Batch").click()
-            page.wait_for_selector("#batch-score .value", state="visible")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+def test_text_can_be_read_and_nothing_overflows(visit: Opener, scheme: str) -> None:
+    page = visit("?__theme=dark" if scheme == "dark" else "", 390, scheme)
+
+    def look(width: int) -> None:
+        come_to_rest(page)
+        assert page.evaluate("[innerWidth, document.documentElement.scrollWidth]") == [width, width]
         assert page.evaluate(CONTRAST) == []
 
+    look(390)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    look(1280)
+    page.get_by_role("tab", name="Batch").click()
+    page.wait_for_selector("#batch-score .value", state="visible")
+    look(1280)
 
-# Speed
+
+# Work
 
 
-def test_the_first_score_and_the_next_take_few_requests(visit: Opener) -> None:
+def test_the_first_score_is_there_before_any_event(visit: Opener, server: Server) -> None:
+    page = visit().context.new_page()
+    page.route("**/gradio_api/{run,queue}/**", lambda route: route.abort())
+    page.goto(server.url)
+    page.wait_for_selector("#ranking-score .value")
+    page.close()
+
+
+def test_an_edit_asks_the_server_for_little(visit: Opener) -> None:
     ranking = json.dumps([[f"d{at}", str(at % 4), str(at % 7)] for at in range(20)])
     page = visit("?ranking=" + urllib.request.quote(ranking))
+    come_to_rest(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
-    page.reload()
-    page.wait_for_selector("#ranking-score .value")
-    assert len(asked) <= 3
-    for grade in ("3", "2", "3", "1", "0"):
+    for edits, grade in enumerate(("3", "0", "1"), 1):
         before = value(page)
-        asked.clear()
         edit(page, 6, 1, grade)
-        page.wait_for_function(
-            "before => document.querySelector('#ranking-score .value').innerText != before", arg=before
-        )
-        assert len(asked) <= 12
+        script = "before => document.querySelector('#ranking-score .value').innerText != before"
+        page.wait_for_function(script, arg=before)
+        come_to_rest(page)
+        assert len(asked) <= 8 * edits  # the clicked row, the score and the link, each once or twice
 
 
 # Programs
@@ -629,17 +654,17 @@ def test_a_client_is_told_what_is_wrong(client: Any, inputs: dict[str, Any], mes
 
 def bomb(path: Path) -> Path:
     with gzip.open(path, "wb", compresslevel=9) as file:
-        for _ in range(300):
+        for _ in range(110):  # MB
             file.write(b"q1 Q0 d1 1 1.0 t\n" * 61_681)
     assert path.stat().st_size < 2_000_000
     return path
 
 
 HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "large.run": (lambda path: path.write_bytes(b"q1 Q0 d1 1 1.0 t\n" * 11_800_000), "413|exceed"),  # 200 MB
+    "large.run": (lambda path: path.write_bytes(b"q1 Q0 d1 1 1.0 t\n" * 1_300_000), "413|exceed"),  # 22 MB
     "bomb.run.gz": (bomb, "more than 100 MB"),
     "rows.csv.gz": (
-        lambda path: path.write_bytes(gzip.compress(b"query,document,score\n" + b"q,d,1\n" * 10_000_000)),
+        lambda path: path.write_bytes(gzip.compress(b"query,document,score\n" + b"q,d,1\n" * 1_000_000)),
         "more than the 500,000",
     ),
     "wide.csv": (lambda path: path.write_text(",".join(map(str, range(10_000))) + "\n"), "10,000 columns"),
@@ -692,8 +717,4 @@ def test_many_clients_at_once_get_right_answers(server: Server, ndcg: evaluate.M
     before = server.memory
     with ThreadPoolExecutor(50) as clients:
         assert sum(clients.map(ask, range(50))) == 250
-    for _ in range(60):  # until the last answers are let go
-        if server.memory < 1.2 * before:
-            break
-        time.sleep(1)
     assert server.memory < 1.2 * before, (before, server.memory)
