@@ -188,6 +188,7 @@ def read(
     >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
     [True, True, False]
     """
+    padding = None if ignore_index is None else _as_held(references, ignore_index)
     predictions, references, query_ids, document_ids = settled(
         predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
     )
@@ -213,7 +214,7 @@ def read(
         rankings = _mappings(predictions, references, by_docid)
     else:
         rankings = _joined(_columns("predictions", predictions), _columns("references", references), by_docid)
-    rankings = _without(rankings, ignore_index, judged_only)
+    rankings = _without(rankings, padding, judged_only)
     if by_docid and query_ids is not None and document_ids is None:
         _refuse_open_ties(rankings)
     return rankings
@@ -226,6 +227,8 @@ def parts(predictions: Any, references: Any, **how: Any) -> Iterator[Rankings]:
     >>> [part.queries for part in parts(table["predictions"], table["references"])]
     [1]
     """
+    if how.get("ignore_index") is not None:
+        how["ignore_index"] = _as_held(references, how["ignore_index"])
     predictions, references, how["query_ids"], how["document_ids"] = settled(
         predictions=predictions,
         references=references,
@@ -294,6 +297,22 @@ def _without(rankings: Rankings, ignore_index: float | None, judged_only: bool) 
         kept = judged | ~(rankings.score < np.inf)  # what is no score stays, to be refused
         retrieved = kept if retrieved is None else retrieved & kept
     return rankings._replace(judged=judged, retrieved=retrieved)
+
+
+def _as_held(references: Any, ignore_index: float) -> float:
+    """Return the reference of padding as bfloat16 and float8 hold it, where these are read as wider floats."""
+    first = references[0] if isinstance(references, (list, tuple)) and references else references
+    dtype: Any = getattr(first, "dtype", None)
+    if str(dtype).startswith("torch.") and dtype.is_floating_point and str(dtype) not in FLOATS_OF_NUMPY:
+        return float(first.new_tensor(ignore_index))
+    if isinstance(dtype, np.dtype) and _is_narrow(dtype):
+        return float(np.asarray(ignore_index).astype(dtype))
+    return ignore_index
+
+
+def _is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Whether it is a float type of JAX and TensorFlow that float32 holds exactly."""
+    return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
@@ -674,8 +693,8 @@ def _offsets(lengths: Iterable[int]) -> NDArray[np.int64]:
 
 def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     """The array without its mask, if its values are real numbers of at most 64 bits."""
-    if values.dtype.isbuiltin == 2 and values.dtype.name.startswith(("bfloat16", "float8")):
-        values = values.astype(np.float32)  # of JAX and TensorFlow; float32 holds them exactly
+    if _is_narrow(values.dtype):
+        values = values.astype(np.float32)
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
         raise ValueError(f"{argument} must hold real numbers of at most 64 bits; got {values.dtype}")
     return np.asarray(values, values.dtype.newbyteorder("="))

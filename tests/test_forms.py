@@ -3,6 +3,7 @@
 import math
 import random
 import re
+import sys
 import uuid
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -1340,6 +1341,23 @@ def test_padding_is_compared_in_the_type_of_the_references(
     expected = of_lists(ndcg, LEFT_OUT_SCORES, LEFT_OUT_RELEVANCES)
     predictions = padded(LEFT_OUT_SCORES, 3.0)
     assert values(ndcg, predictions=predictions, references=references, ignore_index=ignore_index) == expected
+
+
+@pytest.mark.parametrize("ignore_index", [1e30, 1e9, -99.9, -100])
+@pytest.mark.parametrize("library", ["torch", "ml_dtypes"])
+@pytest.mark.parametrize("rows", [False, True])
+def test_padding_is_compared_in_bfloat16_too(
+    fresh_metric: MetricFactory, library: str, ignore_index: float, rows: bool
+) -> None:
+    bfloat16 = pytest.importorskip(library).bfloat16
+    given = padded(LEFT_OUT_RELEVANCES, ignore_index)
+    references = sys.modules["torch"].tensor(given, dtype=bfloat16) if library == "torch" else np.array(given, bfloat16)
+    references = list(references) if rows else references
+    metric, predictions = fresh_metric(), padded(LEFT_OUT_SCORES, 3.0)
+    expected = of_lists(metric, LEFT_OUT_SCORES, LEFT_OUT_RELEVANCES)
+    assert values(metric, predictions=predictions, references=references, ignore_index=ignore_index) == expected
+    metric.add_batch(predictions=predictions, references=references, ignore_index=ignore_index)
+    assert values(metric) == expected
 
 
 @pytest.mark.parametrize("first", [np.float16, np.float32, np.float64])
