@@ -452,11 +452,12 @@ def test_a_document_is_found_twice_however_far_apart(write: Callable[..., Path],
 def test_a_document_is_found_twice_however_long_the_ids_around_it(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str, length: int
 ) -> None:
-    monkeypatch.setattr(trec, "CHUNK", 150)
     for other in (1, 8, 9, 64, 130):
-        documents = ["x" * length, "y" * other, "z", "x" * length]
+        documents = ["x" * length, "z", "y" * other, "x" * length]
         path = write("\n".join(line(kind, document=document) for document in documents))
-        assert refused(kind, path).endswith(f"document '{'x' * length}' of query 'q' is in line 1 already")
+        for chunk in (30, 150, 1 << 26):
+            monkeypatch.setattr(trec, "CHUNK", chunk)
+            assert refused(kind, path).endswith(f"document '{'x' * length}' of query 'q' is in line 1 already")
 
 
 @pytest.mark.parametrize("kind", KINDS)
