@@ -442,7 +442,7 @@ def test_lines_are_counted_with_those_that_are_skipped(
 def test_a_document_is_found_twice_however_far_apart(write: Callable[..., Path], kind: str) -> None:
     # the ids grow longer from chunk to chunk
     lines = [line(kind, "q1", f"doc{at}", at % 7) for at in range(10, 110_000)]
-    path = write("\n".join([line(kind, "q1", "doc1", 2), *lines, line(kind, "q1", "doc1", 1)]))
+    path = write("\n".join([line(kind, "q1", "doc1", 2), *lines, line(kind, "q1", "doc1", 1), ""]))
     problem = "document 'doc1' of query 'q1' is in line 1 already"
     assert refused(kind, path) == f"{path}: line 109992: {problem}"
 
