@@ -221,12 +221,14 @@ def _plain(text: bytes) -> tuple[bytes, NDArray[np.int64], str]:
             problem = f"is longer than {LINE:,} bytes; give each document a line of its own"
         start = end + 1
     white = np.frombuffer(text, np.uint8) <= ord(" ")
-    if (white[1:] & white[:-1]).any() or white[:1].any() or text.endswith(b" "):
+    irregular = (white[1:] & white[:-1]).any() or white[:1].any() or text.endswith(b" ")
+    if irregular:
         while b"  " in text:
             text = text.replace(b"  ", b" ")
         text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
     blank: list[int] = []
-    if text.startswith((b"\n", b"#")) or b"\n\n" in text or b"\n#" in text:
+    empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # two bytes are slow to find
+    if empty or (b"#" in text and (text.startswith(b"#") or b"\n#" in text)):
         lines = text.removesuffix(b"\n").split(b"\n")
         blank = [number for number, line in enumerate(lines, 1) if not line or line.startswith(b"#")]
         text = b"\n".join(line for line in lines if line and not line.startswith(b"#"))

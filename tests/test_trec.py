@@ -442,7 +442,7 @@ def test_lines_are_counted_with_those_that_are_skipped(
 def test_a_document_is_found_twice_however_far_apart(write: Callable[..., Path], kind: str) -> None:
     # the ids grow longer from chunk to chunk
     lines = [line(kind, "q1", f"doc{at}", at % 7) for at in range(10, 110_000)]
-    path = write("\n".join([line(kind, "q1", "doc1", 2), *lines, line(kind, "q1", "doc1", 1)]))
+    path = write("\n".join([line(kind, "q1", "doc1", 2), *lines, line(kind, "q1", "doc1", 1), ""]))
     problem = "document 'doc1' of query 'q1' is in line 1 already"
     assert refused(kind, path) == f"{path}: line 109992: {problem}"
 
@@ -452,11 +452,12 @@ def test_a_document_is_found_twice_however_far_apart(write: Callable[..., Path],
 def test_a_document_is_found_twice_however_long_the_ids_around_it(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str, length: int
 ) -> None:
-    monkeypatch.setattr(trec, "CHUNK", 150)
     for other in (1, 8, 9, 64, 130):
-        documents = ["x" * length, "y" * other, "z", "x" * length]
+        documents = ["x" * length, "z", "y" * other, "x" * length]
         path = write("\n".join(line(kind, document=document) for document in documents))
-        assert refused(kind, path).endswith(f"document '{'x' * length}' of query 'q' is in line 1 already")
+        for chunk in (30, 150, 1 << 26):
+            monkeypatch.setattr(trec, "CHUNK", chunk)
+            assert refused(kind, path).endswith(f"document '{'x' * length}' of query 'q' is in line 1 already")
 
 
 @pytest.mark.parametrize("kind", KINDS)
