@@ -259,7 +259,7 @@ def test_an_interrupt_after_any_call_of_a_hand_over_leaves_it_done_or_not(
     theirs = Subject(second, ids)
     added, given = theirs.next_batch(), with_ids(batch_of(2, 4, 3), 3) if ids else batch_of(2, 4, 3)
     expected = {"nDCG": pytest.approx([1.0, *values_of(5, 4)])}
-    at = random.Random(0).randrange(20)
+    at = random.Random(0).randrange(8)
     rounds = 0
     with ThreadPoolExecutor(1) as pool:
         while True:
@@ -278,7 +278,7 @@ def test_an_interrupt_after_any_call_of_a_hand_over_leaves_it_done_or_not(
             rounds += 1
             if done:
                 break
-            at += 1 if LONG else 20
+            at += 1 if LONG else 8
     assert rounds > 3
     assert not list(tmp_path.rglob("*.arrow"))
 

@@ -1,0 +1,164 @@
+"""Ids of queries and documents of any kind and size, in any form: each is counted once, and no two are merged.
+
+Ids are told apart as Python does, by `==`: a dictionary is the reference. `FUZZ_MINUTES` asks for the long run.
+"""
+
+import math
+import os
+import random
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from conftest import MetricFactory
+
+MINUTES = float(os.environ.get("FUZZ_MINUTES", 0))
+EDGES = [0, *(sign * (1 << bits) for bits in (1, 31, 32, 53, 61, 62, 63, 64) for sign in (1, -1))]
+INTEGERS = sorted({edge + step for edge in EDGES for step in (-2, -1, 0, 1, 2)})
+TEXTS = [
+    *map(str, INTEGERS),
+    "",
+    "'",
+    "a",
+    "A",
+    "é",
+    "e\u0301",
+    "x" * 500,
+    "x" * 499 + "y",
+    "-0",
+    "00",
+    "1.0",
+    "\x00",
+    " ",
+]
+SECOND = pytest.approx(1 / math.log2(3), rel=1e-12)  # where the relevant document is second
+KINDS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
+
+
+def dressed(rng: random.Random, identity: Any) -> Any:
+    """An id as another object that is equal to it."""
+    if isinstance(identity, str):
+        return rng.choice([str, np.str_])(identity)
+    fitting = [kind for kind in KINDS if np.iinfo(kind).min <= identity <= np.iinfo(kind).max]
+    return rng.choice([int, *fitting])(identity)
+
+
+def as_mapping(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
+    """A query of each id, whose relevant document is second; ids of documents are as odd as those of queries."""
+    documents = rng.sample(INTEGERS + TEXTS, 2)
+    run = {dressed(rng, each): {dressed(rng, documents[0]): 2.0, dressed(rng, documents[1]): 1.0} for each in ids}
+    qrels = {dressed(rng, each): {dressed(rng, documents[1]): 1, dressed(rng, documents[0]): 0} for each in ids}
+    return {"predictions": run, "references": qrels}
+
+
+def typed(ids: list[Any]) -> Any:
+    """An array of integers, or of objects."""
+    if isinstance(ids[0], str):
+        return np.array(ids, object)
+    return np.array(ids, np.int64 if max(ids) < 2**63 else np.uint64)
+
+
+FLAT: dict[str, Callable[[list[Any]], Any]] = {
+    "list": list,
+    "NumPy": typed,
+    "Arrow": lambda ids: pa.array(typed(ids)),
+    "Arrow's dictionary": lambda ids: pa.array(typed(ids)).dictionary_encode(),
+    "pandas": lambda ids: pd.Series(typed(ids)),
+    "pandas' categories": lambda ids: pd.Categorical(typed(ids)),
+}
+
+
+def as_rows(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
+    """The same as flat columns, of ids of one kind."""
+    rows = [each for each in ids for _ in range(2)]
+    form = rng.choice(sorted(FLAT))
+    return {"predictions": [2.0, 1.0] * len(ids), "references": [0, 1] * len(ids), "query_ids": FLAT[form](rows)}
+
+
+def batch_of(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
+    of_one_kind = len({isinstance(each, str) for each in ids}) == 1
+    numbers = [each for each in ids if not isinstance(each, str)]
+    small = all(-(2**63) <= each < 2**63 for each in numbers) or all(0 <= each < 2**64 for each in numbers)
+    return (as_rows if of_one_kind and small and rng.random() < 0.6 else as_mapping)(rng, ids)
+
+
+def rounds(fewest: int) -> Any:
+    end = time.monotonic() + MINUTES * 60 / 2
+    at = 0
+    while at < fewest or (MINUTES and time.monotonic() < end):
+        yield at
+        at += 1
+
+
+def test_a_query_is_known_by_its_id_in_every_form_and_batch(fresh_metric: MetricFactory) -> None:
+    metrics = [fresh_metric(), fresh_metric(keep_in_memory=True)]
+    refused = 0
+    for at in rounds(20):
+        rng = random.Random(at)
+        metric = metrics[at % 2]
+        known: dict[Any, None] = {}
+        pool = rng.sample(INTEGERS + TEXTS, 40)
+        for _ in range(12):
+            ids = rng.sample(pool, rng.randint(1, 4))
+            batch = batch_of(rng, ids)
+            if again := [each for each in ids if each in known]:
+                with pytest.raises(ValueError, match="was added before") as error:
+                    metric.add_batch(**batch)
+                refused += 1
+                if max(map(len, map(repr, again))) < 100:  # longer ones are shortened
+                    assert any(f"query {each!r} was" in str(error.value) for each in again), (at, again)
+            else:
+                metric.add_batch(**batch)
+                known |= dict.fromkeys(ids)
+            assert len(metric) == len(known), at
+        assert metric.compute(use_aggregator=False) == {"nDCG": [SECOND] * len(known)}, at
+    assert refused > 20
+
+
+def test_a_query_is_known_by_its_id_in_every_process(fresh_metric: MetricFactory) -> None:
+    outcomes = {True: 0, False: 0}
+    for at in rounds(8):
+        rng = random.Random(at)
+        how = {"num_process": 2, "timeout": 60, "experiment_id": f"round-{at}"}
+        first, second = (fresh_metric(process_id=each, **how) for each in (0, 1))
+        pool = rng.sample(INTEGERS + TEXTS, 30)
+        shares = [rng.sample(pool, rng.randint(1, 5)) for _ in range(2)]
+        batches = [[batch_of(rng, share[at::2]) for at in (0, 1) if share[at::2]] for share in shares]
+        both = set(shares[0]) & set(shares[1])
+
+        def score(metric: Any, batches: list[dict[str, Any]]) -> Any:
+            for batch in batches:
+                metric.add_batch(**batch)
+            return metric.compute(use_aggregator=False)
+
+        with ThreadPoolExecutor(1) as other:
+            handed_over = other.submit(score, second, batches[1])
+            if both:
+                with pytest.raises(ValueError, match=r"^query .* was added by process 0 and by process 1"):
+                    score(first, batches[0])
+            else:
+                expected = [SECOND] * (len(shares[0]) + len(shares[1]))
+                assert score(first, batches[0]) == {"nDCG": expected}, at
+            assert handed_over.result() is None
+        outcomes[bool(both)] += 1
+    assert all(outcomes.values())
+
+
+def test_a_document_is_known_by_its_id(fresh_metric: MetricFactory) -> None:
+    """Of many documents with ids of all kinds, one is relevant: its rank is the number's."""
+    metric = fresh_metric()
+    for at in range(30):
+        rng = random.Random(at)
+        documents = rng.sample(INTEGERS + TEXTS, 30)
+        rank = rng.randrange(30)
+        run = {"q": {dressed(rng, each): -float(place) for place, each in enumerate(documents)}}
+        qrels = {"q": {dressed(rng, documents[rank]): 1}}
+        batch = {"predictions": run, "references": qrels}
+        assert metric.compute(**batch) == {"nDCG": pytest.approx(1 / math.log2(rank + 2), rel=1e-12)}
+        metric.add_batch(**batch)
+        assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(rank + 2), rel=1e-12)}
