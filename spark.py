@@ -105,7 +105,8 @@ def arranged(
     for name, column in given.items():
         if not isinstance(column, str) or column not in frame.columns:
             there = ", ".join(frame.columns)
-            raise ValueError(f"{name} must name a column of the DataFrame; got {column!r:.100}, and there are {there}")
+            got = repr(column[:100]) if isinstance(column, str) else type(column).__name__
+            raise ValueError(f"{name} must name a column of the DataFrame; got {got}, and there are {there}")
         if frame.columns.count(column) > 1:
             raise ValueError(f"{name}: the DataFrame has several columns {column!r:.100}; give them names of their own")
     types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
