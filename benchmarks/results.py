@@ -6,7 +6,7 @@ import re
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
@@ -122,7 +122,7 @@ def markdown(results: Results, seconds: float) -> str:
     return "\n\n".join(
         [
             "# Benchmark",
-            f"{datetime.now(timezone.utc).date()}, {seconds / 60:.0f} minutes. {machine(results.load)}",
+            f"{datetime.now(UTC).date()}, {seconds / 60:.0f} minutes. {machine(results.load)}",
             "## Goals",
             f"Ratios are medians over {results.plan.rounds} rounds, in which all take turns on the same work, about "
             f"{results.plan.scores:,} scores of each shape; the mean is the geometric one over all shapes measured. "
