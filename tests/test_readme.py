@@ -15,6 +15,7 @@ BLOCK = re.compile(r"^```(?:python|py|pycon)[^\n]*\n(.*?)^```", re.DOTALL | re.M
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore:PySpark does not yet", "ignore::ResourceWarning")
 def test_every_python_block_runs_and_prints_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
     spark_session()  # the one that the README asks for
     monkeypatch.chdir(ROOT)
     readme = README.read_text(encoding="utf-8")
