@@ -335,8 +335,8 @@ class Batches:
         end = time.monotonic() + self.timeout
         try:
             for process, file in enumerate(others, 1):
-                problem = "a process has not called compute, or has died in it"
-                problem = f"{problem}, {self.timeout} seconds after process 0 did: process {process} has {file.path}"
+                problem = f"process {process} has not called compute within {self.timeout} seconds of process 0"
+                problem = f"{problem}, or has died in it; its batches are in {file.path}"
                 _acquire(file.lock, end, problem)
             added = (*state.added, *state.store.tables(state.contents))
             rest = tuple(tuple(read_finished(file.path, process)) for process, file in enumerate(others, 1))

@@ -101,7 +101,7 @@ def shown(value: Any) -> str:
     return " ".join(text.splitlines())
 
 
-def _in_short(error: Exception) -> str:
+def _in_short(error: BaseException) -> str:
     """What a library says of an error, in one line."""
     return " ".join(str(error).split())[:200].rstrip(".")
 
@@ -371,7 +371,8 @@ def settled(**arguments: Any) -> list[Any]:
     """Convert tensors and columns of other libraries, each once, as ``plain`` does.
 
     Raises:
-        ValueError: an argument that cannot be converted, or two that are queries to a database.
+        ValueError: an argument that cannot be converted, two that are queries to a database, or
+            columns of pandas with different indexes.
     """
     queries = {id(values): name for name, values in arguments.items() if is_query(values)}
     if len(queries) > 1:
@@ -381,6 +382,14 @@ def settled(**arguments: Any) -> list[Any]:
             "queries come in no common order; run one query for all columns and give the columns of its table: "
             "table = relation.to_arrow_table(); predictions=table['score'], references=table['relevance']"
         )
+    indexes = {name: values.index for name, values in arguments.items() if _has_index(values)}
+    for name, index in indexes.items():
+        first = next(iter(indexes))
+        if index is not indexes[first] and not index.equals(indexes[first]):
+            raise ValueError(
+                f"{name}: has another index than {first}, and rows are taken in their order, whatever the index; "
+                "give columns of one table, or .to_numpy() of each if their order is right"
+            )
     found: dict[int, Any] = {}
     for name, values in arguments.items():
         if id(values) not in found:
@@ -388,9 +397,14 @@ def settled(**arguments: Any) -> list[Any]:
     return [found[id(values)] for values in arguments.values()]
 
 
+def _has_index(values: Any) -> bool:
+    """Whether its rows have names, as those of pandas do."""
+    return type(values).__module__.partition(".")[0] == "pandas" and hasattr(getattr(values, "index", None), "equals")
+
+
 def is_query(values: Any) -> bool:
     """Whether reading it runs a query, or takes what is left of one, so that its rows are in an order of their own."""
-    library = type(values).__module__.partition(".")[0]
+    library = type(values).__module__.partition(".")[0].lstrip("_")
     return isinstance(values, pa.RecordBatchReader) or (library in DATABASES and hasattr(values, "__arrow_c_stream__"))
 
 
@@ -410,9 +424,10 @@ def plain(argument: str, values: Any) -> Any:
         return values
     try:
         found = _converted(values)
-    except MemoryError:
-        raise
-    except Exception as error:  # whatever its library raises says why
+    except BaseException as error:  # whatever its library raises says why; one in Rust panics, which is no Exception
+        panics = type(error).__name__ == "PanicException"
+        if isinstance(error, MemoryError) or not (panics or isinstance(error, Exception)):
+            raise
         problem = _in_short(error)
         raise ValueError(
             f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
@@ -560,7 +575,10 @@ def _from_arrow(argument: str, lists: pa.Array) -> _Column:
         offsets = _offsets(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
         lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
     if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
-        raise ValueError(f"{argument} must be a column of lists, one per query; got {shown(str(lists.type))[1:-1]}")
+        kind = shown(str(lists.type))[1:-1]
+        raise ValueError(
+            f"{argument} must be a column of lists, one per query; got {kind}; for a row per document give query_ids"
+        )
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
         raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
@@ -799,7 +817,8 @@ def _codes(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
     if isinstance(ids, np.ndarray) and ids.ndim != 1:
         raise ValueError(f"{argument} must be flat, an id for each row; got {ids.ndim}-D")
     if not isinstance(ids, (pa.Array, pa.ChunkedArray, np.ndarray, list, tuple)):
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {type(values).__name__}")
+        found = f"the text {shown(values)}; give the column" if isinstance(values, str) else type(values).__name__
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {found}")
     if not isinstance(ids, (pa.Array, pa.ChunkedArray)):
         if isinstance(ids, np.ndarray) and ids.dtype.kind == "T":
             ids = ids.astype(object)  # not every pyarrow reads NumPy's own strings

@@ -20,10 +20,15 @@ CHUNK = 1 << 22  # bytes of a file that are parsed at a time: little enough that
 LINE = 1 << 20  # bytes of the longest line
 ODD = np.uint64(0x9E3779B97F4A7C15)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+GZIP = b"\x1f\x8b"  # by which its files begin
 QUERY = pa.dictionary(pa.int32(), pa.string())
 COLUMNS = {
     "run": ("query", "Q0", "document", "rank", "score", "tag"),
     "qrels": ("query", "iteration", "document", "relevance"),
+}
+NO_TEXT = {  # what no line may hold, and why
+    b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
+    b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
 }
 VALUE = {"run": 4, "qrels": 3}  # where the score or the relevance stands
 LAYOUT = {
@@ -183,6 +188,8 @@ def _chunks(path: str) -> Iterator[bytes]:
     try:
         with open(path, "rb") as file, pa.input_stream(file, compression=compression) as lines:
             rest = (lines.read(len(BYTE_ORDER_MARK)) or b"").removeprefix(BYTE_ORDER_MARK)
+            if rest.startswith(GZIP):
+                raise ValueError(f"{path}: is compressed by gzip; let its name end in .gz, or decompress it")
             while data := lines.read(CHUNK):
                 data = rest + data
                 end = data.rfind(b"\n") + 1
@@ -210,9 +217,9 @@ def _plain(text: bytes) -> tuple[bytes, NDArray[np.int64], str]:
         text = text.replace(b"\t", b" ")
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
-        if (at := text.find(b"\r")) >= 0:
-            text = text[: text.rfind(b"\n", 0, at) + 1]
-            problem = "holds a carriage return; end lines in a line feed, with or without one before it"
+    for mark, words in NO_TEXT.items():
+        if (at := text.find(mark)) >= 0:
+            text, problem = text[: text.rfind(b"\n", 0, at) + 1], words
     start = 0
     while len(text) - start > LINE:
         end = text.rfind(b"\n", start, start + LINE + 1)

@@ -89,7 +89,9 @@ def test_a_process_that_does_not_compute_is_an_error_within_the_timeout(processe
         """
     )
     message = processes.run(FIRST)
-    assert message.startswith("a process has not called compute, or has died in it, 0.5 seconds after process 0 did")
+    assert message.startswith(
+        "process 1 has not called compute within 0.5 seconds of process 0, or has died in it; its batches"
+    )
     second.await_meeting()
 
 

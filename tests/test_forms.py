@@ -434,13 +434,46 @@ def test_a_datasets_column_is_transformed(fresh_metric: MetricFactory) -> None:
     data = datasets.Dataset.from_dict({"p": [[1.0, 2.0, 3.0]], "r": [[0, 0, 1]]})
     metric = fresh_metric()
     assert metric.compute(predictions=data["p"], references=data["r"]) == {"nDCG": 1.0}
-    backwards = data.with_transform(lambda batch: {**batch, "p": [[-score for score in row] for row in batch["p"]]})
+
+    def turn(batch: dict[str, list[list[float]]]) -> dict[str, list[list[float]]]:
+        sides = batch.items()
+        return {name: [[-score for score in row] for row in side] if name == "p" else side for name, side in sides}
+
+    backwards = data.with_transform(turn)
     last = {"nDCG": 1 / math.log2(4)}
     assert metric.compute(predictions=backwards["p"], references=backwards["r"]) == last
     metric.add_batch(predictions=backwards["p"], references=backwards["r"])
     assert metric.compute() == last
-    data.set_transform(lambda batch: {**batch, "p": [[-score for score in row] for row in batch["p"]]})
+    data.set_transform(turn)
     assert metric.compute(predictions=data["p"], references=data["r"]) == last
+
+
+def test_columns_of_pandas_with_other_indexes_are_refused(fresh_metric: MetricFactory) -> None:
+    """Rows are taken in their order, so a column that was sorted or filtered alone would give a wrong number."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"q": ["a", "a", "b", "b"], "p": [0.5, 0.25, 0.125, 0.75], "r": [1, 0, 1, 0]})
+    metric = fresh_metric()
+    columns = {"predictions": frame["p"], "references": frame["r"], "query_ids": frame["q"]}
+    expected = {"nDCG": pytest.approx((1 + 1 / math.log2(3)) / 2, rel=1e-12)}
+    assert metric.compute(**columns) == expected
+    for name, column in columns.items():
+        for moved in (column[::-1], column.rename(lambda row: row + 1)):
+            other = "references" if name == "predictions" else name
+            for method in (metric.compute, metric.add_batch, metric.report):
+                with pytest.raises(ValueError, match=f"^{other}: has another index than predictions, "):
+                    method(**{**columns, name: moved})
+    assert metric.compute(**{**columns, "references": frame["r"].to_numpy()}) == expected
+    assert metric.compute(**{name: column.copy() for name, column in columns.items()}) == expected
+
+
+def test_flat_columns_without_query_ids_lead_to_these(ndcg: evaluate.Metric) -> None:
+    flat = pa.array([0.5, 0.25])
+    with pytest.raises(ValueError, match=r"one per query; got double; for a row per document give query_ids$"):
+        ndcg.compute(predictions=flat, references=flat)
+    with pytest.raises(
+        ValueError, match=r"^query_ids must be integers or strings, .*; got the text 'user'; give the col"
+    ):
+        ndcg.compute(predictions=flat, references=flat, query_ids="user")
 
 
 def test_a_field_of_a_datasets_column_is_a_column(ndcg: evaluate.Metric) -> None:

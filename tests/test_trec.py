@@ -585,6 +585,19 @@ def test_a_carriage_return_within_a_line_is_refused(write: Callable[..., Path], 
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("document", ["\0", "b\0", "\0b"])
+def test_a_nul_byte_is_refused_by_line(write: Callable[..., Path], kind: str, document: str) -> None:
+    path = write(f"{line(kind, 'q', 'a')}\n{line(kind, 'q', document)}\n{line(kind, 'q', 'c')}\r\r\n")
+    assert refused(kind, path) == f"{path}: line 2: holds a NUL byte, which no text does; save the file in UTF-8"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_of_gzip_by_another_name_is_told(write: Callable[..., Path], kind: str) -> None:
+    path = write(gzip.compress(line(kind, "q", "a").encode()), "packed.txt")
+    assert refused(kind, path) == f"{path}: is compressed by gzip; let its name end in .gz, or decompress it"
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "content",
     ["", "\n", " \n\t\r\n", "# only\n# comments\n", "# no newline"],
