@@ -28,8 +28,9 @@ from .rankings import Columns, Rankings, is_query, number, parts, plain, read, s
 from .report import Comparison, Pair, Report, Resampling, Score
 from .scoring import MEASURES, TIES, Gain, InvalidRankingError, check_queries, score_queries
 from .significance import Intervals, bootstrap, differences, holm, paired_tests
-from .spark import Job, arranged, by_query, code_of, means
+from .spark import Job, arranged, by_query, means
 from .store import Store as Store
+from .topk import ranked_gains as ranked_gains
 from .trainer import TrainerMetrics
 from .trec import read_columns, read_qrels, read_run
 
@@ -1134,8 +1135,7 @@ class NDCG(Batches, evaluate.Metric):
             sample_weight=sample_weight,
             ties=parsed.ties,
         )
-        sources = code_of(read), code_of(score_queries)
-        job = Job(sources, parsed.reading, parsed.scoring, tuple(parsed.names()))
+        job = Job(parsed.reading, parsed.scoring, tuple(parsed.names()))
         if not _flag("use_aggregator", use_aggregator):
             if query is None:
                 raise ValueError("query must name the column of query ids where every query's values are asked for")

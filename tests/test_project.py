@@ -21,6 +21,7 @@ ROOMS = (
     "significance.py",
     "spark.py",
     "store.py",
+    "topk.py",
     "trainer.py",
     "trec.py",
     "figures.py",

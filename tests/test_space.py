@@ -20,7 +20,19 @@ from conftest import ROOT, lean_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOMS = ("batches", "conventions", "rankings", "report", "scoring", "significance", "spark", "store", "trainer", "trec")
+ROOMS = (
+    "batches",
+    "conventions",
+    "rankings",
+    "report",
+    "scoring",
+    "significance",
+    "spark",
+    "store",
+    "topk",
+    "trainer",
+    "trec",
+)
 PAGE = ("app", "choices", "figures", "uploads", "views")
 LOAD = """
 import sys
