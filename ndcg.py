@@ -4,16 +4,12 @@ It declares the metric, checks the options once at the door, hands the rankings 
 kernel and names the results. How rankings are read and scored is in the modules it imports.
 """
 
-import difflib
-import hashlib
-import inspect
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, TypeVar
 
 import datasets
@@ -23,17 +19,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .batches import Batch, Batches
-from .conventions import CONVENTIONS
+from .conventions import CONVENTIONS as CONVENTIONS
+from .options import Options, choice, is_real, result_name, signature
 from .rankings import Columns, Rankings, is_query, number, parts, plain, read, settled, shown, to_arrow
 from .report import Comparison, Pair, Report, Resampling, Score
-from .scoring import MEASURES, TIES, Gain, InvalidRankingError, check_queries, score_queries
+from .scoring import InvalidRankingError, check_queries, score_queries
 from .significance import Intervals, bootstrap, differences, holm, paired_tests
 from .spark import Job, arranged, by_query, code_of, means
 from .store import Store as Store
 from .trainer import TrainerMetrics
 from .trec import read_columns, read_qrels, read_run
-
-__version__ = "1.0.0"
 
 Result = TypeVar("Result")
 
@@ -139,232 +134,12 @@ Examples:
 """
 
 
-@dataclass(frozen=True)
-class Options:
-    """How to read and score, checked."""
-
-    cutoffs: tuple[int | None, ...]
-    measures: tuple[str, ...]
-    gain: Gain
-    log_base: float
-    ties: str
-    zero_division: float
-    negative_relevance: str
-    judged_only: bool
-    ignore_index: float | None
-
-    @classmethod
-    def parse(
-        cls,
-        *,
-        k: Any = None,
-        ignore_ties: Any = False,
-        measures: Any = "nDCG",
-        convention: Any = "sklearn",
-        gain: Any = None,
-        log_base: Any = None,
-        ties: Any = None,
-        zero_division: Any = None,
-        negative_relevance: Any = None,
-        judged_only: Any = False,
-        ignore_index: Any = None,
-        use_aggregator: Any = True,
-        engine: Any = "numpy",
-    ) -> "Options":
-        """Check the arguments of `NDCG.compute`; None stands for the convention's choice.
-
-        Raises:
-            ValueError: names the option, what it was and what it may be.
-        """
-        _choice("engine", engine, ("numpy", "sklearn"))
-        if not _flag("use_aggregator", use_aggregator) and engine == "sklearn":
-            raise ValueError('engine="sklearn": scikit-learn answers with the mean only, not use_aggregator=False')
-        names = _several("measures", measures, lambda name: _choice("measures", name, MEASURES))
-        foreign = {
-            "measures": None if names == ("nDCG",) else measures,
-            "convention": None if _choice("convention", convention, tuple(CONVENTIONS)) == "sklearn" else convention,
-            "gain": gain,
-            "log_base": log_base,
-            "ties": ties,
-            "zero_division": zero_division,
-            "negative_relevance": negative_relevance,
-            "judged_only": True if _flag("judged_only", judged_only) else None,
-            "ignore_index": ignore_index,
-        }
-        for name, value in foreign.items():
-            if engine == "sklearn" and value is not None:
-                raise ValueError(
-                    f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}'
-                )
-        if _flag("ignore_ties", ignore_ties) and ties not in (None, "last"):
-            raise ValueError(
-                f'ignore_ties=True means ties="last", but ties={shown(ties)} was given too; give one of the two'
-            )
-        chosen = CONVENTIONS[convention]
-        if ties is None:
-            ties = "last" if ignore_ties else chosen.ties
-        if negative_relevance is None:
-            negative_relevance = chosen.negative_relevance
-        return cls(
-            cutoffs=_several("k", k, _cutoff),
-            measures=names,
-            gain=_gain(chosen.gain if gain is None else gain),
-            log_base=_log_base(2.0 if log_base is None else log_base),
-            ties=_choice("ties", ties, (*TIES, "docid")),
-            zero_division=_zero_division(chosen.zero_division if zero_division is None else zero_division),
-            negative_relevance=_choice("negative_relevance", negative_relevance, ("raise", "clip", "keep")),
-            judged_only=bool(judged_only),
-            ignore_index=_ignore_index(ignore_index),
-        )
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """The keyword arguments of `rankings.read`."""
-        by_docid = self.ties == "docid"
-        return {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
-
-    @property
-    def scoring(self) -> dict[str, Any]:
-        """The keyword arguments of `scoring.score_queries`."""
-        options = {name: value for name, value in vars(self).items() if name not in self.reading}
-        return {**options, "ties": "last" if self.ties == "docid" else self.ties}
-
-    def names(self) -> Iterator[tuple[str, str, int]]:
-        """The name of each result, with its measure and the index of its cutoff."""
-        for measure in self.measures:
-            for row, k in enumerate(self.cutoffs):
-                yield _at(measure, k), measure, row
-
-    @property
-    def signature(self) -> str:
-        """Every choice that the numbers depend on, in one line."""
-        choices = {
-            "gain": _gain_name(self.gain),
-            "log": _number(self.log_base),
-            "ties": self.ties,
-            "empty": _number(self.zero_division),
-            "negative": self.negative_relevance,
-            "unjudged": "removed" if self.judged_only else "0",
-            **({} if self.ignore_index is None else {"ignored": _number(self.ignore_index)}),
-            "v": __version__,
-        }
-        return "|".join(["+".join(name for name, _, _ in self.names()), *(f"{a}:{b}" for a, b in choices.items())])
-
-
-def _hint(name: str, known: Sequence[str]) -> str:
-    """Return the known name that a wrong one is nearly, or nothing."""
-    by_name = {each.lower(): each for each in known}
-    near = difflib.get_close_matches(name[:100].lower(), by_name, 1)
-    return by_name[near[0]] if near else ""
-
-
-def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """One value or a sequence of them, each checked, repeats dropped."""
-    several = isinstance(value, (list, tuple, range)) or (isinstance(value, np.ndarray) and value.ndim == 1)
-    values = value if several else [value]
-    if not len(values):
-        raise ValueError(f"{name} is empty; give at least one value")
-    return tuple(dict.fromkeys(check(each) for each in values))
-
-
-def _is_real(value: Any) -> bool:
-    """Whether it is a number that float64 can hold, near enough; a bool is none."""
-    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, Real):
-        return False
-    try:
-        float(value)
-    except OverflowError:
-        return False
-    return True
-
-
-def _cutoff(k: Any) -> int | None:
-    if k is not None and (not _is_real(k) or not isinstance(k, Integral) or int(k) < 1):
-        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {shown(k)}")
-    return None if k is None else int(k)
-
-
-def _choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    if not isinstance(value, str) or value not in choices:
-        near = _hint(value, choices) if isinstance(value, str) else ""
-        hint = f'; did you mean "{near}"?' if near else ""
-        allowed = ", ".join(f'"{choice}"' for choice in choices)
-        raise ValueError(f"{name} must be one of {allowed}; got {shown(value)}{hint}")
-    return str(value)
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {shown(value)}")
-    return bool(value)
-
-
-def _log_base(value: Any) -> float:
-    if not _is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
-        raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
-    return float(value)
-
-
-def _zero_division(value: Any) -> float:
-    if not _is_real(value) or math.isinf(float(value)):
-        meaning = "a finite number, or nan to leave queries with nothing relevant out of the mean"
-        raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
-    return float(value)
-
-
-def _ignore_index(value: Any) -> float | None:
-    if value is not None and (not _is_real(value) or not math.isfinite(value)):
-        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {shown(value)}")
-    if value is None or isinstance(value, Integral):
-        return None if value is None else int(value)
-    return float(value)
-
-
-def _gain(value: Any) -> Gain:
-    if isinstance(value, str):
-        return _choice("gain", value, ("linear", "exponential", "binary"))
-    if callable(value):
-        function: Callable[[NDArray[np.float64]], Any] = value
-        return function
-    sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
-    table = np.array(value, np.float64) if sequence and all(map(_is_real, value)) else np.empty(0)
-    if not table.size or not np.isfinite(table).all():
-        meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
-        raise ValueError(f"gain must be {meaning}; got {shown(value)}")
-    return table
-
-
-def _number(value: float) -> str:
-    return repr(float(value)).removesuffix(".0")
-
-
-def _gain_name(gain: Gain) -> str:
-    """A name that two gains share if they are the same; a function goes by the gains of some labels."""
-    if isinstance(gain, str):
-        return gain
-    if not callable(gain):
-        return ",".join(map(_number, gain))
-    gains: list[str] = []
-    answered = False
-    with np.errstate(all="ignore"):
-        for label in (*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))):
-            try:
-                gains.append(repr(np.asarray(gain(np.array([label], np.float64)), np.float64).tolist()))
-                answered = True
-            except Exception as error:  # noqa: BLE001 - whatever it is, this label has no gain
-                gains.append(type(error).__name__)
-    if not answered:
-        raise ValueError(f"gain {shown(gain)} knows none of the labels 0, 1, 2, ... by which a signature names it")
-    return f"function#{hashlib.sha256(' '.join(gains).encode()).hexdigest()[:8]}"
-
-
 def ndcg_score(
     references: Any,
     predictions: Any,
     options: Options,
     sample_weight: Any = None,
     query_ids: Any = None,
-    use_aggregator: bool = True,
     document_ids: Any = None,
 ) -> dict[str, float | list[float]]:
     """`sklearn.metrics.ndcg_score` for rankings of any form, every measure and cutoff.
@@ -377,7 +152,7 @@ def ndcg_score(
     """
     values = _values(references, predictions, options, query_ids, document_ids)
     weight = None if sample_weight is None else _weights(sample_weight, len(next(iter(values.values()))))
-    if not use_aggregator:
+    if not options.use_aggregator:
         return {name: each.tolist() for name, each in values.items()}
     return {name: _mean(name, each, weight) for name, each in values.items()}
 
@@ -449,15 +224,11 @@ def _details(
             ties = {"best": "worst", "worst": "best"}.get(how["ties"], how["ties"])
             how |= {"measures": ("CG",), "gain": "linear", "ties": ties}
             unjudged = score_queries(**arrays, **how)["CG"]
-        columns |= {_at("unjudged", k): each for k, each in zip(options.cutoffs, unjudged, strict=True)}
+        columns |= {result_name("unjudged", k): each for k, each in zip(options.cutoffs, unjudged, strict=True)}
         columns["ideal"] = (scored["IDCG"] * math.copysign(1, math.log(options.log_base))).max(axis=0)
         return columns
 
     return _by_query(references, predictions, options, query_ids, document_ids, describe)
-
-
-def _at(name: str, k: int | None) -> str:
-    return name if k is None else f"{name}@{k}"
 
 
 def _table(columns: dict[str, NDArray[Any]]) -> pa.Table:
@@ -501,7 +272,7 @@ def _scores(
             best=_mean(name, best, weight),
             tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
             ranked=int(np.minimum(retrieved, retrieved if k is None else min(k, 2**62)).sum()),
-            unjudged=float(columns[_at("unjudged", k)][counted].sum()),
+            unjudged=float(columns[result_name("unjudged", k)][counted].sum()),
         )
     return scores
 
@@ -519,28 +290,6 @@ def _notes(systems: Sequence[dict[str, NDArray[Any]]], options: Options) -> tupl
     return tuple(notes)
 
 
-def _options(method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = ()) -> Options:
-    """Check the options of a method that takes its own and those of `compute`, but for those it lacks.
-
-    Raises:
-        ValueError: what `Options.parse` refuses.
-        TypeError: an option that the method does not have; names the nearest or all it has.
-    """
-    own = [name for name, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
-    of_compute = [name for name in inspect.signature(Options.parse).parameters if name not in lacks]
-    known = list(dict.fromkeys([*own, *of_compute]))
-    for name in options:
-        if name not in known:
-            near = "" if name in lacks else _hint(name, known)
-            hint = f"did you mean {near}?" if near else f"it has {', '.join(known)}"
-            raise TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
-    return Options.parse(k=k, **options)
-
-
-# These methods score each query, and say themselves what becomes of the values.
-PER_QUERY = ("use_aggregator", "engine")
-
-
 def _system_names(systems: Any, baseline: Any) -> list[str]:
     if not isinstance(systems, Mapping) or len(systems) < 2:
         found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
@@ -550,7 +299,7 @@ def _system_names(systems: Any, baseline: Any) -> list[str]:
             problem = 'must be a string of printable characters, other than "query" and "difference"'
             raise ValueError(f"systems: a name {problem}; got {shown(name)}")
     if baseline is not None:
-        _choice("baseline", baseline, tuple(systems))
+        choice("baseline", baseline, tuple(systems))
     return list(systems)
 
 
@@ -602,11 +351,11 @@ def _progress(total: int, doing: str = "Resampling", unit: str = " resamples", i
 
 
 def _resampling(confidence: Any, resamples: Any, seed: Any) -> Resampling:
-    if not _is_real(confidence) or not 0 < float(confidence) < 1:
+    if not is_real(confidence) or not 0 < float(confidence) < 1:
         raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {shown(confidence)}")
     # more resamples would not fit into memory
     for name, value, least, most in (("resamples", resamples, 2, 10**8), ("seed", seed, 0, math.inf)):
-        if not _is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
+        if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
             upper = "" if most == math.inf else f" and at most {most:,}"
             raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
     return Resampling(float(confidence), int(resamples), int(seed))
@@ -663,7 +412,7 @@ def _weights(sample_weight: Any, queries: int) -> NDArray[np.float64]:
     if not isinstance(weights, np.ndarray) or weights.dtype.kind not in "biuf" or np.ma.is_masked(weights):
         given, weights = weights, list(map(number, weights))
         for query, value in enumerate(weights):
-            if not _is_real(value) and not isinstance(value, (bool, np.bool_)):
+            if not is_real(value) and not isinstance(value, (bool, np.bool_)):
                 raise ValueError(f"sample_weight: query {query}: must be a number; got {shown(given[query])}")
     weight = np.asarray(weights, np.float64)
     invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
@@ -779,8 +528,8 @@ class NDCG(Batches, evaluate.Metric):
 
         A query that was added before, by its id, is refused: its documents belong into one batch.
         """
-        ids = {"query_ids": query_ids, "document_ids": document_ids}
-        self._add(partial(self._read, predictions, references, **ids, ignore_index=_ignore_index(ignore_index)))
+        ignore_index = Options.parse(ignore_index=ignore_index).ignore_index
+        self._add(partial(self._read, predictions, references, query_ids, document_ids, ignore_index))
 
     def add(
         self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
@@ -837,8 +586,7 @@ class NDCG(Batches, evaluate.Metric):
             use_aggregator=use_aggregator,
             engine=engine,
         )
-        how = {"options": options, "sample_weight": sample_weight, "use_aggregator": use_aggregator, "engine": engine}
-        score = partial(self._compute, **how)
+        score = partial(self._compute, options=options, sample_weight=sample_weight)
         return self._over_all(predictions, references, query_ids, options, score, document_ids)
 
     def _over_all(
@@ -875,14 +623,12 @@ class NDCG(Batches, evaluate.Metric):
         references: Any,
         options: Options,
         sample_weight: Any = None,
-        use_aggregator: bool = True,
-        engine: str = "numpy",
         query_ids: Any = None,
         document_ids: Any = None,
     ) -> dict[str, float | list[float]]:
-        if engine == "sklearn":
+        if options.engine == "sklearn":
             return _ndcg_score_of_sklearn(references, predictions, options, sample_weight, query_ids, document_ids)
-        return ndcg_score(references, predictions, options, sample_weight, query_ids, use_aggregator, document_ids)
+        return ndcg_score(references, predictions, options, sample_weight, query_ids, document_ids)
 
     def report(
         self,
@@ -927,8 +673,8 @@ class NDCG(Batches, evaluate.Metric):
         (0.8552, 1)
         """
         resampling = _resampling(confidence, resamples, seed)
-        parsed = _options(self.report, k, options, PER_QUERY)
-        signature = self.signature(k, sample_weight=sample_weight, **options)
+        parsed = Options.of_method(self.report, k, options)
+        signature = parsed.signature(weighted=sample_weight is not None)
 
         def score(predictions: Any, references: Any, query_ids: Any = None, document_ids: Any = None) -> Report:
             columns = _details(references, predictions, parsed, query_ids, document_ids)
@@ -1000,7 +746,7 @@ class NDCG(Batches, evaluate.Metric):
         [('a', 'b', 0.3746, 0.5)]
         """
         resampling = _resampling(confidence, resamples, seed)
-        parsed = _options(self.compare, k, options, PER_QUERY)
+        parsed = Options.of_method(self.compare, k, options)
         names = _system_names(systems, baseline)
         runs = {
             f"systems[{shown(name)}]": _from_file(systems[name], "run", f"systems[{shown(name)}]") for name in names
@@ -1061,7 +807,7 @@ class NDCG(Batches, evaluate.Metric):
                     )
                 )
         return Comparison(
-            signature=self.signature(k, sample_weight=sample_weight, **options),
+            signature=parsed.signature(weighted=sample_weight is not None),
             scores=scores,
             pairs=tuple(found),
             baseline=baseline,
@@ -1124,7 +870,7 @@ class NDCG(Batches, evaluate.Metric):
         >>> ndcg.compute_spark(df, query="query", prediction="score", reference="relevance", k=2)  # doctest: +SKIP
         {'nDCG@2': 0.7601875334318685}
         """
-        parsed = _options(self.compute_spark, k, options, PER_QUERY)
+        parsed = Options.of_method(self.compute_spark, k, {"use_aggregator": use_aggregator, **options})
         frame = arranged(
             df,
             query=query,
@@ -1136,7 +882,7 @@ class NDCG(Batches, evaluate.Metric):
         )
         sources = code_of(read), code_of(score_queries)
         job = Job(sources, parsed.reading, parsed.scoring, tuple(parsed.names()))
-        if not _flag("use_aggregator", use_aggregator):
+        if not parsed.use_aggregator:
             if query is None:
                 raise ValueError("query must name the column of query ids where every query's values are asked for")
             return by_query(frame, job)
@@ -1180,7 +926,7 @@ class NDCG(Batches, evaluate.Metric):
         >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
         {'nDCG@1': 1.0}
         """
-        parsed = _options(self.trainer_metrics, k, {"ignore_index": ignore_index, **options}, PER_QUERY)
+        parsed = Options.of_method(self.trainer_metrics, k, {"ignore_index": ignore_index, **options})
 
         def score(predictions: Any, references: Any, query_ids: Any) -> dict[str, NDArray[np.float64]]:
             return _values(references, predictions, parsed, query_ids)
@@ -1190,19 +936,7 @@ class NDCG(Batches, evaluate.Metric):
 
         return TrainerMetrics(score, mean, query_ids, main_input)
 
-    def signature(self, k: Any = None, *, sample_weight: Any = None, **options: Any) -> str:
-        """Every choice that a score depends on, in one line: scores compare if their signatures are equal.
-
-        Args:
-            k: the cutoff or cutoffs, as in `compute`.
-            sample_weight: weights of the queries; the signature says whether there are any.
-            **options: of `compute`.
-
-        >>> evaluate.load("ndcg.py").signature(k=10)
-        'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.0.0'
-        """
-        parsed = _options(self.signature, k, options)
-        return parsed.signature + "|weights:given" * (sample_weight is not None)
+    signature = staticmethod(signature)
 
     @staticmethod
     def read_run(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:

@@ -15,6 +15,7 @@ from conftest import ROOT
 ROOMS = (
     "batches.py",
     "conventions.py",
+    "options.py",
     "rankings.py",
     "report.py",
     "scoring.py",
@@ -33,10 +34,10 @@ def text(name: str) -> str:
 
 
 def version() -> str:
-    """What ndcg.py says, without importing it."""
+    """What options.py says, without importing it."""
     values = [
         ast.literal_eval(statement.value)
-        for statement in ast.parse(text("ndcg.py")).body
+        for statement in ast.parse(text("options.py")).body
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__version__"
     ]
     assert len(values) == 1
@@ -144,7 +145,8 @@ def test_everything_public_has_a_docstring(module: str) -> None:
 FLOORS = {
     **{path.stem: 0 for path in ROOT.glob("*.py")},
     "scoring": 1,
-    "rankings": 2,
+    "rankings": 1,
+    "options": 2,
     "batches": 4,
     "report": 4,
     "spark": 4,

@@ -20,7 +20,10 @@ from conftest import ROOT, lean_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOMS = ("batches", "conventions", "rankings", "report", "scoring", "significance", "spark", "store", "trainer", "trec")
+ROOMS = (
+    *("batches", "conventions", "options", "rankings", "report", "scoring", "significance", "spark", "store"),
+    *("trainer", "trec"),
+)
 PAGE = ("app", "choices", "figures", "uploads", "views")
 LOAD = """
 import sys
