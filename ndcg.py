@@ -7,7 +7,6 @@ kernel and names the results. How rankings are read and scored is in the modules
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from functools import partial
 from numbers import Integral
 from typing import Any, TypeVar
@@ -21,14 +20,15 @@ from numpy.typing import NDArray
 from .batches import Batch, Batches
 from .conventions import CONVENTIONS as CONVENTIONS
 from .options import Options, choice, is_real, result_name, signature
-from .rankings import Columns, Rankings, is_query, number, parts, plain, read, settled, shown, to_arrow
+from .queries import checked_rankings, describe_queries, from_file, mean, progress, query_values, scores, weights
+from .rankings import Columns, Rankings, read, settled, shown, to_arrow
 from .report import Comparison, Pair, Report, Resampling, Score
-from .scoring import InvalidRankingError, check_queries, score_queries
+from .scoring import score_queries
 from .significance import Intervals, bootstrap, differences, holm, paired_tests
 from .spark import Job, arranged, by_query, code_of, means
 from .store import Store as Store
 from .trainer import TrainerMetrics
-from .trec import read_columns, read_qrels, read_run
+from .trec import read_qrels, read_run
 
 Result = TypeVar("Result")
 
@@ -134,73 +134,8 @@ Examples:
 """
 
 
-def ndcg_score(
-    references: Any,
-    predictions: Any,
-    options: Options,
-    sample_weight: Any = None,
-    query_ids: Any = None,
-    document_ids: Any = None,
-) -> dict[str, float | list[float]]:
-    """`sklearn.metrics.ndcg_score` for rankings of any form, every measure and cutoff.
-
-    Returns:
-        Under the name of each result its mean over queries, or all queries' values.
-
-    Raises:
-        ValueError: names the argument, query and position at fault.
-    """
-    values = _values(references, predictions, options, query_ids, document_ids)
-    weight = None if sample_weight is None else _weights(sample_weight, len(next(iter(values.values()))))
-    if not options.use_aggregator:
-        return {name: each.tolist() for name, each in values.items()}
-    return {name: _mean(name, each, weight) for name, each in values.items()}
-
-
-def _values(
-    references: Any, predictions: Any, options: Options, query_ids: Any = None, document_ids: Any = None
-) -> dict[str, NDArray[np.float64]]:
-    """Under the name of each result the values of all queries."""
-
-    def score(part: Rankings) -> dict[str, NDArray[np.float64]]:
-        scored = score_queries(**part.arrays(), **options.scoring)
-        return {name: scored[measure][row] for name, measure, row in options.names()}
-
-    return _by_query(references, predictions, options, query_ids, document_ids, score)
-
-
-NO_QUERIES = "predictions and references hold no queries; there is nothing to score"
-
-
-def _by_query(
-    references: Any,
-    predictions: Any,
-    options: Options,
-    query_ids: Any,
-    document_ids: Any,
-    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
-) -> dict[str, NDArray[Any]]:
-    """What there is to say of each query, part by part of the input: columns by name."""
-    described: list[dict[str, NDArray[Any]]] = []
-    queries = 0
-    bar = None
-    with ExitStack() as until_done:
-        sides = _from_file(predictions, "run"), _from_file(references, "qrels")
-        for part in parts(*sides, query_ids=query_ids, document_ids=document_ids, **options.reading):
-            if described and bar is None:
-                bar = until_done.enter_context(_progress(len(predictions), "Scoring", " queries", initial=queries))
-            with _Places(part, queries):
-                described.append(describe(part))
-            queries += part.queries
-            if bar is not None:
-                bar.update(part.queries)
-    if not queries:
-        raise ValueError(NO_QUERIES)
-    return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
-
-
 def _details(
-    references: Any, predictions: Any, options: Options, query_ids: Any = None, document_ids: Any = None
+    predictions: Any, references: Any, query_ids: Any = None, document_ids: Any = None, *, options: Options
 ) -> dict[str, NDArray[Any]]:
     """The columns of a report's table of queries; `query` only where they have ids, `ideal` to know the empty ones."""
 
@@ -228,7 +163,7 @@ def _details(
         columns["ideal"] = (scored["IDCG"] * math.copysign(1, math.log(options.log_base))).max(axis=0)
         return columns
 
-    return _by_query(references, predictions, options, query_ids, document_ids, describe)
+    return describe_queries(describe, predictions, references, query_ids, document_ids, options)
 
 
 def _table(columns: dict[str, NDArray[Any]]) -> pa.Table:
@@ -264,12 +199,12 @@ def _scores(
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
         scores[name] = Score(
-            value=_mean(name, columns[name], weight),
+            value=mean(name, columns[name], weight),
             low=float(intervals.low[at]),
             high=float(intervals.high[at]),
             standard_error=float(intervals.standard_error[at]),
-            worst=_mean(name, worst, weight),
-            best=_mean(name, best, weight),
+            worst=mean(name, worst, weight),
+            best=mean(name, best, weight),
             tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
             ranked=int(np.minimum(retrieved, retrieved if k is None else min(k, 2**62)).sum()),
             unjudged=float(columns[result_name("unjudged", k)][counted].sum()),
@@ -328,11 +263,11 @@ def _same_queries(rankings: dict[str, Any], references: Any) -> None:
 
 
 def _of_system(
-    name: str, predictions: Any, references: Any, options: Options, query_ids: Any, document_ids: Any
+    name: str, predictions: Any, references: Any, query_ids: Any, document_ids: Any, options: Options
 ) -> dict[str, NDArray[Any]]:
     """The details of one of several systems."""
     try:
-        return _details(references, predictions, options, query_ids, document_ids)
+        return _details(predictions, references, query_ids, document_ids, options=options)
     except ValueError as error:
         raise ValueError(f"systems[{shown(name)}]: {error}") from None
 
@@ -344,12 +279,6 @@ def _scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
     return (values / scale[:, np.newaxis]).reshape(-1, values.shape[2]), scale
 
 
-def _progress(total: int, doing: str = "Resampling", unit: str = " resamples", initial: int = 0) -> Any:
-    """Return a bar for what takes a few seconds, shown on a terminal only and unless those of datasets are disabled."""
-    how = {"delay": 2, "leave": False, "disable": None}
-    return datasets.utils.tqdm(total=total, desc=doing, unit=unit, initial=initial, **how)
-
-
 def _resampling(confidence: Any, resamples: Any, seed: Any) -> Resampling:
     if not is_real(confidence) or not 0 < float(confidence) < 1:
         raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {shown(confidence)}")
@@ -359,137 +288,6 @@ def _resampling(confidence: Any, resamples: Any, seed: Any) -> Resampling:
             upper = "" if most == math.inf else f" and at most {most:,}"
             raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
     return Resampling(float(confidence), int(resamples), int(seed))
-
-
-def _from_file(side: Any, kind: str, argument: str = "") -> Any:
-    """What a TREC file holds, if the argument is the path of one."""
-    if not isinstance(side, (str, os.PathLike)):
-        return side
-    argument = argument or ("predictions" if kind == "run" else "references")
-    try:
-        return Columns(*read_columns(side, kind))
-    except OSError as error:
-        problem = f"cannot be read as a TREC {kind} file: {error.strerror or error}"
-        path = os.fsdecode(side)
-        name = path if path.isprintable() and len(path) <= 500 else shown(path)  # it may be a file's content
-        raise ValueError(f"{argument}: {name}: {problem}") from None
-    except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
-
-
-class _Places:
-    """Turns the kernel's word on a value without a place into the metric's."""
-
-    def __init__(self, rankings: Rankings, first_query: int = 0) -> None:
-        self.rankings, self.first_query = rankings, first_query
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        if isinstance(error, InvalidRankingError):
-            argument = {"relevance": "references", "score": "predictions"}[error.array]
-            if self.rankings.place is not None:
-                place = self.rankings.place(error.query, error.position)
-                raise ValueError(f"{argument}: {place}: {error.problem}") from None
-            error = InvalidRankingError(argument, self.first_query + error.query, error.position, error.problem)
-            raise ValueError(str(error)) from None
-
-
-def _weights(sample_weight: Any, queries: int) -> NDArray[np.float64]:
-    """Return the weights, scaled by a power of two to at most 1, so that no sum of them overflows."""
-    if is_query(sample_weight):
-        kind = type(sample_weight).__name__
-        problem = "whose rows may come in another order than the queries; give a column of the table with the rankings"
-        raise ValueError(f"sample_weight: is a query of its own ({kind}), {problem}")
-    weights = plain("sample_weight", sample_weight)
-    if isinstance(weights, Mapping):
-        raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
-    weights = weights if isinstance(weights, (list, tuple)) else np.asanyarray(weights)
-    found = f"shape {np.shape(weights)}" if isinstance(weights, np.ndarray) and weights.ndim != 1 else len(weights)
-    if found != queries:
-        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {found}")
-    if not isinstance(weights, np.ndarray) or weights.dtype.kind not in "biuf" or np.ma.is_masked(weights):
-        given, weights = weights, list(map(number, weights))
-        for query, value in enumerate(weights):
-            if not is_real(value) and not isinstance(value, (bool, np.bool_)):
-                raise ValueError(f"sample_weight: query {query}: must be a number; got {shown(given[query])}")
-    weight = np.asarray(weights, np.float64)
-    invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
-    if invalid.size:
-        query = int(invalid[0])
-        raise ValueError(f"sample_weight: query {query}: must be finite and not negative; got {weight[query]}")
-    if not weight.any():
-        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
-    return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
-
-
-def _mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
-    """The mean over the queries that have a value."""
-    if np.isnan(values).any():
-        valued = ~np.isnan(values)
-        values, weight = values[valued], None if weight is None else weight[valued]
-    if not values.size or (weight is not None and not weight.any()):
-        problem = "no query of positive weight has anything relevant, and zero_division=nan leaves out the others"
-        raise ValueError(f"{name}: {problem}; give a number for zero_division")
-    with np.errstate(over="ignore"):
-        mean = float(values.mean() if weight is None else np.average(values, weights=weight))
-    if not math.isfinite(mean):
-        raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
-    return mean
-
-
-def _ndcg_score_of_sklearn(
-    references: Any,
-    predictions: Any,
-    options: Options,
-    sample_weight: Any = None,
-    query_ids: Any = None,
-    document_ids: Any = None,
-) -> dict[str, float | list[float]]:
-    """What `sklearn.metrics.ndcg_score` itself answers."""
-    try:
-        from sklearn.metrics import ndcg_score as sklearn_ndcg_score
-    except ImportError:
-        raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn') from None
-    predictions, references, query_ids, document_ids = settled(
-        predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
-    )
-    sides = _from_file(predictions, "run"), _from_file(references, "qrels")
-    rankings = read(*sides, query_ids=query_ids, document_ids=document_ids)
-    if not rankings.queries:
-        raise ValueError(NO_QUERIES)
-    weight = None if sample_weight is None else _weights(sample_weight, rankings.queries)
-    if rankings.judged is not None or rankings.retrieved is not None:
-        raise ValueError('engine="sklearn": scikit-learn has no place for None or masked values')
-    relevance, score = rankings.relevance, rankings.score
-    if rankings.offsets is not None:
-        lengths = np.diff(rankings.offsets)
-        different = np.flatnonzero(lengths != lengths[0])
-        if different.size:
-            query = int(different[0])
-            raise ValueError(
-                f'engine="sklearn": scikit-learn needs lists of one length; query {query} has {lengths[query]} '
-                f"documents, query 0 has {lengths[0]}"
-            )
-        relevance, score = (values.reshape(rankings.queries, -1) for values in (relevance, score))
-    with _Places(rankings):
-        check_queries(relevance, score)
-        for query, position in np.argwhere(relevance < 0)[:1].tolist():
-            problem = f"the relevance {relevance[query, position]} is negative, which scikit-learn refuses"
-            raise InvalidRankingError("relevance", query, position, problem)
-    score = score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
-    how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
-    result: dict[str, float | list[float]] = {}
-    for name, _, row in options.names():
-        with np.errstate(over="ignore", invalid="ignore"):
-            value = float(sklearn_ndcg_score(relevance, score, k=options.cutoffs[row], **how))
-        if not math.isfinite(value):
-            raise ValueError(
-                f'engine="sklearn": {name}: sums overflow in scikit-learn; scale the relevances or weights'
-            )
-        result[name] = value
-    return result
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
@@ -586,49 +384,32 @@ class NDCG(Batches, evaluate.Metric):
             use_aggregator=use_aggregator,
             engine=engine,
         )
-        score = partial(self._compute, options=options, sample_weight=sample_weight)
-        return self._over_all(predictions, references, query_ids, options, score, document_ids)
+        score = partial(scores, options=options, sample_weight=sample_weight)
+        return self._score_all(score, predictions, references, query_ids, document_ids, options)
 
-    def _over_all(
+    def _score_all(
         self,
+        score: Callable[..., Result],
         predictions: Any,
         references: Any,
         query_ids: Any,
+        document_ids: Any,
         options: Options,
-        score: Callable[..., Result],
-        document_ids: Any = None,
     ) -> Result | None:
-        """What `score` makes of the queries given and those added before; None in processes other than 0."""
+        """Return what a function makes of the queries given and those added before; None in processes other than 0."""
         given = predictions is not None or references is not None
         for name, ids in (("query_ids", query_ids), ("document_ids", document_ids)):
             if ids is not None and not given:
                 raise ValueError(f"{name} without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
-            return score(predictions, references, query_ids=query_ids, document_ids=document_ids)
+            return score(predictions, references, query_ids, document_ids)
         if options.ties == "docid":
             problem = "batches and several processes keep no document ids"
             hint = 'where documents are in ascending order of their ids, ties="last" is the same'
             raise ValueError(f'ties="docid": {problem}; {hint}')
-        ids = {"query_ids": query_ids, "document_ids": document_ids}
-        read = partial(self._read, predictions, references, **ids, ignore_index=options.ignore_index) if given else None
-
-        def check(predictions: Any, references: Any) -> None:
-            _values(references, predictions, options)
-
-        return self._score(read, check, score, options.ignore_index)
-
-    def _compute(
-        self,
-        predictions: Any,
-        references: Any,
-        options: Options,
-        sample_weight: Any = None,
-        query_ids: Any = None,
-        document_ids: Any = None,
-    ) -> dict[str, float | list[float]]:
-        if options.engine == "sklearn":
-            return _ndcg_score_of_sklearn(references, predictions, options, sample_weight, query_ids, document_ids)
-        return ndcg_score(references, predictions, options, sample_weight, query_ids, document_ids)
+        inputs = (predictions, references, query_ids, document_ids, options.ignore_index)
+        read = partial(self._read, *inputs) if given else None
+        return self._score(read, partial(query_values, options=options), score, options.ignore_index)
 
     def report(
         self,
@@ -677,11 +458,11 @@ class NDCG(Batches, evaluate.Metric):
         signature = parsed.signature(weighted=sample_weight is not None)
 
         def score(predictions: Any, references: Any, query_ids: Any = None, document_ids: Any = None) -> Report:
-            columns = _details(references, predictions, parsed, query_ids, document_ids)
+            columns = _details(predictions, references, query_ids, document_ids, options=parsed)
             queries = len(columns["ideal"])
-            weight = None if sample_weight is None else _weights(sample_weight, queries)
+            weight = weights(sample_weight, queries)
             values, scale = _scaled(np.stack([[columns[name] for name, _, _ in parsed.names()]]))
-            with _progress(resampling.resamples) as bar:
+            with progress(resampling.resamples, "Resampling", " resamples") as bar:
                 found = bootstrap(values, weight, **resampling.drawing, advance=bar.update)
             intervals = Intervals(*(each * scale for each in found))
             return Report(
@@ -697,7 +478,7 @@ class NDCG(Batches, evaluate.Metric):
                 notes=_notes([columns], parsed),
             )
 
-        return self._over_all(predictions, references, query_ids, parsed, score, document_ids)
+        return self._score_all(score, predictions, references, query_ids, document_ids, parsed)
 
     def compare(
         self,
@@ -748,20 +529,18 @@ class NDCG(Batches, evaluate.Metric):
         resampling = _resampling(confidence, resamples, seed)
         parsed = Options.of_method(self.compare, k, options)
         names = _system_names(systems, baseline)
-        runs = {
-            f"systems[{shown(name)}]": _from_file(systems[name], "run", f"systems[{shown(name)}]") for name in names
-        }
+        runs = {f"systems[{shown(name)}]": from_file(f"systems[{shown(name)}]", systems[name]) for name in names}
         references, query_ids, document_ids, *runs_read = settled(
-            references=_from_file(references, "qrels"), query_ids=query_ids, document_ids=document_ids, **runs
+            references=from_file("references", references), query_ids=query_ids, document_ids=document_ids, **runs
         )
         rankings = dict(zip(names, runs_read, strict=True))
         _same_queries(rankings, references)
         described = {
-            name: _of_system(name, rankings[name], references, parsed, query_ids, document_ids) for name in names
+            name: _of_system(name, rankings[name], references, query_ids, document_ids, parsed) for name in names
         }
         table = {name: _table(columns) for name, columns in described.items()}
         queries = len(next(iter(described.values()))["ideal"])
-        weight = None if sample_weight is None else _weights(sample_weight, queries)
+        weight = weights(sample_weight, queries)
         results = [name for name, _, _ in parsed.names()]
         several = len(results)
         values, scale = _scaled(np.stack([[columns[name] for name in results] for columns in described.values()]))
@@ -769,7 +548,7 @@ class NDCG(Batches, evaluate.Metric):
         if baseline is not None:
             others = [(at, names.index(baseline)) for at in range(len(names)) if names[at] != baseline]
         pairs = [(at * several + row, of * several + row) for row in range(several) for at, of in others]
-        with _progress(2 * resampling.resamples) as bar:
+        with progress(2 * resampling.resamples, "Resampling", " resamples") as bar:
             resampled = bootstrap(values, weight, pairs, **resampling.drawing, advance=bar.update)
             scales = np.concatenate([np.tile(scale, len(names)), np.repeat(scale, len(others))])
             intervals = Intervals(*(each * scales for each in resampled))
@@ -889,7 +668,7 @@ class NDCG(Batches, evaluate.Metric):
         found = means(frame, job)
         if found is None:
             raise ValueError("the DataFrame holds no queries; there is nothing to score")
-        return {name: _mean(name, np.array([value]), None) for name, value in found.items()}
+        return {name: mean(name, np.array([value])) for name, value in found.items()}
 
     def trainer_metrics(
         self,
@@ -929,12 +708,12 @@ class NDCG(Batches, evaluate.Metric):
         parsed = Options.of_method(self.trainer_metrics, k, {"ignore_index": ignore_index, **options})
 
         def score(predictions: Any, references: Any, query_ids: Any) -> dict[str, NDArray[np.float64]]:
-            return _values(references, predictions, parsed, query_ids)
+            return query_values(predictions, references, query_ids, options=parsed)
 
-        def mean(values: dict[str, NDArray[np.float64]]) -> dict[str, Any]:
-            return {name: _mean(name, each, None) for name, each in values.items()}
+        def means_of(values: dict[str, NDArray[np.float64]]) -> dict[str, Any]:
+            return {name: mean(name, each) for name, each in values.items()}
 
-        return TrainerMetrics(score, mean, query_ids, main_input)
+        return TrainerMetrics(score, means_of, query_ids, main_input)
 
     signature = staticmethod(signature)
 
@@ -960,11 +739,8 @@ class NDCG(Batches, evaluate.Metric):
         for name, values in (("predictions", predictions), ("references", references)):
             if values is None:
                 raise ValueError(f"{name} are missing; give predictions and references together")
-        predictions, references = _from_file(predictions, "run"), _from_file(references, "qrels")
-        ids_of_rows = {"query_ids": query_ids, "document_ids": document_ids}
-        rankings = read(predictions, references, **ids_of_rows, ignore_index=ignore_index)
-        with _Places(rankings):
-            check_queries(**rankings.arrays())
+        ids = {"query_ids": query_ids, "document_ids": document_ids}
+        rankings = checked_rankings(predictions, references, **ids, ignore_index=ignore_index)
         return self._batch(*to_arrow(rankings), rankings.query_ids)
 
 

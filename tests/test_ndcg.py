@@ -5,7 +5,6 @@ import inspect
 import json
 import math
 import re
-import sys
 import uuid
 from collections.abc import Callable
 from functools import partial
@@ -271,7 +270,7 @@ def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
     def refuse(*arguments: Any, **options: Any) -> None:
         raise AssertionError("scored in NumPy too")
 
-    monkeypatch.setattr(sys.modules[type(ndcg).__module__], "score_queries", refuse)
+    monkeypatch.setattr(loaded_room(ndcg, "queries"), "score_queries", refuse)
     expected = ndcg_score(np.array(EXAMPLE["references"]), np.array(EXAMPLE["predictions"]))
     assert ndcg.compute(**EXAMPLE, engine="sklearn") == {"nDCG": expected}
     with pytest.raises(AssertionError, match="scored in NumPy too"):

@@ -467,6 +467,13 @@ def test_progress_shows_on_a_terminal_only_and_unless_it_is_disabled(
     assert bool(shown) is (ends is terminal and not disabled)
 
 
+def test_without_tqdm_there_is_no_progress_bar(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+    how: dict[str, Any] = {"systems": SYSTEMS, "references": RELEVANCE, "resamples": 100}
+    expected = ndcg.compare(**how)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    assert ndcg.compare(**how) == expected
+
+
 # What is refused
 
 
