@@ -4,27 +4,26 @@ It declares the metric, checks the options once at the door, hands the rankings 
 kernel and names the results. How rankings are read and scored is in the modules it imports.
 """
 
-import math
+import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
-from numbers import Integral
 from typing import Any, TypeVar
 
 import datasets
 import evaluate
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from .batches import Batch, Batches
+from .comparison import Comparison, compare
 from .conventions import CONVENTIONS as CONVENTIONS
-from .options import Options, choice, is_real, result_name, signature
-from .queries import checked_rankings, describe_queries, from_file, mean, progress, query_values, scores, weights
-from .rankings import Columns, Rankings, read, settled, shown, to_arrow
-from .report import Comparison, Pair, Report, Resampling, Score
+from .options import Options, signature
+from .queries import checked_rankings, mean, query_values, scores
+from .rankings import read, to_arrow
+from .report import Report, Resampling, report, report_on
 from .scoring import score_queries
-from .significance import Intervals, bootstrap, differences, holm, paired_tests
+from .significance import Intervals as Intervals
 from .spark import Job, arranged, by_query, code_of, means
 from .store import Store as Store
 from .trainer import TrainerMetrics
@@ -132,162 +131,6 @@ Examples:
     >>> ndcg.compute(predictions=[[.9, None], [.5]], references=[[1, 1], [1]], use_aggregator=False)
     {'nDCG': [0.6131471927654585, 1.0]}
 """
-
-
-def _details(
-    predictions: Any, references: Any, query_ids: Any = None, document_ids: Any = None, *, options: Options
-) -> dict[str, NDArray[Any]]:
-    """The columns of a report's table of queries; `query` only where they have ids, `ideal` to know the empty ones."""
-
-    def describe(part: Rankings) -> dict[str, NDArray[Any]]:
-        arrays = part.arrays()
-        how = {**options.scoring, "measures": tuple(dict.fromkeys([*options.measures, "IDCG"]))}
-        by_ties = {ties: score_queries(**arrays, **{**how, "ties": ties}) for ties in {how["ties"], "worst", "best"}}
-        scored = by_ties[how["ties"]]
-        columns: dict[str, NDArray[Any]] = part.counts()
-        if part.query_ids is not None:
-            ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
-            columns["query"] = np.fromiter(ids, object, part.queries)
-        for name, measure, row in options.names():
-            columns[name] = scored[measure][row]
-            values = np.stack([each[measure][row] for each in by_ties.values()])
-            columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
-        unjudged = np.zeros((len(options.cutoffs), part.queries))
-        if part.judged is not None:  # the gain of one for each of them, summed up to the cutoff
-            arrays |= {"relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
-            # of tied documents those not judged, without gain, come last in the best order
-            ties = {"best": "worst", "worst": "best"}.get(how["ties"], how["ties"])
-            how |= {"measures": ("CG",), "gain": "linear", "ties": ties}
-            unjudged = score_queries(**arrays, **how)["CG"]
-        columns |= {result_name("unjudged", k): each for k, each in zip(options.cutoffs, unjudged, strict=True)}
-        columns["ideal"] = (scored["IDCG"] * math.copysign(1, math.log(options.log_base))).max(axis=0)
-        return columns
-
-    return describe_queries(describe, predictions, references, query_ids, document_ids, options)
-
-
-def _table(columns: dict[str, NDArray[Any]]) -> pa.Table:
-    """The table of a report: ids or indices first, missing values as nulls."""
-    queries = len(columns["ideal"])
-    ids = columns["query"].tolist() if "query" in columns else list(range(queries))
-    whole = all(isinstance(each, Integral) and not isinstance(each, bool) for each in ids)
-    if whole and all(-(2**63) <= int(each) < 2**63 for each in ids):
-        ids = list(map(int, ids))
-    else:  # as text, in which what is no Unicode is spelled out
-        ids = [str(each).encode("utf-8", "backslashreplace").decode() for each in ids]
-    kept = {name: column for name, column in columns.items() if name not in ("query", "ideal", "retrieved and judged")}
-    return pa.table(
-        {
-            "query": pa.array(ids),
-            **{name: pa.array(column, from_pandas=True) for name, column in kept.items()},
-        }
-    )
-
-
-def _scores(
-    columns: dict[str, NDArray[Any]],
-    options: Options,
-    weight: NDArray[np.float64] | None,
-    intervals: Intervals,
-    first: int = 0,
-) -> dict[str, Score]:
-    """The scores of a system whose intervals stand from `first` on."""
-    scores = {}
-    counted = slice(None) if weight is None else weight > 0
-    retrieved = columns["retrieved"][counted]
-    for at, (name, _, row) in enumerate(options.names(), start=first):
-        k = options.cutoffs[row]
-        worst, best = columns[f"worst {name}"], columns[f"best {name}"]
-        scores[name] = Score(
-            value=mean(name, columns[name], weight),
-            low=float(intervals.low[at]),
-            high=float(intervals.high[at]),
-            standard_error=float(intervals.standard_error[at]),
-            worst=mean(name, worst, weight),
-            best=mean(name, best, weight),
-            tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
-            ranked=int(np.minimum(retrieved, retrieved if k is None else min(k, 2**62)).sum()),
-            unjudged=float(columns[result_name("unjudged", k)][counted].sum()),
-        )
-    return scores
-
-
-def _notes(systems: Sequence[dict[str, NDArray[Any]]], options: Options) -> tuple[str, ...]:
-    longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
-    notes = [
-        f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
-        for k in options.cutoffs
-        if k is not None and k > longest
-    ]
-    met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
-    if systems[0]["judged"].any() and not all(met):
-        notes.append("No document was both retrieved and judged: are the ids of documents the same on both sides?")
-    return tuple(notes)
-
-
-def _system_names(systems: Any, baseline: Any) -> list[str]:
-    if not isinstance(systems, Mapping) or len(systems) < 2:
-        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
-    for name in systems:
-        if not isinstance(name, str) or not name.isprintable() or name in ("", "query", "difference"):
-            problem = 'must be a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
-    if baseline is not None:
-        choice("baseline", baseline, tuple(systems))
-    return list(systems)
-
-
-def _same_queries(rankings: dict[str, Any], references: Any) -> None:
-    """Raise an error if, by ids, a system has no ranking for a judged query that another ranks."""
-
-    def queries(side: Any) -> set[Any] | None:
-        if isinstance(side, Columns):
-            return set(side.query_ids.to_pylist())
-        return set(side) if isinstance(side, Mapping) else None
-
-    judged = queries(references)
-    if judged is None:
-        return
-    ranked = {name: found & judged for name, side in rankings.items() if (found := queries(side)) is not None}
-    for name, own in ranked.items():
-        if lacking := set().union(*ranked.values()) - own:
-            query = min(lacking, key=str)
-            other = next(each for each, theirs in ranked.items() if query in theirs)
-            problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
-            hint = (
-                "if it retrieved nothing there, give it an empty ranking, {} (read_run makes a mapping of a file), "
-                "or leave the query out of the references"
-            )
-            raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
-
-
-def _of_system(
-    name: str, predictions: Any, references: Any, query_ids: Any, document_ids: Any, options: Options
-) -> dict[str, NDArray[Any]]:
-    """The details of one of several systems."""
-    try:
-        return _details(predictions, references, query_ids, document_ids, options=options)
-    except ValueError as error:
-        raise ValueError(f"systems[{shown(name)}]: {error}") from None
-
-
-def _scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Values of (systems, results, queries) as rows, each result divided by a power of two near its largest."""
-    largest = np.nan_to_num(np.abs(values)).max(axis=(0, 2))
-    scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
-    return (values / scale[:, np.newaxis]).reshape(-1, values.shape[2]), scale
-
-
-def _resampling(confidence: Any, resamples: Any, seed: Any) -> Resampling:
-    if not is_real(confidence) or not 0 < float(confidence) < 1:
-        raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {shown(confidence)}")
-    # more resamples would not fit into memory
-    for name, value, least, most in (("resamples", resamples, 2, 10**8), ("seed", seed, 0, math.inf)):
-        if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
-            upper = "" if most == math.inf else f" and at most {most:,}"
-            raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
-    return Resampling(float(confidence), int(resamples), int(seed))
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
@@ -411,6 +254,7 @@ class NDCG(Batches, evaluate.Metric):
         read = partial(self._read, *inputs) if given else None
         return self._score(read, partial(query_values, options=options), score, options.ignore_index)
 
+    @evaluate.utils.file_utils.add_end_docstrings(inspect.getdoc(report))
     def report(
         self,
         *,
@@ -425,178 +269,16 @@ class NDCG(Batches, evaluate.Metric):
         seed: int = 0,
         **options: Any,
     ) -> Report | None:
-        """Score as `compute` does, and say how sure the scores are and what they rest on.
+        """Report on the queries given and those added before, which are then done with.
 
-        Args:
-            predictions: as in `compute`; without any, the batches added before are reported on,
-                and are then done with.
-            references: likewise.
-            k: the cutoff or cutoffs.
-            sample_weight: one weight per query for the mean.
-            query_ids: for flat predictions and references.
-            document_ids: with `query_ids`.
-            confidence: of the intervals, between 0 and 1.
-            resamples: how often the bootstrap draws the queries anew.
-            seed: of the random numbers; the same seed gives the same report.
-            **options: of `compute`, but `use_aggregator` and `engine`.
-
-        Returns:
-            The report; None in processes other than 0.
-
-        Raises:
-            ValueError: what `compute` refuses, and fewer than two queries.
-            ImportError: SciPy is missing.
-
-        >>> report = evaluate.load("ndcg.py").report(
-        ...     predictions=[[3, 2, 1], [1, 1, 2], [1, 2, 3]], references=[[2, 1, 0], [1, 0, 0], [0, 0, 1]], k=[1, 3]
-        ... )
-        >>> report.scores["nDCG@3"].value.__round__(4), report.scores["nDCG@3"].tied
-        (0.8552, 1)
+        Of several processes, process 0 gets the report of all, and the others None.
         """
-        resampling = _resampling(confidence, resamples, seed)
+        resampling = Resampling.parse(confidence, resamples, seed)
         parsed = Options.of_method(self.report, k, options)
-        signature = parsed.signature(weighted=sample_weight is not None)
-
-        def score(predictions: Any, references: Any, query_ids: Any = None, document_ids: Any = None) -> Report:
-            columns = _details(predictions, references, query_ids, document_ids, options=parsed)
-            queries = len(columns["ideal"])
-            weight = weights(sample_weight, queries)
-            values, scale = _scaled(np.stack([[columns[name] for name, _, _ in parsed.names()]]))
-            with progress(resampling.resamples, "Resampling", " resamples") as bar:
-                found = bootstrap(values, weight, **resampling.drawing, advance=bar.update)
-            intervals = Intervals(*(each * scale for each in found))
-            return Report(
-                signature=signature,
-                scores=_scores(columns, parsed, weight, intervals),
-                counts={
-                    "queries": queries,
-                    "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
-                    "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
-                },
-                queries=_table(columns),
-                resampling=resampling,
-                notes=_notes([columns], parsed),
-            )
-
+        score = partial(report_on, options=parsed, resampling=resampling, sample_weight=sample_weight)
         return self._score_all(score, predictions, references, query_ids, document_ids, parsed)
 
-    def compare(
-        self,
-        *,
-        systems: Mapping[str, Any],
-        references: Any,
-        k: Any = None,
-        baseline: str | None = None,
-        sample_weight: Any = None,
-        query_ids: Any = None,
-        document_ids: Any = None,
-        confidence: float = 0.95,
-        resamples: int = 10_000,
-        seed: int = 0,
-        **options: Any,
-    ) -> Comparison:
-        """Which of several systems ranks better on the same queries, and how sure that is.
-
-        Each pair of systems, or each system and the baseline, is compared query by query: the
-        difference with its bootstrap interval, a paired randomisation test and a paired t-test,
-        both also corrected by Holm for all pairs of a measure.
-
-        Args:
-            systems: the predictions of each system by its name, in any form of `compute`.
-            references: the relevances that all of them are scored by.
-            k: the cutoff or cutoffs.
-            baseline: the system to compare all others with; None for each with each.
-            sample_weight: one weight per query for the means.
-            query_ids: for flat predictions and references.
-            document_ids: with `query_ids`.
-            confidence: of the intervals, between 0 and 1.
-            resamples: how often queries are drawn, and exchanged between systems.
-            seed: of the random numbers; the same seed gives the same comparison.
-            **options: of `compute`, but `use_aggregator` and `engine`.
-
-        Raises:
-            ValueError: what `compute` refuses, with the system's name; fewer than two systems or
-                queries; systems with rankings of different queries; an unknown baseline.
-            ImportError: SciPy is missing.
-
-        >>> comparison = evaluate.load("ndcg.py").compare(
-        ...     systems={"a": [[3, 2, 1], [1, 2, 3]], "b": [[1, 2, 3], [1, 3, 2]]},
-        ...     references=[[2, 1, 0], [0, 0, 1]],
-        ... )
-        >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
-        [('a', 'b', 0.3746, 0.5)]
-        """
-        resampling = _resampling(confidence, resamples, seed)
-        parsed = Options.of_method(self.compare, k, options)
-        names = _system_names(systems, baseline)
-        runs = {f"systems[{shown(name)}]": from_file(f"systems[{shown(name)}]", systems[name]) for name in names}
-        references, query_ids, document_ids, *runs_read = settled(
-            references=from_file("references", references), query_ids=query_ids, document_ids=document_ids, **runs
-        )
-        rankings = dict(zip(names, runs_read, strict=True))
-        _same_queries(rankings, references)
-        described = {
-            name: _of_system(name, rankings[name], references, query_ids, document_ids, parsed) for name in names
-        }
-        table = {name: _table(columns) for name, columns in described.items()}
-        queries = len(next(iter(described.values()))["ideal"])
-        weight = weights(sample_weight, queries)
-        results = [name for name, _, _ in parsed.names()]
-        several = len(results)
-        values, scale = _scaled(np.stack([[columns[name] for name in results] for columns in described.values()]))
-        others = [(at, of) for at in range(len(names)) for of in range(at + 1, len(names))]
-        if baseline is not None:
-            others = [(at, names.index(baseline)) for at in range(len(names)) if names[at] != baseline]
-        pairs = [(at * several + row, of * several + row) for row in range(several) for at, of in others]
-        with progress(2 * resampling.resamples, "Resampling", " resamples") as bar:
-            resampled = bootstrap(values, weight, pairs, **resampling.drawing, advance=bar.update)
-            scales = np.concatenate([np.tile(scale, len(names)), np.repeat(scale, len(others))])
-            intervals = Intervals(*(each * scales for each in resampled))
-            drawing = {"resamples": resampling.resamples, "seed": resampling.seed}
-            tests = paired_tests(values, weight, pairs, **drawing, advance=bar.update)
-        scores = {
-            name: _scores(columns, parsed, weight, intervals, at * several)
-            for at, (name, columns) in enumerate(described.items())
-        }
-        found = []
-        for row, result in enumerate(results):
-            of_measure = range(row * len(others), (row + 1) * len(others))
-            p_holm, p_t_holm = (holm(each[of_measure]) for each in (tests.randomization, tests.t_test))
-            for at, (system, other) in enumerate(others):
-                pair = of_measure[at]
-                plus, minus = pairs[pair]
-                difference = differences(values[plus], values[minus])[slice(None) if weight is None else weight > 0]
-                mean = [np.array(scores[names[each]][result].value) for each in (system, other)]
-                found.append(
-                    Pair(
-                        measure=result,
-                        system=names[system],
-                        other=names[other],
-                        difference=float(differences(*mean)),
-                        low=float(intervals.low[len(values) + pair]),
-                        high=float(intervals.high[len(values) + pair]),
-                        standard_error=float(intervals.standard_error[len(values) + pair]),
-                        p=float(tests.randomization[pair]),
-                        p_holm=float(p_holm[at]),
-                        p_t=float(tests.t_test[pair]),
-                        p_t_holm=float(p_t_holm[at]),
-                        wins=int((difference > 0).sum()),
-                        ties=int((difference == 0).sum()),
-                        losses=int((difference < 0).sum()),
-                    )
-                )
-        return Comparison(
-            signature=parsed.signature(weighted=sample_weight is not None),
-            scores=scores,
-            pairs=tuple(found),
-            baseline=baseline,
-            queries=pa.concat_tables(
-                each.select(["query", *results]).add_column(0, "system", pa.array([name] * queries, pa.string()))
-                for name, each in table.items()
-            ),
-            resampling=resampling._replace(exact=bool(tests.exact.all())),
-            notes=_notes(list(described.values()), parsed),
-        )
+    compare = staticmethod(compare)
 
     def compute_spark(
         self,
@@ -660,7 +342,7 @@ class NDCG(Batches, evaluate.Metric):
             ties=parsed.ties,
         )
         sources = code_of(read), code_of(score_queries)
-        job = Job(sources, parsed.reading, parsed.scoring, tuple(parsed.names()))
+        job = Job(sources, parsed.reading, parsed.scoring, tuple(parsed.results()))
         if not parsed.use_aggregator:
             if query is None:
                 raise ValueError("query must name the column of query ids where every query's values are asked for")

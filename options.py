@@ -129,11 +129,16 @@ class Options:
             "negative_relevance": self.negative_relevance,
         }
 
-    def names(self) -> Iterator[tuple[str, str, int]]:
+    def results(self) -> Iterator[tuple[str, str, int]]:
         """Yield the name of each result, with its measure and the index of its cutoff."""
         for measure in self.measures:
             for row, k in enumerate(self.cutoffs):
                 yield result_name(measure, k), measure, row
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all results."""
+        return [name for name, _, _ in self.results()]
 
     def signature(self, *, weighted: bool = False) -> str:
         """Return every choice that the numbers depend on, in one line."""
@@ -148,7 +153,7 @@ class Options:
             "v": __version__,
             **({"weights": "given"} if weighted else {}),
         }
-        return "|".join(["+".join(name for name, _, _ in self.names()), *(f"{a}:{b}" for a, b in choices.items())])
+        return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
 
 
 def signature(k: Any = None, *, sample_weight: Any = None, **options: Any) -> str:
@@ -172,6 +177,15 @@ def result_name(measure: str, k: int | None) -> str:
     ('nDCG@10', 'nDCG')
     """
     return measure if k is None else f"{measure}@{k}"
+
+
+def measure_of(name: str) -> str:
+    """Return the measure of a result by its name.
+
+    >>> measure_of("nDCG@10")
+    'nDCG'
+    """
+    return name.partition("@")[0]
 
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:

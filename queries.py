@@ -55,7 +55,7 @@ def query_values(
 
     def score(part: Rankings) -> Values:
         scored = score_queries(**part.arrays(), **options.scoring)
-        return {name: scored[measure][row] for name, measure, row in options.names()}
+        return {name: scored[measure][row] for name, measure, row in options.results()}
 
     return describe_queries(score, predictions, references, query_ids, document_ids, options)
 
@@ -209,7 +209,7 @@ def _scores_by_sklearn(
     relevance, score = _arrays_for_sklearn(rankings)
     how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
     result: dict[str, float | list[float]] = {}
-    for name, _, row in options.names():
+    for name, _, row in options.results():
         with np.errstate(over="ignore", invalid="ignore"):
             value = float(ndcg_score(relevance, score, k=options.cutoffs[row], **how))
         if not math.isfinite(value):

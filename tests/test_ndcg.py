@@ -1123,7 +1123,14 @@ def test_every_option_is_described(ndcg: evaluate.Metric) -> None:
     assert ndcg.inputs_description in ndcg.compute.__doc__
 
 
-@pytest.mark.parametrize(("room", "least"), [("ndcg", 6), ("options", 2)])
+@pytest.mark.parametrize("method", ["report", "compare", "compute_spark", "trainer_metrics", "signature"])
+def test_help_describes_every_argument_of_a_method(ndcg: evaluate.Metric, method: str) -> None:
+    function = getattr(ndcg, method)
+    described = re.findall(r"^    \**(\w+): ", inspect.getdoc(function) or "", re.MULTILINE)
+    assert set(inspect.signature(function).parameters) <= set(described)
+
+
+@pytest.mark.parametrize(("room", "least"), [("ndcg", 6), ("options", 3), ("report", 3), ("comparison", 2)])
 def test_the_doctests_of_the_loaded_modules_pass(
     ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch, room: str, least: int
 ) -> None:

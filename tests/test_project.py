@@ -14,6 +14,7 @@ from conftest import ROOT
 
 ROOMS = (
     "batches.py",
+    "comparison.py",
     "conventions.py",
     "options.py",
     "queries.py",
@@ -153,6 +154,7 @@ FLOORS = {
     "report": 4,
     "spark": 4,
     "trainer": 4,
+    "comparison": 5,
     "ndcg": 6,
 }
 
