@@ -20,12 +20,13 @@ from .comparison import Comparison, compare
 from .conventions import CONVENTIONS as CONVENTIONS
 from .options import Options, signature
 from .queries import checked_rankings, mean, query_values, scores
-from .rankings import read, to_arrow
+from .rankings import to_arrow
 from .report import Report, Resampling, report, report_on
-from .scoring import score_queries
+from .scoring import score_queries as score_queries
 from .significance import Intervals as Intervals
-from .spark import Job, arranged, by_query, code_of, means
+from .spark import Job, arranged, by_query, means
 from .store import Store as Store
+from .topk import ranked_gains as ranked_gains
 from .trainer import TrainerMetrics
 from .trec import read_qrels, read_run
 
@@ -341,8 +342,7 @@ class NDCG(Batches, evaluate.Metric):
             sample_weight=sample_weight,
             ties=parsed.ties,
         )
-        sources = code_of(read), code_of(score_queries)
-        job = Job(sources, parsed.reading, parsed.scoring, tuple(parsed.results()))
+        job = Job(parsed.reading, parsed.scoring, tuple(parsed.results()))
         if not parsed.use_aggregator:
             if query is None:
                 raise ValueError("query must name the column of query ids where every query's values are asked for")

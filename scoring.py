@@ -28,8 +28,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from .topk import Floats, Mask, grid_height, ideal_gains, ranked_gains
+
 Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
 
 MEASURES = ("nDCG", "DCG", "IDCG", "CG")
@@ -39,6 +39,9 @@ TIES = ("average", "first", "last", "best", "worst")
 # interpreter's lock between threads vanish, small enough for the last level of cache.
 BLOCK = 1 << 18
 PADDING = 1 << 13  # documents that may be padded to save a block
+# Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
+# size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
+np.empty(31 << 17)
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
@@ -164,7 +167,7 @@ def score_queries(
             scores[measure][:, block.queries] = sums[measure]
 
     # Of a grid little more is read than its columns' maxima, so that a block can hold more.
-    size = BLOCK * max(1, min(_height(longest, len(discount) + 1), 4))
+    size = BLOCK * max(1, min(grid_height(longest, len(discount) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
     threads = _threads() if score.size > 2 * size else 1
     if threads == 1:
@@ -195,9 +198,11 @@ def check_queries(
 ) -> None:
     """Raise what ``score_queries`` raises for values that no choice of options could score.
 
-    >>> check_queries(np.array([[1.0]]), np.array([[np.nan]]))
-    Traceback (most recent call last):
-    scoring.InvalidRankingError: score: query 0, position 0: nan is not a score; None or -inf marks one not retrieved
+    >>> try:
+    ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
+    ... except InvalidRankingError as error:
+    ...     print(error)
+    score: query 0, position 0: nan is not a score; None or -inf marks one not retrieved
     """
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()
@@ -294,11 +299,11 @@ def _gains_at_ranks(
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
     gains, lowest = _gains(block, gain, negative_relevance)
     if lowest < 0 and block.judged is not None:
-        ideal = _ideal_gains(np.where(block.judged, gains, -np.inf), ranks, lowest)
+        ideal = ideal_gains(np.where(block.judged, gains, -np.inf), ranks, lowest)
         ideal[ideal == -np.inf] = 0  # fewer than ranks are judged
     else:
-        ideal = _ideal_gains(gains, ranks, lowest)
-    ranked, highest = _ranked_gains(score, gains, ranks, ties)
+        ideal = ideal_gains(gains, ranks, lowest)
+    ranked, highest = ranked_gains(score, gains, ranks, ties)
     if ranks and not (highest < np.inf and ideal[:, 0].max(initial=0) < np.inf and lowest > -np.inf):
         _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
     return ranked, ideal, lowest < 0
@@ -397,210 +402,6 @@ def _labelled(relevance: Floats, table: Floats) -> Floats:
     """Return the gains of labels 0, 1, 2, … by a table."""
     known = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
     return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
-
-
-def _ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
-    """The ``ranks`` highest gains of each query, in descending order."""
-    shortlist = _shortlist(gains, ranks, exact=True)
-    ordered = gains.copy() if shortlist is None else gains.take(shortlist)
-    single = ordered.astype(np.float32) if lowest >= 0 and ranks < ordered.shape[1] else None
-    if single is not None and (single == ordered).all():  # as grades are; their bits sort as they do, and faster
-        single.view(np.int32).sort(axis=1)
-        ordered = single[:, single.shape[1] - ranks :].astype(np.float64)
-    else:
-        ordered.sort(axis=1)
-    return ordered[:, ::-1][:, :ranks]
-
-
-def _ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
-    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score but for its last bits.
-
-    One more document than ``ranks`` is looked for, to see whether a tie reaches across the cutoff.
-    """
-    if ties not in ("average", "last"):
-        score, gains = _last_of_equals_first(score, gains, ties)
-    count = min(ranks + 1, score.shape[1])
-    if not score.size:
-        return np.zeros((len(score), 0)), -np.inf
-    keys, numbers, low_bits = _highest(score, count, ties == "average")
-    unretrieved = np.empty(0, np.intp)
-    lacking = keys[:, 0] < LOWEST / 2  # less than count were retrieved, unless some scores are that low
-    if lacking.any():
-        unretrieved = np.flatnonzero(keys < LOWEST / 2)
-        if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
-            unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
-    bits = keys.view(np.int64).ravel()
-    near = np.zeros(keys.shape, bool)  # to the one ranked right after: equal in all the bits that keys keep
-    np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
-    near[:, :1] = False  # another query's
-    near.put(unretrieved, False)
-    if near.any():
-        ranked = _settled_gains(score, gains, numbers, near, ranks, ties == "average")
-    else:
-        ranked = gains.take(numbers)
-    ranked.put(unretrieved, 0)
-    return ranked[:, ::-1][:, :ranks], float(keys[:, -1].max())
-
-
-def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floats, Floats]:
-    """Rearrange the documents so that ranking the last of equal scores first is what ``ties`` asks for."""
-    if ties == "first":
-        return np.ascontiguousarray(score[:, ::-1]), np.ascontiguousarray(gains[:, ::-1])
-    order = np.argsort(gains if ties == "best" else -gains, axis=1)
-    return np.take_along_axis(score, order, axis=1), np.take_along_axis(gains, order, axis=1)
-
-
-def _highest(score: Floats, count: int, averaged: bool) -> tuple[Floats, NDArray[np.int64], int]:
-    """Find the ``count`` highest scores of each query.
-
-    Returns:
-        Their keys, ascending; the numbers of their documents; the bits of a key that hold a number.
-
-    Values are sorted rather than indices, which SIMD does several times faster: the lowest bits
-    of each score, as many as it takes to number the documents of the block, make way for the
-    document's number. Only neighbours that agree in all the bits kept can be tied or out of order.
-    """
-    shortlist = _shortlist(score, count) if averaged else None
-    numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
-    keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
-    np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
-    # A float of negative sign falls as its bits grow. That is of no matter to ties averaged; otherwise
-    # the numbers are turned, with a bit to spare that keeps the result from being -0.0.
-    turned = not averaged and np.signbit(keys).any()
-    low_bits = _low_bits(2 * score.size if turned else score.size)
-    bits = keys.view(np.int64)
-    bits &= ~low_bits
-    bits |= numbers ^ np.signbit(keys) * low_bits if turned else numbers
-    beyond = keys.shape[1] - count
-    if few := 4 * count < keys.shape[1]:
-        keys.partition(beyond, axis=1)
-        keys = np.ascontiguousarray(keys[:, beyond:])
-    keys.sort(axis=1)
-    if not few:
-        keys = np.ascontiguousarray(keys[:, beyond:])
-    numbers = keys.view(np.int64) & low_bits
-    if turned:
-        numbers ^= np.signbit(keys) * low_bits
-    return keys, numbers, low_bits
-
-
-def _settled_gains(
-    score: Floats, gains: Floats, numbers: NDArray[np.int64], near: Mask, ranks: int, averaged: bool
-) -> Floats:
-    """Return the gains of the documents numbered, the best last, some of which have equal or nearly equal scores.
-
-    ``near`` says which of them have nearly the score of the one before.
-    """
-    crossing = np.flatnonzero(near[:, 1]) if numbers.shape[1] > ranks else np.empty(0, np.intp)
-    members, tied = _sort_near(score, numbers, near)
-    ranked = gains.take(numbers)
-    if averaged:
-        ranked.ravel()[members] = _mean_of_groups(ranked.ravel()[members], ~tied)
-    if crossing.size:
-        rows = slice(None) if crossing.size == len(score) else crossing
-        found = score.take(numbers[rows, 1:])
-        mean, above = _group_at_cutoff(score[rows], gains[rows], found[:, 0])
-        if averaged:
-            ranked[rows, 1:] = np.where(found == found[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
-        missed = crossing[above != (found > found[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
-        if missed.size:
-            whole, _ = _ranked_gains(score[missed], gains[missed], score.shape[1], "average" if averaged else "last")
-            ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
-    return ranked
-
-
-def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[slice | NDArray[np.intp], Mask]:
-    """Put the numbers of documents of nearly equal scores in the order of their scores; overwrites both arrays.
-
-    Returns:
-        Where, in the flat array, documents are near to a neighbour; which of these have the
-        very score of the one before.
-    """
-    tied = near.ravel()
-    member = tied.copy()  # of a run of near neighbours: each of these and the one before
-    member[:-1] |= tied[1:]
-    members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
-    exact, tied = score.take(numbers.ravel()[members]), tied[members]
-    falls = 1 + np.flatnonzero(tied[1:] & (exact[1:] < exact[:-1]))
-    if falls.size:  # sort these runs; documents of equal scores keep their order
-        run = np.cumsum((~tied).astype(np.intp))
-        unsorted = np.zeros(run[-1] + 1, bool)
-        unsorted[run[falls]] = True
-        places = np.flatnonzero(unsorted.take(run))
-        order = places[np.lexsort((exact[places], run[places]))]
-        sorted_numbers = numbers.ravel()[members]
-        sorted_numbers[places], exact[places] = sorted_numbers[order], exact[order]
-        numbers.ravel()[members] = sorted_numbers
-    tied[1:] &= exact[1:] == exact[:-1]
-    return members, tied
-
-
-def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
-    """Return for each document the mean gain of its group; ``first`` says where a group begins."""
-    group = np.cumsum(first.astype(np.intp))  # from 1; of a mask NumPy would keep other threads waiting
-    sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
-    return np.asarray((np.bincount(group, gains) / sizes).take(group))
-
-
-def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the mean gain of all documents that score as the ``last`` at the cutoff; how many score higher."""
-    reached = np.flatnonzero(score >= last[:, np.newaxis])
-    row = reached // score.shape[1]
-    level = score.take(reached) == last.take(row)
-    above = np.bincount(row[~level], minlength=len(last))
-    row, reached = row[level], reached[level]
-    if (last < 0).any():  # added in the order of their keys, so that the sum is the same to the last bit
-        falling = last.take(row) < 0
-        turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
-        row, reached = row[turned], reached[turned]
-    sums = np.bincount(row, gains.take(reached), minlength=len(last))
-    return sums / np.bincount(row, minlength=len(last)), above
-
-
-LOWEST = np.finfo(np.float64).min
-# Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
-# size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
-np.empty(31 << 17)
-
-
-def _low_bits(documents: int) -> int:
-    """As many of the lowest bits as it takes to number the documents."""
-    return (1 << max(documents - 1, 0).bit_length()) - 1
-
-
-def _height(documents: int, count: int) -> int:
-    """The number of rows of the grid in which the ``count`` highest of ``documents`` are looked for."""
-    return math.isqrt(documents // (4 * count)) if count else 0
-
-
-def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.int64] | None:
-    """Numbers of documents, by row, among which its ``count`` highest values are; None if that is no gain.
-
-    Seen as a grid, a row's ``count`` highest values lie in the ``count`` columns with the
-    highest maxima: each of these holds a value at least as high as any elsewhere. Of equal
-    maxima any will do; nearly equal ones can be mistaken for equal, unless ``exact``.
-    """
-    queries, documents = values.shape
-    height = _height(documents, count)
-    if height < 2:
-        return None
-    width = documents // height
-    grid = values[:, : width * height].reshape(queries, height, width)
-    keys = np.maximum(grid.max(axis=1) + 0.0, LOWEST, dtype=np.float64)
-    bits = keys.view(np.int64)
-    low_bits = _low_bits(width)
-    if exact and np.bitwise_or.reduce(bits, axis=None) & low_bits:
-        return None
-    bits &= ~low_bits
-    bits |= np.arange(width)
-    keys.partition(width - count, axis=1)
-    columns = (bits[:, width - count :] & low_bits) + np.arange(queries)[:, np.newaxis] * documents
-    shortlist = np.empty((queries, height * count + documents - width * height), np.int64)
-    grid_numbers = columns[:, np.newaxis] + np.arange(0, width * height, width)[:, np.newaxis]
-    shortlist[:, : height * count] = grid_numbers.reshape(queries, height * count)
-    tail = np.arange(width * height, documents)
-    np.add(np.arange(queries)[:, np.newaxis] * documents, tail, out=shortlist[:, height * count :])
-    return shortlist
 
 
 def _sums(

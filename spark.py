@@ -2,22 +2,22 @@
 
 Rows are brought together by query on the executors, handed to the kernel through Arrow, and
 reduced there: the driver gets a row of sums per partition and million documents. Executors need
-NumPy and pyarrow only; the modules that read and score rankings travel with the job, as source.
+NumPy and pyarrow only; the rooms that read and score rankings travel with the job.
 """
 
-import hashlib
-import inspect
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from .rankings import read
+from .scoring import InvalidRankingError, score_queries
 
 # Documents that are scored at once.
 PART = 1 << 20
@@ -27,21 +27,14 @@ class Job(NamedTuple):
     """What executors need to know.
 
     Attributes:
-        sources: the modules that read and score rankings: their code.
-        reading: options of the one.
-        scoring: options of the other.
+        reading: options of ``read``.
+        scoring: options of ``score_queries``.
         names: of each result its name, measure and the index of its cutoff.
     """
 
-    sources: tuple[str, str]
     reading: dict[str, Any]
     scoring: dict[str, Any]
     names: tuple[tuple[str, str, int], ...]
-
-
-def code_of(function: Callable[..., Any]) -> str:
-    """The source of the module of a function."""
-    return inspect.getsource(sys.modules[function.__module__])
 
 
 def means(frame: Any, job: Job) -> dict[str, float] | None:
@@ -151,21 +144,11 @@ IDS = ("tinyint", "smallint", "int", "bigint", "string")
 
 
 def _travelling(function: Callable[..., Any], job: Job) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
-    """A function that Spark sends with all that it needs of this module, which executors have not got."""
+    """Return a function that Spark sends with all that it needs of these rooms, which executors have not got."""
     from pyspark import cloudpickle
 
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    cloudpickle.register_pickle_by_value(sys.modules[__name__.rpartition(".")[0]])
     return partial(function, job)
-
-
-def _module(source: str) -> ModuleType:
-    """A module that came with the job, made once per process."""
-    name = f"ndcg_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
-    if name not in sys.modules:
-        module = ModuleType(name)
-        sys.modules[name] = module
-        exec(compile(source, name, "exec"), module.__dict__)  # noqa: S102 - it is this project's own
-    return sys.modules[name]
 
 
 def _quoted(column: str) -> str:
@@ -245,7 +228,6 @@ def _begins(queries: pa.ChunkedArray) -> NDArray[np.int64]:
 
 def _scored(job: Job, table: pa.Table) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
     """Of whole queries the ids, the values of each result, and the weights."""
-    rankings, scoring = map(_module, job.sources)
     columns = {name: table[name].combine_chunks() for name in table.column_names}
     queries, weight = columns.get("query"), columns.get("sample_weight")
     sides = [columns["prediction"], columns["reference"]]
@@ -270,9 +252,9 @@ def _scored(job: Job, table: pa.Table) -> tuple[pa.Array | None, list[NDArray[np
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        found = rankings.read(*sides, **job.reading)
-        scored = scoring.score_queries(**found.arrays(), **job.scoring)
-    except scoring.InvalidRankingError as error:
+        found = read(*sides, **job.reading)
+        scored = score_queries(**found.arrays(), **job.scoring)
+    except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
     return queries, [np.asarray(scored[measure][row]) for _, measure, row in job.names], weights

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,6 @@ CPUS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 
 BATCHES = 10  # that add_batch gets the work in
 
 Call = Callable[[], Any]
-
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))  # for scoring, which is loaded, not installed
 
 
 @dataclass(frozen=True)
@@ -117,11 +115,17 @@ def stock_metric() -> Any:
     return StockNDCG(cache_dir=_cache_dir())
 
 
+@functools.cache
+def score_queries() -> Callable[..., dict[str, NDArray[np.float64]]]:
+    """Return our kernel, from the package that evaluate makes of the metric's rooms."""
+    package = type(_metric()).__module__.rpartition(".")[0]
+    kernel: Callable[..., dict[str, NDArray[np.float64]]] = import_module(f"{package}.scoring").score_queries
+    return kernel
+
+
 def ndcg_of_queries(work: Work) -> NDArray[np.float64]:
     """The nDCG of each query by our kernel."""
-    from scoring import score_queries
-
-    return score_queries(work.relevance, work.score, work.offsets, cutoffs=(work.k,))["nDCG"][0]
+    return score_queries()(work.relevance, work.score, work.offsets, cutoffs=(work.k,))["nDCG"][0]
 
 
 def kernel(work: Work) -> Call:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from contenders import ROOT
+from contenders import ROOT, score_queries
 from numpy.typing import NDArray
 
 Call = Callable[[], Sequence[float] | NDArray[np.float64]]
@@ -184,9 +184,8 @@ def _flat(rows: int) -> dict[str, Callable[[], Call]]:
         return lambda: metric.compute(**flat, query_ids=query_ids, k=10, use_aggregator=False)["nDCG@10"]
 
     def kernel() -> Call:
-        from scoring import score_queries
-
-        return lambda: score_queries(relevance, score, cutoffs=(10,))["nDCG"].ravel()
+        score_all = score_queries()
+        return lambda: score_all(relevance, score, cutoffs=(10,))["nDCG"].ravel()
 
     return {"ours": ours, "the kernel, grouped already": kernel}
 

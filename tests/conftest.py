@@ -9,6 +9,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("project")
+
+# Rooms import one another in the package that evaluate makes of them: there is one copy of each, for tests as well.
+METRIC = evaluate.load(str(ROOT / "ndcg.py"))
+PACKAGE = type(METRIC).__module__.rpartition(".")[0]
+for path in Path(sys.modules[PACKAGE].__path__[0]).glob("*.py"):
+    if path.stem not in ("__init__", "ndcg"):
+        sys.modules[path.stem] = import_module(f"{PACKAGE}.{path.stem}")
 
 LEAN_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # compiled quickly, for programs that end soon
 MetricFactory = Callable[..., evaluate.EvaluationModule]
@@ -181,7 +189,7 @@ def spark_session() -> Any:
 @pytest.fixture(scope="session")
 def ndcg() -> evaluate.EvaluationModule:
     """The metric, for tests that compute at once and leave nothing in it."""
-    return evaluate.load(str(ROOT / "ndcg.py"))
+    return METRIC
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ ROOMS = (
     "significance.py",
     "spark.py",
     "store.py",
+    "topk.py",
     "trainer.py",
     "trec.py",
     "figures.py",

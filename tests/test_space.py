@@ -21,8 +21,20 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOMS = (
-    *("batches", "comparison", "conventions", "options", "queries", "rankings", "report", "scoring"),
-    *("significance", "spark", "store", "trainer", "trec"),
+    "batches",
+    "comparison",
+    "conventions",
+    "options",
+    "queries",
+    "rankings",
+    "report",
+    "scoring",
+    "significance",
+    "spark",
+    "store",
+    "topk",
+    "trainer",
+    "trec",
 )
 PAGE = ("app", "choices", "figures", "uploads", "views")
 LOAD = """
