@@ -5,29 +5,26 @@ kernel and names the results. How rankings are read and scored is in the modules
 """
 
 import inspect
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
 import datasets
 import evaluate
-import numpy as np
-from numpy.typing import NDArray
 
 from .batches import Batch, Batches
 from .comparison import Comparison, compare
 from .conventions import CONVENTIONS as CONVENTIONS
 from .options import Options, signature
-from .queries import checked_rankings, mean, query_values, scores
+from .queries import checked_rankings, query_values, scores
 from .rankings import to_arrow
 from .report import Report, Resampling, report, report_on
 from .scoring import score_queries as score_queries
 from .significance import Intervals as Intervals
-from .spark import Job, arranged, by_query, means
+from .spark import compute_spark
 from .store import Store as Store
 from .topk import ranked_gains as ranked_gains
-from .trainer import TrainerMetrics
+from .trainer import trainer_metrics
 from .trec import read_qrels, read_run
 
 Result = TypeVar("Result")
@@ -270,144 +267,18 @@ class NDCG(Batches, evaluate.Metric):
         seed: int = 0,
         **options: Any,
     ) -> Report | None:
-        """Report on the queries given and those added before, which are then done with.
-
-        Of several processes, process 0 gets the report of all, and the others None.
-        """
+        """Report on the queries given and those added before, then done with; None in processes other than 0."""
         resampling = Resampling.parse(confidence, resamples, seed)
         parsed = Options.of_method(self.report, k, options)
         score = partial(report_on, options=parsed, resampling=resampling, sample_weight=sample_weight)
         return self._score_all(score, predictions, references, query_ids, document_ids, parsed)
 
     compare = staticmethod(compare)
-
-    def compute_spark(
-        self,
-        df: Any,
-        *,
-        prediction: str,
-        reference: str,
-        query: str | None = None,
-        document: str | None = None,
-        sample_weight: str | None = None,
-        k: Any = None,
-        use_aggregator: bool = True,
-        **options: Any,
-    ) -> Any:
-        """Score a Spark DataFrame where its rows are, as `compute` scores what is in memory.
-
-        A row is a document, with the id of its query, or, where `prediction` and `reference` are
-        arrays, a query. A null prediction marks a document that was not retrieved, a null
-        reference one that was not judged: so the full outer join of a run and qrels is scored
-        as it is, each query that only the run has as one with nothing relevant. The executors
-        need NumPy and pyarrow only. Works in classic and Spark Connect sessions.
-
-        Args:
-            df: the DataFrame; its rows in any order.
-            prediction: the column of scores.
-            reference: the column of relevances.
-            query: the column of query ids, integers or strings; needed where a row is a document.
-            document: the column of document ids, for `ties="docid"`; then a document that a query
-                has twice is refused.
-            sample_weight: the column of weights, the same in all rows of a query.
-            k: the cutoff or cutoffs.
-            use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
-                row for each query: its id, and its values in columns named as the results.
-            **options: of `compute`, but `engine` and `query_ids`. Rows have no order, so `ties`
-                may be `"first"` or `"last"` only in arrays.
-
-        Returns:
-            The means by name, as of `compute`, or the DataFrame, which is computed when it is used.
-
-        Raises:
-            ValueError: what `compute` refuses, with the id of the query; a column that is missing
-                or of a wrong type. Of a DataFrame of values, when it is used, as Spark's error.
-            ImportError: PySpark is missing.
-
-        >>> from pyspark.sql import SparkSession  # doctest: +SKIP
-        >>> df = SparkSession.builder.getOrCreate().createDataFrame(  # doctest: +SKIP
-        ...     [("q", 3.0, 2), ("q", 2.0, 0), ("q", 1.0, 1)], "query string, score double, relevance int"
-        ... )
-        >>> ndcg = evaluate.load("ndcg.py")
-        >>> ndcg.compute_spark(df, query="query", prediction="score", reference="relevance", k=2)  # doctest: +SKIP
-        {'nDCG@2': 0.7601875334318685}
-        """
-        parsed = Options.of_method(self.compute_spark, k, {"use_aggregator": use_aggregator, **options})
-        frame = arranged(
-            df,
-            query=query,
-            prediction=prediction,
-            reference=reference,
-            document=document,
-            sample_weight=sample_weight,
-            ties=parsed.ties,
-        )
-        job = Job(parsed.reading, parsed.scoring, tuple(parsed.results()))
-        if not parsed.use_aggregator:
-            if query is None:
-                raise ValueError("query must name the column of query ids where every query's values are asked for")
-            return by_query(frame, job)
-        found = means(frame, job)
-        if found is None:
-            raise ValueError("the DataFrame holds no queries; there is nothing to score")
-        return {name: mean(name, np.array([value])) for name, value in found.items()}
-
-    def trainer_metrics(
-        self,
-        k: Any = None,
-        *,
-        query_ids: Callable[[NDArray[Any]], Any] | None = None,
-        main_input: str = "input_ids",
-        ignore_index: float | None = -100,
-        **options: Any,
-    ) -> TrainerMetrics:
-        """The function for `transformers.Trainer(compute_metrics=...)`.
-
-        It serves whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`,
-        batches: then no predictions are kept. The Trainer reports the results as
-        `eval_nDCG@10`.
-
-        Args:
-            k: the cutoff or cutoffs, as in `compute`.
-            query_ids: None where each row of the model's output is a query and its columns are
-                documents. Where each row is one document: a function that gets the model's
-                main input, an array, and returns the query id of each row. It needs
-                `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single
-                process: the Trainer does not gather the inputs of several.
-            main_input: the name of the model's main input.
-            ignore_index: the label of padding, which the Trainer itself uses to make
-                batches of one width.
-            **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
-
-        Raises:
-            ValueError: an option that `compute` refuses.
-
-        >>> metrics = evaluate.load("ndcg.py").trainer_metrics(k=1)
-        >>> from transformers import EvalPrediction  # doctest: +SKIP
-        >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
-        {'nDCG@1': 1.0}
-        """
-        parsed = Options.of_method(self.trainer_metrics, k, {"ignore_index": ignore_index, **options})
-
-        def score(predictions: Any, references: Any, query_ids: Any) -> dict[str, NDArray[np.float64]]:
-            return query_values(predictions, references, query_ids, options=parsed)
-
-        def means_of(values: dict[str, NDArray[np.float64]]) -> dict[str, Any]:
-            return {name: mean(name, each) for name, each in values.items()}
-
-        return TrainerMetrics(score, means_of, query_ids, main_input)
-
+    compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
-
-    @staticmethod
-    def read_run(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
-        """The scores of a TREC run file: `{query: {document: score}}`."""
-        return read_run(path)
-
-    @staticmethod
-    def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
-        """The relevances of a TREC qrels file: `{query: {document: relevance}}`."""
-        return read_qrels(path)
+    trainer_metrics = staticmethod(trainer_metrics)
+    read_run = staticmethod(read_run)
+    read_qrels = staticmethod(read_qrels)
 
     def _read(
         self,

@@ -1130,7 +1130,9 @@ def test_help_describes_every_argument_of_a_method(ndcg: evaluate.Metric, method
     assert set(inspect.signature(function).parameters) <= set(described)
 
 
-@pytest.mark.parametrize(("room", "least"), [("ndcg", 6), ("options", 3), ("report", 3), ("comparison", 2)])
+@pytest.mark.parametrize(
+    ("room", "least"), [("ndcg", 6), ("options", 3), ("report", 3), ("comparison", 2), ("trainer", 1)]
+)
 def test_the_doctests_of_the_loaded_modules_pass(
     ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch, room: str, least: int
 ) -> None:
