@@ -101,7 +101,7 @@ class Comparison(Readable):
         return list(next(iter(self.scores.values())))
 
     def differences(self, system: str, other: str, measure: str | None = None, n: int = 10) -> pa.Table:
-        """The queries in which two systems differ most: ``query``, both values and the ``difference``.
+        """Return the queries in which two systems differ most: ``query``, both values and the ``difference``.
 
         Args:
             system: the one.
@@ -181,10 +181,10 @@ class Comparison(Readable):
         ]
 
     def to_latex(self) -> str:
-        """The systems' scores as a LaTeX tabular, with what its marks mean as comments before it.
+        """Return the systems' scores as a LaTeX tabular, after comments on what its marks mean.
 
-        A superscript names the systems that one surpasses, with a corrected p below 0.05; the
-        highest score of each measure is bold.
+        A superscript names the systems that one is significantly better than, with a corrected p
+        below 0.05; the highest score of each measure is bold.
         """
         marks = "Bold: the highest. Superscripts: the systems that one surpasses, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
@@ -208,7 +208,7 @@ class Comparison(Readable):
         return "\n".join([*lines, "\\hline", "\\end{tabular}"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in it, as JSON can hold it."""
+        """Return all of it in types that JSON has."""
         return {
             "signature": self.signature,
             "scores": {
@@ -224,7 +224,7 @@ class Comparison(Readable):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """The comparison that `to_dict` was called on."""
+        """Return the comparison that `to_dict` was called on."""
         return cls(
             signature=values["signature"],
             scores={
@@ -239,7 +239,7 @@ class Comparison(Readable):
         )
 
     def plot(self, measure: str | None = None) -> Any:
-        """The differences in one measure with their intervals: a Matplotlib figure.
+        """Return a Matplotlib figure of the differences in one measure, with their intervals.
 
         Args:
             measure: such as ``"nDCG@10"``, or ``"nDCG"`` for the first of its cutoffs; by default the first of all.

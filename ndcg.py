@@ -1,7 +1,7 @@
 """nDCG for `evaluate`: the metric that `evaluate.load` loads.
 
-It declares the metric, checks the options once at the door, hands the rankings to the
-kernel and names the results. How rankings are read and scored is in the modules it imports.
+It is a door: it describes the metric and leads to the rooms that do the work. It names all of
+them, since evaluate copies only the files that are named here.
 """
 
 import inspect
@@ -163,9 +163,9 @@ class NDCG(Batches, evaluate.Metric):
         ignore_index: Any = None,
         document_ids: Any = None,
     ) -> None:
-        """Add whole queries, to be scored by a later `compute`. A refused batch adds nothing.
+        """Add whole queries, to be scored by a later `compute`; a refused batch adds nothing.
 
-        A query that was added before, by its id, is refused: its documents belong into one batch.
+        With `query_ids`, add all documents of a query in one batch; a query already added is refused.
         """
         ignore_index = Options.parse(ignore_index=ignore_index).ignore_index
         self._add(partial(self._read, predictions, references, query_ids, document_ids, ignore_index))
@@ -297,5 +297,5 @@ class NDCG(Batches, evaluate.Metric):
         return self._batch(*to_arrow(rankings), rankings.query_ids)
 
 
-# For who has only the loaded metric: `from_dict` reads them back.
+# With these a loaded metric reads back what `to_dict` gave: `metric.Report.from_dict`.
 NDCG.Report, NDCG.Comparison = Report, Comparison

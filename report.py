@@ -103,14 +103,14 @@ class Readable:
     notes: tuple[str, ...]
 
     def _tables(self) -> list[list[list[str]]]:
-        """Tables of text, the header first; the first column holds names."""
+        """Return tables of text, the header first; the first column holds names."""
         raise NotImplementedError
 
     def _remarks(self) -> list[str]:
         raise NotImplementedError
 
     def to_markdown(self) -> str:
-        """Tables and notes as Markdown."""
+        """Return tables and notes as Markdown."""
         tables = [
             "\n".join(
                 "| " + " | ".join(map(_markdown, row)) + " |" + ("\n|---" + "|---:" * (len(row) - 1) + "|") * (at == 0)
@@ -133,7 +133,7 @@ class Readable:
         return "\n\n".join([*tables, "\n".join([*self._remarks(), f"Signature: {self.signature}"])])
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return what a notebook shows."""
         tables = []
         for header, *rows in self._tables():
             cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
@@ -198,7 +198,7 @@ class Report(Readable):
         return [f"{self.resampling}.", *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in it, as JSON can hold it."""
+        """Return all of it in types that JSON has."""
         return {
             "signature": self.signature,
             "scores": {name: score._asdict() for name, score in self.scores.items()},
@@ -210,7 +210,7 @@ class Report(Readable):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """The report that `to_dict` was called on."""
+        """Return the report that `to_dict` was called on."""
         return cls(
             signature=values["signature"],
             scores={name: Score(**score) for name, score in values["scores"].items()},
@@ -221,7 +221,7 @@ class Report(Readable):
         )
 
     def plot(self, measure: str | None = None) -> Any:
-        """A measure over its cutoffs with its intervals, and its values for all queries: a Matplotlib figure.
+        """Return a Matplotlib figure of a measure: over its cutoffs with intervals, and its values for all queries.
 
         Args:
             measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.

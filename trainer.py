@@ -46,7 +46,7 @@ class TrainerMetrics:
         self._batches = []
 
     def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
-        """Take predictions; the results, unless more are to come.
+        """Take predictions, and return the results unless more are to come.
 
         Args:
             evaluation: a `transformers.EvalPrediction`. Of several outputs of a model the first counts.

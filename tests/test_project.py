@@ -172,6 +172,17 @@ def test_a_room_imports_only_rooms_on_lower_floors(module: str) -> None:
             assert not {alias.name.partition(".")[0] for alias in statement.names} & FLOORS.keys()
 
 
+@pytest.mark.parametrize("module", ROOMS)
+def test_only_the_door_imports_evaluate(module: str) -> None:
+    imported = {
+        name.partition(".")[0]
+        for statement in ast.walk(ast.parse(text(module)))
+        if isinstance(statement, (ast.Import, ast.ImportFrom))
+        for name in [getattr(statement, "module", None) or "", *(alias.name for alias in statement.names)]
+    }
+    assert not imported & {"evaluate", "datasets"}
+
+
 @pytest.mark.parametrize(
     ("home", "path", "problem"),
     [
