@@ -1,19 +1,30 @@
-"""What a person reads: a report on one system, a comparison of several.
+"""One system: its scores, how sure they are, and what they rest on.
 
-Both are plain values, given by :mod:`ndcg`, and ways to show them: text, Markdown, HTML,
-LaTeX, a plot, and a dict that JSON can hold and that makes the same report again.
+A report is a plain value, with ways to show it: text, Markdown, HTML, a plot, and a dict that
+JSON can hold and that makes the same report again.
 """
 
 import html
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from numbers import Integral
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
+from .options import Options, is_real, measure_of, result_name
+from .queries import describe_queries, mean, progress, weights
+from .rankings import Rankings, shown
+from .scoring import score_queries
+from .significance import Intervals, bootstrap, differences
+
 COUNTS = ("retrieved", "judged", "relevant")
+
+PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
 
 class Score(NamedTuple):
@@ -44,42 +55,6 @@ class Score(NamedTuple):
     unjudged: float
 
 
-class Pair(NamedTuple):
-    """How two systems differ in one measure.
-
-    Attributes:
-        measure: the name of the result, such as ``"nDCG@10"``.
-        system: the one.
-        other: the one it is compared with.
-        difference: the mean of ``system`` less that of ``other``.
-        low: lower end of its confidence interval.
-        high: upper end.
-        standard_error: of the difference, by the bootstrap.
-        p: of the randomisation test.
-        p_holm: the same, corrected by Holm for all pairs of this measure.
-        p_t: of the paired t-test.
-        p_t_holm: the same, corrected.
-        wins: queries, of those with any weight, in which ``system`` scores higher.
-        ties: queries in which both score the same, up to rounding.
-        losses: queries in which ``system`` scores lower.
-    """
-
-    measure: str
-    system: str
-    other: str
-    difference: float
-    low: float
-    high: float
-    standard_error: float
-    p: float
-    p_holm: float
-    p_t: float
-    p_t_holm: float
-    wins: int
-    ties: int
-    losses: int
-
-
 class Resampling(NamedTuple):
     """How intervals and tests were found.
 
@@ -97,29 +72,45 @@ class Resampling(NamedTuple):
 
     @property
     def drawing(self) -> dict[str, Any]:
-        """What the bootstrap is told."""
+        """The keyword arguments of `bootstrap`."""
         return {"confidence": self.confidence, "resamples": self.resamples, "seed": self.seed}
+
+    @classmethod
+    def parse(cls, confidence: Any, resamples: Any, seed: Any) -> "Resampling":
+        """Check how intervals and tests are to be found.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        if not is_real(confidence) or not 0 < float(confidence) < 1:
+            raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {shown(confidence)}")
+        # more resamples would not fit into memory
+        for name, value, least, most in (("resamples", resamples, 2, 10**8), ("seed", seed, 0, math.inf)):
+            if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
+                upper = "" if most == math.inf else f" and at most {most:,}"
+                raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
+        return cls(float(confidence), int(resamples), int(seed))
 
     def __str__(self) -> str:
         level, drawn = f"{100 * self.confidence:g}%", f"{self.resamples:,} resamples of the queries, seed {self.seed}"
         return f"{level} intervals by the percentile bootstrap ({drawn})"
 
 
-class _Shown:
-    """What reports and comparisons have in common: tables, a line of notes, and the signature."""
+class Readable:
+    """Tables, remarks and the signature of a report or a comparison, as a person reads them."""
 
     signature: str
     notes: tuple[str, ...]
 
     def _tables(self) -> list[list[list[str]]]:
-        """Tables of text, the header first; the first column holds names."""
+        """Return tables of text, the header first; the first column holds names."""
         raise NotImplementedError
 
     def _remarks(self) -> list[str]:
         raise NotImplementedError
 
     def to_markdown(self) -> str:
-        """Tables and notes as Markdown."""
+        """Return tables and notes as Markdown."""
         tables = [
             "\n".join(
                 "| " + " | ".join(map(_markdown, row)) + " |" + ("\n|---" + "|---:" * (len(row) - 1) + "|") * (at == 0)
@@ -142,7 +133,7 @@ class _Shown:
         return "\n\n".join([*tables, "\n".join([*self._remarks(), f"Signature: {self.signature}"])])
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return what a notebook shows."""
         tables = []
         for header, *rows in self._tables():
             cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
@@ -153,7 +144,7 @@ class _Shown:
 
 
 @dataclass(frozen=True)
-class Report(_Shown):
+class Report(Readable):
     """The scores of one system, how sure they are, and what they rest on.
 
     Attributes:
@@ -189,10 +180,10 @@ class Report(_Shown):
         rows = [
             [
                 name,
-                _number(score.value),
-                f"{_number(score.low)} – {_number(score.high)}",
-                _number(score.standard_error),
-                f"{_number(score.worst)} – {_number(score.best)}",
+                number_text(score.value),
+                f"{number_text(score.low)} – {number_text(score.high)}",
+                number_text(score.standard_error),
+                f"{number_text(score.worst)} – {number_text(score.best)}",
                 f"{score.tied:,}",
                 f"{score.unjudged:,.6g} of {score.ranked:,}",
             ]
@@ -207,7 +198,7 @@ class Report(_Shown):
         return [f"{self.resampling}.", *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in it, as JSON can hold it."""
+        """Return all of it in types that JSON has."""
         return {
             "signature": self.signature,
             "scores": {name: score._asdict() for name, score in self.scores.items()},
@@ -219,18 +210,18 @@ class Report(_Shown):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """The report that `to_dict` was called on."""
+        """Return the report that `to_dict` was called on."""
         return cls(
             signature=values["signature"],
             scores={name: Score(**score) for name, score in values["scores"].items()},
             counts=dict(values["counts"]),
-            queries=_table(values["queries"]),
+            queries=table_from_lists(values["queries"]),
             resampling=Resampling(**values["resampling"]),
             notes=tuple(values["notes"]),
         )
 
     def plot(self, measure: str | None = None) -> Any:
-        """A measure over its cutoffs with its intervals, and its values for all queries: a Matplotlib figure.
+        """Return a Matplotlib figure of a measure: over its cutoffs with intervals, and its values for all queries.
 
         Args:
             measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.
@@ -238,12 +229,12 @@ class Report(_Shown):
         Raises:
             ValueError: a measure that is not in the report.
         """
-        measures = list(dict.fromkeys(name.partition("@")[0] for name in self.scores))
-        measure = measures[0] if measure is None else measure.partition("@")[0]
+        measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
+        measure = measures[0] if measure is None else measure_of(measure)
         if measure not in measures:
             raise ValueError(f"{measure!r:.100} is not in this report, which has {', '.join(map(repr, measures))}")
-        scores = {name: score for name, score in self.scores.items() if name.partition("@")[0] == measure}
-        figure, (means, queries) = _figure(2)
+        scores = {name: score for name, score in self.scores.items() if measure_of(name) == measure}
+        figure, (means, queries) = figure_of(2)
         for at, (name, score) in enumerate(scores.items()):
             means.plot([at, at], [score.low, score.high], color=f"C{at}", linewidth=2)
             means.plot(at, score.value, "o", color=f"C{at}")
@@ -260,234 +251,202 @@ class Report(_Shown):
         return figure
 
 
-@dataclass(frozen=True)
-class Comparison(_Shown):
-    """Which of several systems is better, and how sure that is.
+def report(
+    *,
+    predictions: Any,
+    references: Any,
+    k: Any = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    **options: Any,
+) -> Report:
+    """Score as `compute` does, and say how sure the scores are and what they rest on.
 
-    Attributes:
-        signature: every choice that the scores depend on.
-        scores: by system, then by name.
-        pairs: the differences, by measure.
-        baseline: the system that all others are compared with, or None for each with each.
-        queries: a row per system and query: ``system``, ``query`` and under each score's name the
-            query's value (null where it has none).
-        resampling: how intervals and tests were found.
-        notes: what the reader should know besides.
+    Args:
+        predictions: as in `compute`.
+        references: as in `compute`.
+        k: the cutoff or cutoffs.
+        sample_weight: one weight per query for the mean.
+        query_ids: for flat predictions and references.
+        document_ids: with `query_ids`.
+        confidence: of the intervals, between 0 and 1.
+        resamples: how often the bootstrap draws the queries anew.
+        seed: of the random numbers; the same seed gives the same report.
+        **options: of `compute`, but `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: what `compute` refuses, and fewer than two queries.
+        ImportError: SciPy is missing.
+
+    >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
+    >>> found = report(predictions=predictions, references=references, k=[1, 3])
+    >>> found.scores["nDCG@3"].value.__round__(4), found.scores["nDCG@3"].tied
+    (0.8552, 1)
     """
+    resampling = Resampling.parse(confidence, resamples, seed)
+    parsed = Options.of_method(report, k, options)
+    how: dict[str, Any] = {"options": parsed, "resampling": resampling, "sample_weight": sample_weight}
+    return report_on(predictions, references, query_ids, document_ids, **how)
 
-    signature: str
-    scores: dict[str, dict[str, Score]]
-    pairs: tuple[Pair, ...]
-    baseline: str | None
-    queries: pa.Table
-    resampling: Resampling
-    notes: tuple[str, ...] = ()
 
-    @property
-    def measures(self) -> list[str]:
-        """The names of the results, such as ``"nDCG@10"``."""
-        return list(next(iter(self.scores.values())))
+def report_on(
+    predictions: Any,
+    references: Any,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    *,
+    options: Options,
+    resampling: Resampling,
+    sample_weight: Any = None,
+) -> Report:
+    """Return the report on rankings, once the options are checked."""
+    columns = query_columns(predictions, references, query_ids, document_ids, options=options)
+    queries = len(columns["ideal"])
+    weight = weights(sample_weight, queries)
+    values, scale = scaled(np.stack([[columns[name] for name in options.names]]))
+    with progress(resampling.resamples, "Resampling", " resamples") as bar:
+        found = bootstrap(values, weight, **resampling.drawing, advance=bar.update)
+    return Report(
+        signature=options.signature(weighted=weight is not None),
+        scores=scores_of(columns, options, weight, Intervals(*(each * scale for each in found))),
+        counts={
+            "queries": queries,
+            "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
+            "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
+        },
+        queries=query_table(columns),
+        resampling=resampling,
+        notes=notes([columns], options),
+    )
 
-    def differences(self, system: str, other: str, measure: str | None = None, n: int = 10) -> pa.Table:
-        """The queries in which two systems differ most: ``query``, both values and the ``difference``.
 
-        Args:
-            system: the one.
-            other: the one it is compared with.
-            measure: the name of a result; by default the first.
-            n: how many queries.
+def query_columns(
+    predictions: Any, references: Any, query_ids: Any = None, document_ids: Any = None, *, options: Options
+) -> PerQuery:
+    """Return the columns of a report's table of queries.
 
-        Raises:
-            ValueError: an unknown system or measure.
-        """
-        measure = self.measures[0] if measure is None else measure
-        for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
-            if name not in known:
-                raise ValueError(f"{name!r:.100} is not in this comparison, which has {', '.join(map(repr, known))}")
-        sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
-        values = [side[measure] for side in sides]
-        table = pa.table({"query": sides[0]["query"], "system": values[0], "other": values[1]})
-        table = table.append_column("difference", pc.subtract(*values)).drop_null()
-        order = pc.sort_indices(pc.negate(pc.abs(table["difference"])))
-        return table.take(order[:n]).rename_columns(["query", system, other, "difference"])
+    `query` is there only where queries have ids; `ideal`, the highest IDCG, tells those with nothing relevant.
+    """
+    return describe_queries(partial(_describe, options), predictions, references, query_ids, document_ids, options)
 
-    def _letters(self) -> dict[str, str]:
-        return {system: _letter(at) for at, system in enumerate(self.scores)}
 
-    def _better_than(self, system: str, measure: str) -> str:
-        """The letters of the systems that this one surpasses, surely enough."""
-        letters = self._letters()
-        beaten = []
-        for pair in self.pairs:
-            if pair.measure == measure and pair.p_holm < SIGNIFICANT:
-                if pair.system == system and pair.difference > 0:
-                    beaten.append(letters[pair.other])
-                if pair.other == system and pair.difference < 0:
-                    beaten.append(letters[pair.system])
-        return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
+def _describe(options: Options, part: Rankings) -> PerQuery:
+    how = {**options.scoring, "measures": tuple(dict.fromkeys([*options.measures, "IDCG"]))}
+    orders = {how["ties"], "worst", "best"}
+    by_ties = {ties: score_queries(**part.arrays(), **{**how, "ties": ties}) for ties in orders}
+    scored = by_ties[how["ties"]]
+    columns: PerQuery = part.counts()
+    if part.query_ids is not None:
+        ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
+        columns["query"] = np.fromiter(ids, object, part.queries)
+    for name, measure, row in options.results():
+        columns[name] = scored[measure][row]
+        values = np.stack([each[measure][row] for each in by_ties.values()])
+        columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
+    for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
+        columns[result_name("unjudged", k)] = unjudged
+    columns["ideal"] = (scored["IDCG"] * math.copysign(1, math.log(options.log_base))).max(axis=0)
+    return columns
 
-    def _tables(self) -> list[list[list[str]]]:
-        level = f"{100 * self.resampling.confidence:g}% interval"
-        systems = [["system", *(text for name in self.measures for text in (name, level, "better than"))]]
-        for system, letter in self._letters().items():
-            row = [f"{letter}  {system}"]
-            for name in self.measures:
-                score = self.scores[system][name]
-                interval = f"{_number(score.low)} – {_number(score.high)}"
-                row += [_number(score.value), interval, self._better_than(system, name)]
-            systems.append(row)
-        pairs = [
-            ["pair", "measure", "difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
-        ]
-        for pair in self.pairs:
-            pairs.append(
-                [
-                    f"{pair.system} – {pair.other}",
-                    pair.measure,
-                    f"{pair.difference:+.4f}",
-                    f"{pair.low:+.4f} – {pair.high:+.4f}",
-                    *(_p_value(each) for each in (pair.p, pair.p_holm, pair.p_t, pair.p_t_holm)),
-                    f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}",
-                ]
-            )
-        most = [["queries that differ most", "query", "first", "second", "difference"]]
-        for pair in self.pairs:
-            if pair.measure == self.measures[0]:
-                columns = self.differences(pair.system, pair.other, n=3).columns
-                for query, first, second, difference in zip(*(each.to_pylist() for each in columns), strict=True):
-                    values = [str(query), _number(first), _number(second), f"{difference:+.4f}"]
-                    most.append([f"{pair.system} – {pair.other}", *values])
-        return [systems, pairs, most]
 
-    def _remarks(self) -> list[str]:
-        tried = "all exchanges" if self.resampling.exact else f"{self.resampling.resamples:,} exchanges"
-        return [
-            f"{self.resampling}. p: paired randomisation test ({tried} of the two systems' scores), beside it the "
-            f"paired t-test; both also corrected by Holm for the pairs of a measure. Better than: p (Holm) < "
-            f"{SIGNIFICANT}.",
-            *self.notes,
-        ]
+def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
+    """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
+    if part.judged is None:
+        return np.zeros((len(options.cutoffs), part.queries))
+    # the CG where each of them has a gain of 1, and the others none
+    arrays = {**part.arrays(), "relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
+    ties = options.scoring["ties"]
+    # of tied documents those not judged, without gain, come last in the best order
+    ties = {"best": "worst", "worst": "best"}.get(ties, ties)
+    how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
+    return np.asarray(score_queries(**arrays, **how)["CG"])
 
-    def to_latex(self) -> str:
-        """The systems' scores as a LaTeX tabular, with what its marks mean as comments before it.
 
-        A superscript names the systems that one surpasses, with a corrected p below 0.05; the
-        highest score of each measure is bold.
-        """
-        marks = "Bold: the highest. Superscripts: the systems that one surpasses, by letter"
-        best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
-        lines = [
-            f"% {marks} (paired randomisation test, p corrected by Holm < {SIGNIFICANT}).",
-            *(f"% {remark}" for remark in self._remarks()),
-            f"% {self.signature}",
-            "\\begin{tabular}{ll" + "c" * len(self.measures) + "}",
-            "\\hline",
-            " & ".join(["", "System", *map(_latex, self.measures)]) + " \\\\",
-            "\\hline",
-        ]
-        for system, letter in self._letters().items():
-            cells = [f"$^{{{letter}}}$", _latex(system)]
-            for name in self.measures:
-                value = self.scores[system][name].value
-                text = f"\\textbf{{{_number(value)}}}" if value == best[name] else _number(value)
-                beaten = self._better_than(system, name).replace(" ", "")
-                cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
-            lines.append(" & ".join(cells) + " \\\\")
-        return "\n".join([*lines, "\\hline", "\\end{tabular}"])
+def query_table(columns: PerQuery) -> pa.Table:
+    """Return the table of a report: ids or indices first, missing values as nulls."""
+    ids = columns["query"].tolist() if "query" in columns else list(range(len(columns["ideal"])))
+    whole = all(isinstance(each, Integral) and not isinstance(each, bool) for each in ids)
+    if whole and all(-(2**63) <= int(each) < 2**63 for each in ids):
+        ids = list(map(int, ids))
+    else:  # as text, in which what is no Unicode is spelled out
+        ids = [str(each).encode("utf-8", "backslashreplace").decode() for each in ids]
+    kept = {name: column for name, column in columns.items() if name not in ("query", "ideal", "retrieved and judged")}
+    return pa.table(
+        {"query": pa.array(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
+    )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything in it, as JSON can hold it."""
-        return {
-            "signature": self.signature,
-            "scores": {
-                system: {name: score._asdict() for name, score in scores.items()}
-                for system, scores in self.scores.items()
-            },
-            "pairs": [pair._asdict() for pair in self.pairs],
-            "baseline": self.baseline,
-            "queries": self.queries.to_pydict(),
-            "resampling": self.resampling._asdict(),
-            "notes": list(self.notes),
-        }
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """The comparison that `to_dict` was called on."""
-        return cls(
-            signature=values["signature"],
-            scores={
-                system: {name: Score(**score) for name, score in scores.items()}
-                for system, scores in values["scores"].items()
-            },
-            pairs=tuple(Pair(**pair) for pair in values["pairs"]),
-            baseline=values["baseline"],
-            queries=_table(values["queries"]),
-            resampling=Resampling(**values["resampling"]),
-            notes=tuple(values["notes"]),
+def scores_of(
+    columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, intervals: Intervals
+) -> dict[str, Score]:
+    """Return the scores of a system by name, from the columns of its queries and the intervals of its means."""
+    scores = {}
+    counted = slice(None) if weight is None else weight > 0
+    retrieved = columns["retrieved"][counted]
+    for at, (name, _, row) in enumerate(options.results()):
+        k = options.cutoffs[row]
+        worst, best = columns[f"worst {name}"], columns[f"best {name}"]
+        scores[name] = Score(
+            value=mean(name, columns[name], weight),
+            low=float(intervals.low[at]),
+            high=float(intervals.high[at]),
+            standard_error=float(intervals.standard_error[at]),
+            worst=mean(name, worst, weight),
+            best=mean(name, best, weight),
+            tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
+            ranked=int(np.minimum(retrieved, retrieved if k is None else min(k, 2**62)).sum()),
+            unjudged=float(columns[result_name("unjudged", k)][counted].sum()),
         )
-
-    def plot(self, measure: str | None = None) -> Any:
-        """The differences in one measure with their intervals: a Matplotlib figure.
-
-        Args:
-            measure: such as ``"nDCG@10"``, or ``"nDCG"`` for the first of its cutoffs; by default the first of all.
-
-        Raises:
-            ValueError: an unknown measure.
-        """
-        of_measure = [name for name in self.measures if measure in (None, name, name.partition("@")[0])]
-        if not of_measure:
-            raise ValueError(f"{measure!r:.100} is not in this comparison, which has {', '.join(self.measures)}")
-        measure = of_measure[0]
-        pairs = [pair for pair in self.pairs if pair.measure == measure]
-        figure, (axes,) = _figure(1, height=1.2 + 0.4 * len(pairs))
-        for at, pair in enumerate(reversed(pairs)):
-            sure = pair.p_holm < SIGNIFICANT
-            axes.plot([pair.low, pair.high], [at, at], color="C0", linewidth=2)
-            axes.plot(pair.difference, at, "o", color="C0", markerfacecolor="C0" if sure else "white")
-        axes.axvline(0, color="gray", linewidth=1)
-        axes.set_yticks(range(len(pairs)), [f"{pair.system} – {pair.other}" for pair in reversed(pairs)])
-        for label in axes.get_yticklabels():
-            label.set_parse_math(False)
-        axes.margins(y=0.5 / max(1, len(pairs)))
-        level = f"{100 * self.resampling.confidence:g}%"
-        axes.set_xlabel(f"difference in {measure}, with {level} interval; filled: corrected p < {SIGNIFICANT}")
-        return figure
+    return scores
 
 
-def _table(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """A table of queries from plain lists: text and counts as they are, values as float64."""
+def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
+    """Return what the reader should know besides: a cutoff that cuts nothing off, ids that never meet."""
+    longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
+    found = [
+        f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
+        for k in options.cutoffs
+        if k is not None and k > longest
+    ]
+    met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
+    if systems[0]["judged"].any() and not all(met):
+        found.append("No document was both retrieved and judged: are the ids of documents the same on both sides?")
+    return tuple(found)
+
+
+def scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return values of shape ``(systems, results, queries)`` as rows, and what each result was divided by.
+
+    It is a power of two near the largest value, so that no sum overflows.
+    """
+    largest = np.nan_to_num(np.abs(values)).max(axis=(0, 2))
+    scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
+    return (values / scale[:, np.newaxis]).reshape(-1, values.shape[2]), scale
+
+
+def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+    """Return a table of queries from plain lists: text and counts as they are, values as float64."""
     kinds = {"system": pa.string(), "query": None, **dict.fromkeys(COUNTS, pa.int64())}
     return pa.table({name: pa.array(values, kinds.get(name, pa.float64())) for name, values in columns.items()})
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
+    """Return a number as tables show it."""
     return f"{value:.4f}"
 
 
-def _p_value(value: float) -> str:
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def _letter(index: int) -> str:
-    """The letters a, b, ..., z, aa, ab, ..."""
-    return (_letter(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
-
-
 def _markdown(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Return text that Markdown shows as it is."""
     escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
     return " ".join(escaped.split())
 
 
-def _latex(text: str) -> str:
-    """Text that LaTeX shows as it is."""
-    special = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-    return "".join(special.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
-
-
-def _figure(axes: int, height: float = 4.0) -> tuple[Any, Any]:
-    """A figure that belongs to no window, with its axes in one row."""
+def figure_of(axes: int, height: float = 4.0) -> tuple[Any, Any]:
+    """Return a figure that belongs to no window, with its axes in one row."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

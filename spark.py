@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .options import Options
+from .queries import mean
 from .rankings import read
 from .scoring import InvalidRankingError, score_queries
 
@@ -35,6 +37,76 @@ class Job(NamedTuple):
     reading: dict[str, Any]
     scoring: dict[str, Any]
     names: tuple[tuple[str, str, int], ...]
+
+
+def compute_spark(
+    df: Any,
+    *,
+    prediction: str,
+    reference: str,
+    query: str | None = None,
+    document: str | None = None,
+    sample_weight: str | None = None,
+    k: Any = None,
+    use_aggregator: bool = True,
+    **options: Any,
+) -> Any:
+    """Score a Spark DataFrame where its rows are, as `compute` scores what is in memory.
+
+    A row is a document, with the id of its query, or, where `prediction` and `reference` are
+    arrays, a query. A null prediction marks a document that was not retrieved, a null
+    reference one that was not judged: so the full outer join of a run and qrels is scored
+    as it is, each query that only the run has as one with nothing relevant. The executors
+    need NumPy and pyarrow only. Works in classic and Spark Connect sessions.
+
+    Args:
+        df: the DataFrame; its rows in any order.
+        prediction: the column of scores.
+        reference: the column of relevances.
+        query: the column of query ids, integers or strings; needed where a row is a document.
+        document: the column of document ids, for `ties="docid"`; then a document that a query
+            has twice is refused.
+        sample_weight: the column of weights, the same in all rows of a query.
+        k: the cutoff or cutoffs.
+        use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
+            row for each query: its id, and its values in columns named as the results.
+        **options: of `compute`, but `engine` and `query_ids`. Rows have no order, so `ties`
+            may be `"first"` or `"last"` only in arrays.
+
+    Returns:
+        The means by name, as of `compute`, or the DataFrame, which is computed when it is used.
+
+    Raises:
+        ValueError: what `compute` refuses, with the id of the query; a column that is missing
+            or of a wrong type. Of a DataFrame of values, when it is used, as Spark's error.
+        ImportError: PySpark is missing.
+
+    >>> from pyspark.sql import SparkSession  # doctest: +SKIP
+    >>> df = SparkSession.builder.getOrCreate().createDataFrame(  # doctest: +SKIP
+    ...     [("q", 3.0, 2), ("q", 2.0, 0), ("q", 1.0, 1)], "query string, score double, relevance int"
+    ... )
+    >>> compute_spark(df, query="query", prediction="score", reference="relevance", k=2)  # doctest: +SKIP
+    {'nDCG@2': 0.7601875334318685}
+    """
+    parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options})
+    frame = arranged(
+        df,
+        query=query,
+        prediction=prediction,
+        reference=reference,
+        document=document,
+        sample_weight=sample_weight,
+        ties=parsed.ties,
+    )
+    job = Job(parsed.reading, parsed.scoring, tuple(parsed.results()))
+    if not parsed.use_aggregator:
+        if query is None:
+            raise ValueError("query must name the column of query ids where every query's values are asked for")
+        return by_query(frame, job)
+    found = means(frame, job)
+    if found is None:
+        raise ValueError("the DataFrame holds no queries; there is nothing to score")
+    return {name: mean(name, np.array([value])) for name, value in found.items()}
 
 
 def means(frame: Any, job: Job) -> dict[str, float] | None:

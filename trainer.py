@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .options import Options
+from .queries import mean, query_values
 from .rankings import shown
-
-Values = dict[str, NDArray[np.float64]]
 
 
 class TrainerMetrics:
@@ -25,12 +25,11 @@ class TrainerMetrics:
 
     def __init__(
         self,
-        score: Callable[[Any, Any, Any], Values],
-        mean: Callable[[Values], dict[str, Any]],
+        options: Options,
         query_ids: Callable[[NDArray[Any]], Any] | None,
         main_input: str,
     ) -> None:
-        """Keep how to score predictions, references and query ids, and how to average the results of queries.
+        """Keep how to score, and how to tell the query of a document.
 
         Raises:
             ValueError: ``query_ids`` is no function or ``main_input`` no name.
@@ -39,7 +38,7 @@ class TrainerMetrics:
             raise ValueError(f"query_ids must be a function of the model's main input, or None; got {shown(query_ids)}")
         if not isinstance(main_input, str):
             raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
-        self.score, self.mean, self.query_ids, self.main_input = score, mean, query_ids, main_input
+        self.options, self.query_ids, self.main_input = options, query_ids, main_input
         self._batches: list[Any] = []
 
     def reset(self) -> None:
@@ -47,7 +46,7 @@ class TrainerMetrics:
         self._batches = []
 
     def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
-        """Take predictions; the results, unless more are to come.
+        """Take predictions, and return the results unless more are to come.
 
         Args:
             evaluation: a `transformers.EvalPrediction`. Of several outputs of a model the first counts.
@@ -67,8 +66,9 @@ class TrainerMetrics:
                 return {}
             values = self._batches
             if self.query_ids is not None:
-                values = [self.score(*map(_concatenated, zip(*self._batches, strict=True)))]
-            result = self.mean({name: np.concatenate([each[name] for each in values]) for name in values[0]})
+                columns = map(_concatenated, zip(*self._batches, strict=True))
+                values = [query_values(*columns, options=self.options)]
+            result = {name: mean(name, np.concatenate([each[name] for each in values])) for name in values[0]}
         except BaseException:
             self.reset()
             raise
@@ -85,7 +85,7 @@ class TrainerMetrics:
                 shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
                 problem = "one row per query and one column per document on both sides, or query_ids="
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
-            self._batches.append(self.score(scores, labels, None))
+            self._batches.append(query_values(scores, labels, options=self.options))
             return
         ids = self.query_ids(self._main(inputs))
         # a copy, since a view would keep all of the input; a list may hold ids of several types
@@ -110,6 +110,45 @@ class TrainerMetrics:
                 raise ValueError(f"main_input={self.main_input!r} is not among the inputs: {', '.join(inputs)}")
             inputs = inputs[self.main_input]
         return _array(inputs)
+
+
+def trainer_metrics(
+    k: Any = None,
+    *,
+    query_ids: Callable[[NDArray[Any]], Any] | None = None,
+    main_input: str = "input_ids",
+    ignore_index: float | None = -100,
+    **options: Any,
+) -> TrainerMetrics:
+    """Return the function for `transformers.Trainer(compute_metrics=...)`.
+
+    It serves whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`,
+    batches: then no predictions are kept. The Trainer reports the results as
+    `eval_nDCG@10`.
+
+    Args:
+        k: the cutoff or cutoffs, as in `compute`.
+        query_ids: None where each row of the model's output is a query and its columns are
+            documents. Where each row is one document: a function that gets the model's
+            main input, an array, and returns the query id of each row. It needs
+            `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single
+            process: the Trainer does not gather the inputs of several.
+        main_input: the name of the model's main input.
+        ignore_index: the label of padding, which the Trainer itself uses to make
+            batches of one width.
+        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: an option that `compute` refuses.
+
+    >>> metrics = trainer_metrics(k=1)
+    >>> from transformers import EvalPrediction  # doctest: +SKIP
+    >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
+    {'nDCG@1': 1.0}
+    """
+    parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options})
+
+    return TrainerMetrics(parsed, query_ids, main_input)
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:

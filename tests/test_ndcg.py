@@ -5,11 +5,12 @@ import inspect
 import json
 import math
 import re
-import sys
 import uuid
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import datasets
@@ -29,6 +30,12 @@ RAGGED: dict[str, Any] = {
     "predictions": [[0.9, 0.8, 0.1], [0.5], [0.2, 0.4], [0.3, None, 0.1]],
     "references": [[0, 1, 1], [1], [0, 0], [None, 2, 1]],
 }
+
+
+def loaded_room(metric: evaluate.Metric, name: str) -> ModuleType:
+    """The module of a room as the metric has loaded it."""
+    return import_module(f"{type(metric).__module__.rpartition('.')[0]}.{name}")
+
 
 # --- Figures ---------------------------------------------------------------------------------------------------------
 
@@ -263,7 +270,7 @@ def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
     def refuse(*arguments: Any, **options: Any) -> None:
         raise AssertionError("scored in NumPy too")
 
-    monkeypatch.setattr(sys.modules[type(ndcg).__module__], "score_queries", refuse)
+    monkeypatch.setattr(loaded_room(ndcg, "queries"), "score_queries", refuse)
     expected = ndcg_score(np.array(EXAMPLE["references"]), np.array(EXAMPLE["predictions"]))
     assert ndcg.compute(**EXAMPLE, engine="sklearn") == {"nDCG": expected}
     with pytest.raises(AssertionError, match="scored in NumPy too"):
@@ -1116,11 +1123,22 @@ def test_every_option_is_described(ndcg: evaluate.Metric) -> None:
     assert ndcg.inputs_description in ndcg.compute.__doc__
 
 
-def test_the_doctests_of_the_loaded_module_pass(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("method", ["report", "compare", "compute_spark", "trainer_metrics", "signature"])
+def test_help_describes_every_argument_of_a_method(ndcg: evaluate.Metric, method: str) -> None:
+    function = getattr(ndcg, method)
+    described = re.findall(r"^    \**(\w+): ", inspect.getdoc(function) or "", re.MULTILINE)
+    assert set(inspect.signature(function).parameters) <= set(described)
+
+
+@pytest.mark.parametrize(
+    ("room", "least"), [("ndcg", 6), ("options", 3), ("report", 3), ("comparison", 2), ("trainer", 1)]
+)
+def test_the_doctests_of_the_loaded_modules_pass(
+    ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch, room: str, least: int
+) -> None:
     monkeypatch.chdir(ROOT)
-    module = sys.modules[type(ndcg).__module__]
-    outcome = doctest.testmod(module)
-    assert outcome.attempted > 5
+    outcome = doctest.testmod(loaded_room(ndcg, room))
+    assert outcome.attempted >= least
     assert outcome.failed == 0
 
 

@@ -22,7 +22,10 @@ from packaging.utils import canonicalize_name
 
 ROOMS = (
     "batches",
+    "comparison",
     "conventions",
+    "options",
+    "queries",
     "rankings",
     "report",
     "scoring",

@@ -1,0 +1,478 @@
+"""Several systems on the same queries: which of them ranks better, and how sure that is.
+
+A comparison is a plain value, with ways to show it: text, Markdown, HTML, LaTeX, a plot, and a
+dict that JSON can hold and that makes the same comparison again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from .options import Options, choice, measure_of
+from .queries import from_file, progress, weights
+from .rankings import Columns, settled, shown
+from .report import (
+    PerQuery,
+    Readable,
+    Resampling,
+    Score,
+    figure_of,
+    notes,
+    number_text,
+    query_columns,
+    query_table,
+    scaled,
+    scores_of,
+    table_from_lists,
+)
+from .significance import Intervals, Tests, bootstrap, differences, holm, paired_tests
+
+SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
+
+
+class Pair(NamedTuple):
+    """How two systems differ in one measure.
+
+    Attributes:
+        measure: the name of the result, such as ``"nDCG@10"``.
+        system: the one.
+        other: the one it is compared with.
+        difference: the mean of ``system`` less that of ``other``.
+        low: lower end of its confidence interval.
+        high: upper end.
+        standard_error: of the difference, by the bootstrap.
+        p: of the randomisation test.
+        p_holm: the same, corrected by Holm for all pairs of this measure.
+        p_t: of the paired t-test.
+        p_t_holm: the same, corrected.
+        wins: queries, of those with any weight, in which ``system`` scores higher.
+        ties: queries in which both score the same, up to rounding.
+        losses: queries in which ``system`` scores lower.
+    """
+
+    measure: str
+    system: str
+    other: str
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    p: float
+    p_holm: float
+    p_t: float
+    p_t_holm: float
+    wins: int
+    ties: int
+    losses: int
+
+
+@dataclass(frozen=True)
+class Comparison(Readable):
+    """Which of several systems is better, and how sure that is.
+
+    Attributes:
+        signature: every choice that the scores depend on.
+        scores: by system, then by name.
+        pairs: the differences, by measure.
+        baseline: the system that all others are compared with, or None for each with each.
+        queries: a row per system and query: ``system``, ``query`` and under each score's name the
+            query's value (null where it has none).
+        resampling: how intervals and tests were found.
+        notes: what the reader should know besides.
+    """
+
+    signature: str
+    scores: dict[str, dict[str, Score]]
+    pairs: tuple[Pair, ...]
+    baseline: str | None
+    queries: pa.Table
+    resampling: Resampling
+    notes: tuple[str, ...] = ()
+
+    @property
+    def measures(self) -> list[str]:
+        """The names of the results, such as ``"nDCG@10"``."""
+        return list(next(iter(self.scores.values())))
+
+    def differences(self, system: str, other: str, measure: str | None = None, n: int = 10) -> pa.Table:
+        """Return the queries in which two systems differ most: ``query``, both values and the ``difference``.
+
+        Args:
+            system: the one.
+            other: the one it is compared with.
+            measure: the name of a result; by default the first.
+            n: how many queries.
+
+        Raises:
+            ValueError: an unknown system or measure.
+        """
+        measure = self.measures[0] if measure is None else measure
+        for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
+            if name not in known:
+                raise ValueError(f"{name!r:.100} is not in this comparison, which has {', '.join(map(repr, known))}")
+        sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
+        values = [side[measure] for side in sides]
+        table = pa.table({"query": sides[0]["query"], "system": values[0], "other": values[1]})
+        table = table.append_column("difference", pc.subtract(*values)).drop_null()
+        order = pc.sort_indices(pc.negate(pc.abs(table["difference"])))
+        return table.take(order[:n]).rename_columns(["query", system, other, "difference"])
+
+    def _letters(self) -> dict[str, str]:
+        return {system: _letter(at) for at, system in enumerate(self.scores)}
+
+    def _better_than(self, system: str, measure: str) -> str:
+        """Return the letters of the systems that this one is significantly better than."""
+        letters = self._letters()
+        beaten = []
+        for pair in self.pairs:
+            if pair.measure == measure and pair.p_holm < SIGNIFICANT:
+                if pair.system == system and pair.difference > 0:
+                    beaten.append(letters[pair.other])
+                if pair.other == system and pair.difference < 0:
+                    beaten.append(letters[pair.system])
+        return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
+
+    def _tables(self) -> list[list[list[str]]]:
+        level = f"{100 * self.resampling.confidence:g}% interval"
+        systems = [["system", *(text for name in self.measures for text in (name, level, "better than"))]]
+        for system, letter in self._letters().items():
+            row = [f"{letter}  {system}"]
+            for name in self.measures:
+                score = self.scores[system][name]
+                interval = f"{number_text(score.low)} – {number_text(score.high)}"
+                row += [number_text(score.value), interval, self._better_than(system, name)]
+            systems.append(row)
+        pairs = [
+            ["pair", "measure", "difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
+        ]
+        for pair in self.pairs:
+            pairs.append(
+                [
+                    f"{pair.system} – {pair.other}",
+                    pair.measure,
+                    f"{pair.difference:+.4f}",
+                    f"{pair.low:+.4f} – {pair.high:+.4f}",
+                    *(_p_value(each) for each in (pair.p, pair.p_holm, pair.p_t, pair.p_t_holm)),
+                    f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}",
+                ]
+            )
+        most = [["queries that differ most", "query", "first", "second", "difference"]]
+        for pair in self.pairs:
+            if pair.measure == self.measures[0]:
+                columns = self.differences(pair.system, pair.other, n=3).columns
+                for query, first, second, difference in zip(*(each.to_pylist() for each in columns), strict=True):
+                    values = [str(query), number_text(first), number_text(second), f"{difference:+.4f}"]
+                    most.append([f"{pair.system} – {pair.other}", *values])
+        return [systems, pairs, most]
+
+    def _remarks(self) -> list[str]:
+        tried = "all exchanges" if self.resampling.exact else f"{self.resampling.resamples:,} exchanges"
+        return [
+            f"{self.resampling}. p: paired randomisation test ({tried} of the two systems' scores), beside it the "
+            f"paired t-test; both also corrected by Holm for the pairs of a measure. Better than: p (Holm) < "
+            f"{SIGNIFICANT}.",
+            *self.notes,
+        ]
+
+    def to_latex(self) -> str:
+        """Return the systems' scores as a LaTeX tabular, after comments on what its marks mean.
+
+        A superscript names the systems that one is significantly better than, with a corrected p
+        below 0.05; the highest score of each measure is bold.
+        """
+        marks = "Bold: the highest. Superscripts: the systems that one surpasses, by letter"
+        best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
+        lines = [
+            f"% {marks} (paired randomisation test, p corrected by Holm < {SIGNIFICANT}).",
+            *(f"% {remark}" for remark in self._remarks()),
+            f"% {self.signature}",
+            "\\begin{tabular}{ll" + "c" * len(self.measures) + "}",
+            "\\hline",
+            " & ".join(["", "System", *map(_latex, self.measures)]) + " \\\\",
+            "\\hline",
+        ]
+        for system, letter in self._letters().items():
+            cells = [f"$^{{{letter}}}$", _latex(system)]
+            for name in self.measures:
+                value = self.scores[system][name].value
+                text = f"\\textbf{{{number_text(value)}}}" if value == best[name] else number_text(value)
+                beaten = self._better_than(system, name).replace(" ", "")
+                cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
+            lines.append(" & ".join(cells) + " \\\\")
+        return "\n".join([*lines, "\\hline", "\\end{tabular}"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in types that JSON has."""
+        return {
+            "signature": self.signature,
+            "scores": {
+                system: {name: score._asdict() for name, score in scores.items()}
+                for system, scores in self.scores.items()
+            },
+            "pairs": [pair._asdict() for pair in self.pairs],
+            "baseline": self.baseline,
+            "queries": self.queries.to_pydict(),
+            "resampling": self.resampling._asdict(),
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
+        """Return the comparison that `to_dict` was called on."""
+        return cls(
+            signature=values["signature"],
+            scores={
+                system: {name: Score(**score) for name, score in scores.items()}
+                for system, scores in values["scores"].items()
+            },
+            pairs=tuple(Pair(**pair) for pair in values["pairs"]),
+            baseline=values["baseline"],
+            queries=table_from_lists(values["queries"]),
+            resampling=Resampling(**values["resampling"]),
+            notes=tuple(values["notes"]),
+        )
+
+    def plot(self, measure: str | None = None) -> Any:
+        """Return a Matplotlib figure of the differences in one measure, with their intervals.
+
+        Args:
+            measure: such as ``"nDCG@10"``, or ``"nDCG"`` for the first of its cutoffs; by default the first of all.
+
+        Raises:
+            ValueError: an unknown measure.
+        """
+        of_measure = [name for name in self.measures if measure in (None, name, measure_of(name))]
+        if not of_measure:
+            raise ValueError(f"{measure!r:.100} is not in this comparison, which has {', '.join(self.measures)}")
+        measure = of_measure[0]
+        pairs = [pair for pair in self.pairs if pair.measure == measure]
+        figure, (axes,) = figure_of(1, height=1.2 + 0.4 * len(pairs))
+        for at, pair in enumerate(reversed(pairs)):
+            sure = pair.p_holm < SIGNIFICANT
+            axes.plot([pair.low, pair.high], [at, at], color="C0", linewidth=2)
+            axes.plot(pair.difference, at, "o", color="C0", markerfacecolor="C0" if sure else "white")
+        axes.axvline(0, color="gray", linewidth=1)
+        axes.set_yticks(range(len(pairs)), [f"{pair.system} – {pair.other}" for pair in reversed(pairs)])
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)
+        axes.margins(y=0.5 / max(1, len(pairs)))
+        level = f"{100 * self.resampling.confidence:g}%"
+        axes.set_xlabel(f"difference in {measure}, with {level} interval; filled: corrected p < {SIGNIFICANT}")
+        return figure
+
+
+def compare(
+    *,
+    systems: Mapping[str, Any],
+    references: Any,
+    k: Any = None,
+    baseline: str | None = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    **options: Any,
+) -> Comparison:
+    """Tell which of several systems ranks better on the same queries, and how sure that is.
+
+    Each pair of systems, or each system and the baseline, is compared query by query: the
+    difference with its bootstrap interval, a paired randomisation test and a paired t-test,
+    both also corrected by Holm for all pairs of a measure.
+
+    Args:
+        systems: the predictions of each system by its name, in any form of `compute`.
+        references: the relevances that all of them are scored by.
+        k: the cutoff or cutoffs.
+        baseline: the system to compare all others with; None for each with each.
+        sample_weight: one weight per query for the means.
+        query_ids: for flat predictions and references.
+        document_ids: with `query_ids`.
+        confidence: of the intervals, between 0 and 1.
+        resamples: how often queries are drawn, and exchanged between systems.
+        seed: of the random numbers; the same seed gives the same comparison.
+        **options: of `compute`, but `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: what `compute` refuses, with the system's name; fewer than two systems or
+            queries; systems with rankings of different queries; an unknown baseline.
+        ImportError: SciPy is missing.
+
+    >>> comparison = compare(
+    ...     systems={"a": [[3, 2, 1], [1, 2, 3]], "b": [[1, 2, 3], [1, 3, 2]]},
+    ...     references=[[2, 1, 0], [0, 0, 1]],
+    ... )
+    >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
+    [('a', 'b', 0.3746, 0.5)]
+    """
+    resampling = Resampling.parse(confidence, resamples, seed)
+    parsed = Options.of_method(compare, k, options)
+    names = _system_names(systems, baseline)
+    columns = _columns_of_systems({name: systems[name] for name in names}, references, query_ids, document_ids, parsed)
+    weight = weights(sample_weight, len(columns[names[0]]["ideal"]))
+    values, scale = scaled(np.stack([[each[name] for name in parsed.names] for each in columns.values()]))
+    contests = _contests(parsed.names, names, baseline)
+    row = {each: at for at, each in enumerate((system, name) for system in names for name in parsed.names)}
+    pairs = [(row[each.system, each.measure], row[each.other, each.measure]) for each in contests]
+    with progress(2 * resampling.resamples, "Resampling", " resamples") as bar:
+        resampled = bootstrap(values, weight, pairs, **resampling.drawing, advance=bar.update)
+        drawing = {"resamples": resampling.resamples, "seed": resampling.seed}
+        tests = paired_tests(values, weight, pairs, **drawing, advance=bar.update)
+    scales = np.concatenate([np.tile(scale, len(names)), np.repeat(scale, len(contests) // len(scale))])
+    intervals = Intervals(*(each * scales for each in resampled))
+    scores = {}
+    for at, name in enumerate(names):
+        own = slice(at * len(scale), (at + 1) * len(scale))
+        scores[name] = scores_of(columns[name], parsed, weight, Intervals(*(each[own] for each in intervals)))
+    of_pairs = Intervals(*(each[len(values) :] for each in intervals))
+    counted = slice(None) if weight is None else weight > 0
+    by_query = [differences(values[plus], values[minus])[counted] for plus, minus in pairs]
+    return Comparison(
+        signature=parsed.signature(weighted=weight is not None),
+        scores=scores,
+        pairs=_pairs(contests, scores, by_query, of_pairs, tests),
+        baseline=baseline,
+        queries=_table_of_systems(columns, parsed.names),
+        resampling=resampling._replace(exact=bool(tests.exact.all())),
+        notes=notes(list(columns.values()), parsed),
+    )
+
+
+class _Contest(NamedTuple):
+    """Two systems to compare in one measure."""
+
+    measure: str
+    system: str
+    other: str
+
+
+def _contests(measures: Sequence[str], systems: Sequence[str], baseline: str | None) -> list[_Contest]:
+    """Return what to compare, measure after measure: each system with each, or with the baseline."""
+    opponents = list(combinations(systems, 2))
+    if baseline is not None:
+        opponents = [(system, baseline) for system in systems if system != baseline]
+    return [_Contest(measure, system, other) for measure in measures for system, other in opponents]
+
+
+def _pairs(
+    contests: Sequence[_Contest],
+    scores: Mapping[str, Mapping[str, Score]],
+    by_query: Sequence[NDArray[np.float64]],
+    intervals: Intervals,
+    tests: Tests,
+) -> tuple[Pair, ...]:
+    """Return how systems differ, from the difference of each contest in each query, its interval and its tests."""
+    of_measure = len(contests) // len({each.measure for each in contests})
+    p_holm, p_t_holm = (
+        np.concatenate([holm(each) for each in p_values.reshape(-1, of_measure)])
+        for p_values in (tests.randomization, tests.t_test)
+    )
+    pairs = []
+    for at, (contest, difference) in enumerate(zip(contests, by_query, strict=True)):
+        one, other = (np.array(scores[each][contest.measure].value) for each in (contest.system, contest.other))
+        pairs.append(
+            Pair(
+                **contest._asdict(),
+                difference=float(differences(one, other)),
+                low=float(intervals.low[at]),
+                high=float(intervals.high[at]),
+                standard_error=float(intervals.standard_error[at]),
+                p=float(tests.randomization[at]),
+                p_holm=float(p_holm[at]),
+                p_t=float(tests.t_test[at]),
+                p_t_holm=float(p_t_holm[at]),
+                wins=int((difference > 0).sum()),
+                ties=int((difference == 0).sum()),
+                losses=int((difference < 0).sum()),
+            )
+        )
+    return tuple(pairs)
+
+
+def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:
+    """Return a row per system and query, with the values of all results."""
+    tables = []
+    for system, each in columns.items():
+        table = query_table(each).select(["query", *names])
+        tables.append(table.add_column(0, "system", pa.array([system] * table.num_rows, pa.string())))
+    return pa.concat_tables(tables)
+
+
+def _columns_of_systems(
+    systems: Mapping[str, Any], references: Any, query_ids: Any, document_ids: Any, options: Options
+) -> dict[str, PerQuery]:
+    """Return what a report says of each query, for each system; each input is read once."""
+    arguments = {f"systems[{shown(name)}]": run for name, run in systems.items()}
+    references, query_ids, document_ids, *runs = settled(
+        references=from_file("references", references),
+        query_ids=query_ids,
+        document_ids=document_ids,
+        **{argument: from_file(argument, run) for argument, run in arguments.items()},
+    )
+    _refuse_lacking_queries(dict(zip(systems, runs, strict=True)), references)
+    columns = {}
+    for name, argument, run in zip(systems, arguments, runs, strict=True):
+        try:
+            columns[name] = query_columns(run, references, query_ids, document_ids, options=options)
+        except ValueError as error:
+            raise ValueError(f"{argument}: {error}") from None
+    return columns
+
+
+def _system_names(systems: Any, baseline: Any) -> list[str]:
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
+        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
+    for name in systems:
+        if not isinstance(name, str) or not name.isprintable() or name in ("", "query", "difference"):
+            problem = 'must be a string of printable characters, other than "query" and "difference"'
+            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
+    if baseline is not None:
+        choice("baseline", baseline, tuple(systems))
+    return list(systems)
+
+
+def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
+    """Refuse a system that, by ids, has no ranking for a judged query that another ranks."""
+
+    def queries(side: Any) -> set[Any] | None:
+        if isinstance(side, Columns):
+            return set(side.query_ids.to_pylist())
+        return set(side) if isinstance(side, Mapping) else None
+
+    judged = queries(references)
+    if judged is None:
+        return
+    ranked = {name: found & judged for name, side in rankings.items() if (found := queries(side)) is not None}
+    for name, own in ranked.items():
+        if lacking := set().union(*ranked.values()) - own:
+            query = min(lacking, key=str)
+            other = next(each for each, theirs in ranked.items() if query in theirs)
+            problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
+            hint = (
+                "if it retrieved nothing there, give it an empty ranking, {} (read_run makes a mapping of a file), "
+                "or leave the query out of the references"
+            )
+            raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
+
+
+def _p_value(value: float) -> str:
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _letter(index: int) -> str:
+    """Return the letters a, b, ..., z, aa, ab, ..."""
+    return (_letter(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
+
+
+def _latex(text: str) -> str:
+    """Return text that LaTeX shows as it is."""
+    special = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+    return "".join(special.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)

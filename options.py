@@ -1,0 +1,327 @@
+"""Every option of `compute`, checked once into one object, and what follows from them alone: names and signature."""
+
+import difflib
+import hashlib
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .conventions import CONVENTIONS
+from .rankings import shown
+from .scoring import MEASURES, TIES, Gain
+
+__version__ = "1.0.0"
+
+# What methods lack that have their own way with the values of queries.
+PER_QUERY = ("use_aggregator", "engine")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read and score rankings, and how to hand over the values, checked."""
+
+    cutoffs: tuple[int | None, ...]
+    measures: tuple[str, ...]
+    gain: Gain
+    log_base: float
+    ties: str
+    zero_division: float
+    negative_relevance: str
+    judged_only: bool
+    ignore_index: float | None
+    use_aggregator: bool
+    engine: str
+
+    @classmethod
+    def parse(
+        cls,
+        *,
+        k: Any = None,
+        ignore_ties: Any = False,
+        measures: Any = "nDCG",
+        convention: Any = "sklearn",
+        gain: Any = None,
+        log_base: Any = None,
+        ties: Any = None,
+        zero_division: Any = None,
+        negative_relevance: Any = None,
+        judged_only: Any = False,
+        ignore_index: Any = None,
+        use_aggregator: Any = True,
+        engine: Any = "numpy",
+    ) -> "Options":
+        """Check the options of `compute`; None stands for the convention's choice.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        chosen = CONVENTIONS[choice("convention", convention, tuple(CONVENTIONS))]
+        parsed = cls(
+            cutoffs=_several("k", k, _cutoff),
+            measures=_several("measures", measures, _measure),
+            gain=_gain(_or_default(gain, chosen.gain)),
+            log_base=_log_base(_or_default(log_base, 2.0)),
+            ties=_ties(ties, _flag("ignore_ties", ignore_ties), chosen.ties),
+            zero_division=_zero_division(_or_default(zero_division, chosen.zero_division)),
+            negative_relevance=_negative_relevance(_or_default(negative_relevance, chosen.negative_relevance)),
+            judged_only=_flag("judged_only", judged_only),
+            ignore_index=_ignore_index(ignore_index),
+            use_aggregator=_flag("use_aggregator", use_aggregator),
+            engine=choice("engine", engine, ("numpy", "sklearn")),
+        )
+        if parsed.engine == "sklearn":
+            _refuse_what_sklearn_lacks(
+                measures=None if parsed.measures == ("nDCG",) else measures,
+                convention=None if convention == "sklearn" else convention,
+                gain=gain,
+                log_base=log_base,
+                ties=ties,
+                zero_division=zero_division,
+                negative_relevance=negative_relevance,
+                judged_only=judged_only or None,
+                ignore_index=ignore_index,
+                use_aggregator=None if use_aggregator else False,
+            )
+        return parsed
+
+    @classmethod
+    def of_method(
+        cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = PER_QUERY
+    ) -> "Options":
+        """Check the options of a method that takes those of `compute`, but for those it lacks, besides its own.
+
+        Raises:
+            ValueError: what `parse` refuses.
+            TypeError: an option that the method does not have; names the nearest or all it has.
+        """
+        own = [name for name, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
+        of_compute = [name for name in inspect.signature(cls.parse).parameters if name not in lacks]
+        known = list(dict.fromkeys([*own, *of_compute]))
+        for name in options:
+            if name not in known:
+                near = "" if name in lacks else _nearest(name, known)
+                hint = f"did you mean {near}?" if near else f"it has {', '.join(known)}"
+                raise TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
+        return cls.parse(k=k, **options)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The keyword arguments of `rankings.read`."""
+        by_docid = self.ties == "docid"
+        return {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
+
+    @property
+    def scoring(self) -> dict[str, Any]:
+        """The keyword arguments of `scoring.score_queries`."""
+        return {
+            "measures": self.measures,
+            "cutoffs": self.cutoffs,
+            "gain": self.gain,
+            "log_base": self.log_base,
+            "ties": "last" if self.ties == "docid" else self.ties,  # documents are read in ascending order of ids
+            "zero_division": self.zero_division,
+            "negative_relevance": self.negative_relevance,
+        }
+
+    def results(self) -> Iterator[tuple[str, str, int]]:
+        """Yield the name of each result, with its measure and the index of its cutoff."""
+        for measure in self.measures:
+            for row, k in enumerate(self.cutoffs):
+                yield result_name(measure, k), measure, row
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all results."""
+        return [name for name, _, _ in self.results()]
+
+    def signature(self, *, weighted: bool = False) -> str:
+        """Return every choice that the numbers depend on, in one line."""
+        choices = {
+            "gain": _gain_name(self.gain),
+            "log": _number(self.log_base),
+            "ties": self.ties,
+            "empty": _number(self.zero_division),
+            "negative": self.negative_relevance,
+            "unjudged": "removed" if self.judged_only else "0",
+            **({} if self.ignore_index is None else {"ignored": _number(self.ignore_index)}),
+            "v": __version__,
+            **({"weights": "given"} if weighted else {}),
+        }
+        return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
+
+
+def signature(k: Any = None, *, sample_weight: Any = None, **options: Any) -> str:
+    """Return every choice that a score depends on, in one line: scores compare if their signatures are equal.
+
+    Args:
+        k: the cutoff or cutoffs, as in `compute`.
+        sample_weight: weights of the queries; the signature says whether there are any.
+        **options: of `compute`.
+
+    >>> signature(k=10)
+    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.0.0'
+    """
+    return Options.of_method(signature, k, options, lacks=()).signature(weighted=sample_weight is not None)
+
+
+def result_name(measure: str, k: int | None) -> str:
+    """Return the name of a measure at a cutoff.
+
+    >>> result_name("nDCG", 10), result_name("nDCG", None)
+    ('nDCG@10', 'nDCG')
+    """
+    return measure if k is None else f"{measure}@{k}"
+
+
+def measure_of(name: str) -> str:
+    """Return the measure of a result by its name.
+
+    >>> measure_of("nDCG@10")
+    'nDCG'
+    """
+    return name.partition("@")[0]
+
+
+def choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return a value that is one of several words.
+
+    Raises:
+        ValueError: it is none of them; says which is near.
+    """
+    if not isinstance(value, str) or value not in choices:
+        near = _nearest(value, choices) if isinstance(value, str) else ""
+        hint = f'; did you mean "{near}"?' if near else ""
+        allowed = ", ".join(f'"{each}"' for each in choices)
+        raise ValueError(f"{name} must be one of {allowed}; got {shown(value)}{hint}")
+    return str(value)
+
+
+def is_real(value: Any) -> bool:
+    """Return whether a value is a number in the range of float64; a bool is not."""
+    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    """Return the known name that is close to a wrong one, or an empty string."""
+    by_name = {each.lower(): each for each in known}
+    near = difflib.get_close_matches(name[:100].lower(), by_name, 1)
+    return by_name[near[0]] if near else ""
+
+
+def _refuse_what_sklearn_lacks(**given: Any) -> None:
+    """Refuse any option that is given, since `sklearn.metrics.ndcg_score` does not have it."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}')
+
+
+def _or_default(value: Any, default: Any) -> Any:
+    return default if value is None else value
+
+
+def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Return one value or a sequence of them, each checked, without repeats."""
+    several = isinstance(value, (list, tuple, range)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    values = value if several else [value]
+    if not len(values):
+        raise ValueError(f"{name} is empty; give at least one value")
+    return tuple(dict.fromkeys(check(each) for each in values))
+
+
+def _cutoff(k: Any) -> int | None:
+    if k is not None and (not is_real(k) or not isinstance(k, Integral) or int(k) < 1):
+        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {shown(k)}")
+    return None if k is None else int(k)
+
+
+def _measure(name: Any) -> str:
+    return choice("measures", name, MEASURES)
+
+
+def _ties(ties: Any, ignore_ties: bool, default: str) -> str:
+    if ignore_ties and ties not in (None, "last"):
+        raise ValueError(
+            f'ignore_ties=True means ties="last", but ties={shown(ties)} was given too; give one of the two'
+        )
+    return choice("ties", _or_default(ties, "last" if ignore_ties else default), (*TIES, "docid"))
+
+
+def _negative_relevance(value: Any) -> str:
+    return choice("negative_relevance", value, ("raise", "clip", "keep"))
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {shown(value)}")
+    return bool(value)
+
+
+def _log_base(value: Any) -> float:
+    if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
+        raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
+    return float(value)
+
+
+def _zero_division(value: Any) -> float:
+    if not is_real(value) or math.isinf(float(value)):
+        meaning = "a finite number, or nan to leave queries with nothing relevant out of the mean"
+        raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
+    return float(value)
+
+
+def _ignore_index(value: Any) -> float | None:
+    if value is not None and (not is_real(value) or not math.isfinite(value)):
+        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {shown(value)}")
+    if value is None or isinstance(value, Integral):
+        return None if value is None else int(value)
+    return float(value)
+
+
+def _gain(value: Any) -> Gain:
+    if isinstance(value, str):
+        return choice("gain", value, ("linear", "exponential", "binary"))
+    if callable(value):
+        function: Callable[[NDArray[np.float64]], Any] = value
+        return function
+    sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    table = np.array(value, np.float64) if sequence and all(map(is_real, value)) else np.empty(0)
+    if not table.size or not np.isfinite(table).all():
+        meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
+        raise ValueError(f"gain must be {meaning}; got {shown(value)}")
+    return table
+
+
+def _number(value: float) -> str:
+    return repr(float(value)).removesuffix(".0")
+
+
+def _gain_name(gain: Gain) -> str:
+    """Return a name that equal gains share; a function is named by its gains of some labels."""
+    if isinstance(gain, str):
+        return gain
+    if not callable(gain):
+        return ",".join(map(_number, gain))
+    gains: list[str] = []
+    answered = False
+    with np.errstate(all="ignore"):
+        for label in (*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))):
+            try:
+                gains.append(repr(np.asarray(gain(np.array([label], np.float64)), np.float64).tolist()))
+                answered = True
+            except Exception as error:  # noqa: BLE001 - whatever it is, this label has no gain
+                gains.append(type(error).__name__)
+    if not answered:
+        raise ValueError(f"gain {shown(gain)} knows none of the labels 0, 1, 2, ... by which a signature names it")
+    return f"function#{hashlib.sha256(' '.join(gains).encode()).hexdigest()[:8]}"
