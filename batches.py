@@ -85,6 +85,17 @@ class State(NamedTuple):
         return self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids)
 
 
+class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
+    """A lock that only the process that made it gives up; a fork has it too, and older filelocks do not know."""
+
+    maker = 0  # the process that made it
+
+    def release(self, force: bool = False) -> None:
+        """Give the lock up, in the process that made it."""
+        if self.maker == os.getpid():
+            super().release(force)
+
+
 class Batches:
     """The part of a metric that holds batches and knows the other processes.
 
@@ -352,7 +363,9 @@ class Batches:
         """Return the cache file of a process, or of another name."""
         name = f"{self.num_process}-{of}" if isinstance(of, int) else of
         path = os.path.join(self.data_dir, f"{self.experiment_id}-{name}.arrow")
-        return CacheFile(path, FileLock(f"{path}.lock", thread_local=False))
+        lock = OwnLock(f"{path}.lock", thread_local=False)
+        lock.maker = os.getpid()
+        return CacheFile(path, lock)
 
 
 def _acquire(lock: Any, end: float, problem: str) -> None:

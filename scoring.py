@@ -142,8 +142,9 @@ def score_queries(
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
     if score.dtype.kind in "iu" and score.size and max(-int(score.min()), int(score.max())) > 2**53:
-        # float64 cannot tell these apart; their ranks among themselves can
-        score = np.unique(score, return_inverse=True)[1].reshape(score.shape)
+        # float64 cannot tell these apart; their ranks among themselves can, which keep the sign by which ties are added
+        distinct, order = np.unique(score, return_inverse=True)
+        score = order.reshape(score.shape) - np.searchsorted(distinct, 0)
     queries = len(relevance) if offsets is None else len(offsets) - 1
     scores = {measure: np.empty((len(cutoffs), queries)) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))

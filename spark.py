@@ -349,7 +349,7 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
 
 def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]) -> NDArray[np.float64]:
     """One weight for each query, which all of its rows must have."""
-    values = weight.cast(pa.float64()).to_numpy(zero_copy_only=False)  # NaN where missing
+    values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN where missing
     lengths = np.diff(np.append(begins, len(values)))
     weights = np.asarray(values[begins])
     if (wrong := ~((values >= 0) & (values < math.inf))).any():

@@ -196,7 +196,7 @@ def _number(cell: str, name: str, row: int) -> float | None:
     if not cell:
         return None
     try:
-        value = float(cell)
+        value = float(cell if cell.isascii() and "_" not in cell else "")
     except ValueError:
         meaning = "was not judged" if name == "relevance" else "was not retrieved"
         raise ValueError(f"Row {row}: {name} {cell[:40]!r} is not a number; leave it empty if it {meaning}.") from None

@@ -103,3 +103,9 @@ def test_the_metric_is_the_file_that_defines_its_class(tmp_path: Path, name: str
     (tmp_path / "copy.py").write_text("class NDCG:\n    pass\n")
     with pytest.raises(RuntimeError, match=r"it holds .*copy\.py"):
         metric_file(tmp_path)
+
+
+@pytest.mark.parametrize("cell", ["1_000", "\u0661", "0x10", "1,5"])
+def test_a_cell_is_a_number_where_a_file_would_hold_one(cell: str) -> None:
+    score, *_ = score_ranking(table_of([["a", cell, "2"], *RANKING]), "10", *CHOICES)
+    assert f"Row 1: relevance {cell!r} is not a number" in score.replace("&#x27;", "'")
