@@ -51,8 +51,11 @@ app: .venv/app.done ## open the Space's page on http://127.0.0.1:7860
 
 space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 	rm -rf dist/space
-	mkdir -p dist/space
+	mkdir -p dist/space/benchmarks dist/space/docs dist/space/examples
 	cp README.md requirements.txt LICENSE $(MODULES) $(PAGE) dist/space
+	cp benchmarks/*.md benchmarks/*.svg dist/space/benchmarks
+	cp docs/*.md dist/space/docs
+	cp examples/*.py dist/space/examples
 	cp ndcg.py dist/space/$(NAME).py
 
 publish: .venv/demo.done ## upload the Space: make publish SPACE=user/nDCG, with ARGS=--dry-run to list what would go

@@ -30,6 +30,7 @@ from views import (
     SOURCES,
     compare_conventions,
     error,
+    metric_card,
     moved,
     ndcg,
     of_judged_queries,
@@ -246,11 +247,6 @@ QUIET: dict[str, Any] = {
 }
 
 
-def metric_card() -> str:
-    """The README without its front matter."""
-    return Path(__file__).with_name("README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
-
-
 with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
     gr.Markdown("# nDCG\nSee why a ranking scores what it does.")
     # what a first visit shows is there before any event
@@ -363,7 +359,12 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as page:
             differences = gr.HTML(elem_id="differences")
             gr.Markdown(convention_notes())
         with gr.Tab("Metric card", id="card"):
-            gr.Markdown(metric_card(), latex_delimiters=DELIMITERS)
+            gr.Markdown(
+                metric_card(Path(__file__).parent),
+                latex_delimiters=DELIMITERS,
+                header_links=True,
+                elem_id="card-text",
+            )
         with gr.Tab("API", id="api"):
             gr.Markdown(API)
             gr.events.api(score, api_name="score")

@@ -74,7 +74,7 @@ Args:
         than average over their orders; the same as `ties="last"`.
     measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`.
     convention: whose number to report: `"sklearn"` (default), `"trec_eval"`, `"ranx"`,
-        `"lightgbm"`, ... (the metric card lists them). It decides what `gain`, `ties`,
+        `"lightgbm"`, ... (docs/conventions.md lists them). It decides what `gain`, `ties`,
         `zero_division` and `negative_relevance` are where they are not given; the defaults
         named below are scikit-learn's.
     gain: `"linear"` (default, the relevance r), `"exponential"` (2^r - 1), `"binary"` (1 where

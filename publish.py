@@ -21,8 +21,9 @@ def main() -> None:
     if not (TREE / f"{name}.py").is_file():
         parser.error(f"dist/space was not made for a Space of this name: make space NAME={name}")
     if arguments.dry_run:
-        for path in sorted(TREE.iterdir()):
-            print(f"{path.name}  {path.stat().st_size:,} bytes -> {arguments.space}")  # noqa: T201
+        for path in sorted(each for each in TREE.rglob("*") if each.is_file()):
+            name, size = path.relative_to(TREE).as_posix(), path.stat().st_size
+            print(f"{name}  {size:,} bytes -> {arguments.space}")  # noqa: T201
         return
     from huggingface_hub import HfApi
 

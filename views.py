@@ -40,6 +40,21 @@ def metric_file(folder: Path) -> Path:
     return found[0]
 
 
+def metric_card(folder: Path) -> str:
+    """Return the README without its front matter, then the pages of docs/: as one text, whose links lead within it."""
+    card = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in sorted((folder / "docs").glob("*.md"))}
+
+    def within(link: re.Match[str]) -> str:
+        text, path, anchor = link.groups()
+        page = Path(path).stem
+        if path and page not in pages:
+            return text  # a file that the page does not show
+        return f"[{text}](#h-{anchor or page})"  # Gradio names a heading by GitHub's rule, after an h-
+
+    return re.sub(r"\[([^]]+)\]\(([\w./]*)(?:#([\w-]+))?\)", within, "\n\n".join([card, *pages.values()]))
+
+
 ndcg = evaluate.load(str(metric_file(Path(__file__).resolve().parent)))
 HEADERS = ["document", "relevance", "score"]
 

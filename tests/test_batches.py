@@ -257,13 +257,26 @@ def test_what_a_process_cannot_hand_over_is_not_in_and_a_retry_writes_it_once(
 
 def test_a_query_that_two_processes_have_added_is_refused_with_both_named(pair: Any) -> None:
     first, second = pair
-    error, _ = both(
+    error, other = both(
         lambda: first.compute(predictions={"a": {"x": 1.0}}, references={"a": {"x": 1}}),
         lambda: second.compute(predictions=[1.0, 1.0], references=[1, 1], query_ids=["b", "a"]),
     )
+    assert other is None
     assert str(error).startswith("query 'a' was added by process 0 and by process 1; add all documents of a query in")
     # what process 0 gave to its compute alone may be given otherwise
     assert first.compute(predictions={"c": {"x": 1.0}}, references={"c": {"x": 1}}) == {"nDCG": 1.0}
+
+
+def test_a_compute_that_did_not_wait_long_enough_may_be_called_again(pair: Any) -> None:
+    first, second = pair
+    assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
+    first.timeout = 0.1
+    with pytest.raises(ValueError, match=r"^process 1 has not called compute within 0\.1 seconds of"):
+        first.compute()
+    first.timeout = 10
+    values, none = both(lambda: first.compute(use_aggregator=False), second.compute)
+    assert none is None
+    assert len(values["nDCG"]) == 2 * len(GOOD["predictions"])
 
 
 def test_process_0_takes_no_batch_between_reading_and_scoring_those_of_all(pair: Any) -> None:

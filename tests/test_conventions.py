@@ -10,7 +10,7 @@ from conftest import ROOT
 import conventions
 from conventions import CONVENTIONS, convention_notes, convention_table
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
 RELEVANCE = [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]]
 SCORES = [[0.5, 0.5, 0.2, 0.1, 0], [0.9, 0.8, 0.7, 0.6, 0.5], [6, 5, 4, 3, 2, 1]]
 
@@ -20,13 +20,13 @@ def test_the_examples_in_docstrings_run() -> None:
     assert doctest.testmod(conventions).failed == 0
 
 
-def test_the_table_of_the_readme_says_what_the_conventions_do(ndcg: evaluate.Metric) -> None:
+def test_the_page_says_what_the_conventions_do(ndcg: evaluate.Metric) -> None:
     values = {
         name: ndcg.compute(predictions=SCORES, references=RELEVANCE, convention=name)["nDCG"] for name in CONVENTIONS
     }
     table = convention_table(dict(sorted(values.items(), key=lambda item: item[1])))
-    assert table in README, table
-    assert convention_notes() in README, convention_notes()
+    assert table in PAGE, table
+    assert convention_notes() in PAGE, convention_notes()
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)

@@ -75,9 +75,11 @@ def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes:
         os.kill(os.getpid(), signal.SIGKILL)
         """
     )
-    message = processes.run(FIRST.replace("metric.timeout = 0.5", ""))
+    again = "try:\n    metric.compute()\nexcept ValueError as error:\n    print(error)\n"
+    message, next_message = processes.run(FIRST.replace("metric.timeout = 0.5", "") + again).splitlines()
     assert second.await_death() == -signal.SIGKILL
     assert message.startswith("the cache file of process 1 is cut off: the process died before its compute")
+    assert next_message == message
 
 
 def test_a_process_that_does_not_compute_is_an_error_within_the_timeout(processes: Processes) -> None:

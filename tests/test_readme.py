@@ -1,49 +1,131 @@
-"""The metric card: every Python block runs, in order, and says what it says it says."""
+"""The metric card and docs/: every Python block runs and prints what it shows, every link leads somewhere."""
 
 import doctest
 import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import ROOT, spark_session
 
 README = ROOT / "README.md"
-BLOCK = re.compile(r"^```(?:python|py|pycon)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+ON_SPARK = (
+    pytest.mark.spark,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet", "ignore::ResourceWarning"),
+)
 
 
-@pytest.mark.spark
-@pytest.mark.xdist_group("spark")
-@pytest.mark.filterwarnings("ignore:PySpark does not yet", "ignore::ResourceWarning")
-def test_every_python_block_runs_and_prints_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("torch")
-    spark_session()  # the one that the README asks for
+def text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=name(page), marks=ON_SPARK if page.stem == "spark" else ()) for page in (README, *DOCS)],
+)
+def test_every_python_block_runs_and_prints_what_it_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = text(page)
+    if "import torch" in content:
+        pytest.importorskip("torch")
+    if page.stem == "spark":
+        spark_session()  # the one that the page asks for
     monkeypatch.chdir(ROOT)
-    readme = README.read_text(encoding="utf-8")
-    blocks = list(BLOCK.finditer(readme))
-    assert blocks, "the README has no Python block"
-    namespace: dict[str, Any] = {"__name__": "readme"}
+    namespace: dict[str, Any] = {"__name__": "page"}
     output: list[str] = []
     runner = doctest.DocTestRunner()
-    for block in blocks:
-        source, line = block[1], readme.count("\n", 0, block.start(1))
-        if ">>>" in source:
-            test = doctest.DocTestParser().get_doctest(source, {}, "README.md", str(README), line)
+    for block in FENCE.finditer(content):
+        language, source, line = block[1], block[2], content.count("\n", 0, block.start(2))
+        assert language == "python" or ">>> " not in source, f"{page.name}, line {line}: a block that would not run"
+        if ">>> " in source:
+            test = doctest.DocTestParser().get_doctest(source, {}, page.name, str(page), line)
             test.globs = namespace
             runner.run(test, out=output.append, clear_globs=False)
-        else:
-            exec(compile("\n" * line + source, str(README), "exec"), namespace)
+        elif language == "python":
+            exec(compile("\n" * line + source, str(page), "exec"), namespace)
     assert runner.summarize(verbose=False).failed == 0, "".join(output)
 
 
+def test_the_card_is_short_and_its_first_number_is_on_the_first_screen() -> None:
+    content = text(README)
+    assert len(content.encode()) <= 12 * 1024
+    card = content.split("---\n", 2)[2]
+    assert "{'nDCG': 0.6956940443813076}" in "\n".join(card.splitlines()[:32])
+
+
+def test_the_card_leads_to_every_page() -> None:
+    for page in DOCS:
+        assert f"]({name(page)})" in text(README), page.name
+
+
 def test_the_figures_of_speed_are_those_that_were_measured() -> None:
-    section = README.read_text(encoding="utf-8").split("### How fast is it?")[1].split("###")[0]
-    rows = re.findall(r"^\| (.+?) \| ([\d.]+×) \| ([\d.]+×) \|$", section, re.MULTILINE)
+    rows = re.findall(r"^\| (.+?) \| ([\d.]+×) \| ([\d.]+×) \|$", text(ROOT / "docs" / "speed.md"), re.MULTILINE)
     assert rows
-    results = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
+    results = text(ROOT / "benchmarks" / "RESULTS.md")
     for label, mean, worst in rows:
         assert re.search(rf"^\| {re.escape(label)} \| [^|]+ \| {mean} \| {worst}: ", results, re.MULTILINE), label
 
 
-def test_no_python_block_is_fenced_in_another_way() -> None:
-    readme = README.read_text(encoding="utf-8")
-    assert readme.count(">>> ") == sum(block[1].count(">>> ") for block in BLOCK.finditer(readme))
+# Links
+
+
+def prose(markdown: str) -> str:
+    """A page without its code."""
+    return re.sub(r"`[^`\n]*`", "`", FENCE.sub("", markdown))
+
+
+def anchors(markdown: str) -> set[str]:
+    """The anchors of a page's headings by GitHub's rule; of equal ones the second ends in -1."""
+    found: Counter[str] = Counter()
+    named = set()
+    for heading in re.findall(r"^#{1,6} +(.+?) *#*$", FENCE.sub("", markdown), re.MULTILINE):
+        seen = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)  # of a link its text
+        anchor = re.sub(r"[^\w\- ]", "", seen.lower()).replace(" ", "-")
+        named.add(f"{anchor}-{found[anchor]}" if found[anchor] else anchor)
+        found[anchor] += 1
+    return named
+
+
+def dead_links(page: Path) -> Iterator[str]:
+    """The relative links of a page that lead to no file, or to no heading."""
+    for target in re.findall(r"\]\(([^)\s]+)", prose(text(page))):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        if not file.is_file() or (anchor and anchor not in anchors(text(file))):
+            yield f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize(
+    "page", [README, ROOT / "CHANGELOG.md", *DOCS, *sorted((ROOT / "benchmarks").glob("*.md"))], ids=name
+)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert list(dead_links(page)) == []
+
+
+def test_dead_links_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    good = "[a](page.md) [b](#what-it-is-1) [c](page.md#speed-x_y--z) [d](https://no.where/x.md) `[e](x.md)`"
+    headings = "# What *it* is?\n\n## What it is\n\n### Speed, `x_y` & z\n\n```sh\n# no heading\n```\n"
+    page.write_text(f"{headings}\n{good}\n")
+    assert list(dead_links(page)) == []
+    page.write_text(f"{headings}\n{good}\n[f](other.md) [g](#no-heading)\n[h](page.md#What-it-is)\n")
+    assert list(dead_links(page)) == ["page.md: other.md", "page.md: #no-heading", "page.md: page.md#What-it-is"]
+
+
+def test_every_page_has_its_name_for_a_title_and_no_heading_stands_twice() -> None:
+    """The Space shows them in one: there a link to a page leads to its title."""
+    every: Counter[str] = Counter()
+    for page in (README, *DOCS):
+        every.update(anchors(text(page)))
+        assert page == README or text(page).startswith(f"# {page.stem.capitalize()}\n")
+    assert [anchor for anchor, times in every.items() if times > 1] == []

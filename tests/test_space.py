@@ -19,6 +19,7 @@ import pytest
 from conftest import ROOT, lean_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from test_readme import dead_links
 
 ROOMS = (
     "batches",
@@ -118,12 +119,21 @@ def hub(space: Path) -> Iterator[Hub]:
 
 
 def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None:
-    files = {path.relative_to(space).as_posix() for path in space.rglob("*")}
+    files = {path.relative_to(space).as_posix() for path in space.rglob("*") if path.is_file()}
     modules = {f"{name}.py" for name in (*ROOMS, *PAGE, "nDCG")}
-    assert files == {"README.md", "requirements.txt", "LICENSE", *modules}
+    linked = {f"benchmarks/{name}" for name in ("RESULTS.md", "SCALE.md", "growth.svg")}
+    for pattern in ("docs/*.md", "examples/*.py"):
+        linked |= {path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern)}
+    assert files == {"README.md", "requirements.txt", "LICENSE", *modules, *linked}
     for name in files - {"nDCG.py"}:
         assert (space / name).read_bytes() == (ROOT / name).read_bytes()
     assert (space / "nDCG.py").read_bytes() == (ROOT / "ndcg.py").read_bytes()
+
+
+def test_every_link_of_the_tree_leads_somewhere(space: Path) -> None:
+    pages = list(space.rglob("*.md"))
+    assert len(pages) > 5
+    assert [link for page in pages for link in dead_links(page)] == []
 
 
 def test_the_tree_holds_every_module_the_metric_imports(space: Path) -> None:
@@ -196,7 +206,8 @@ def test_a_dry_run_of_publishing_lists_what_would_go(tmp_path: Path) -> None:
     listed = publish("--dry-run", "user/ranker")
     assert listed.returncode == 0, listed.stderr
     names = [line.split()[0] for line in listed.stdout.splitlines()]
-    assert names == sorted(path.name for path in (copy / "dist" / "space").iterdir())
+    tree = copy / "dist" / "space"
+    assert sorted(names) == sorted(path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file())
     assert all(line.endswith("-> user/ranker") for line in listed.stdout.splitlines())
     for wrong, message in (("ranker", "must be given as user/nDCG"), ("user/other", "make space NAME=other")):
         refused = publish("--dry-run", wrong)

@@ -1,13 +1,16 @@
 """What the page makes of what it is given: the columns of its table, and the file of the metric."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from conftest import ROOT
+from test_readme import DOCS, FENCE, README, anchors, prose
 
 from choices import restored
-from views import EXAMPLES, FIRST, HEADERS, metric_file, rows_of, score_ranking, table_of
+from views import EXAMPLES, FIRST, HEADERS, metric_card, metric_file, rows_of, score_ranking, table_of
 
 CHOICES = ("linear", 2, "average", "0", "raise", "gain 0")
 RANKING = [["a", "0", "2"], ["b", "1", "1"]]  # nDCG: 1 / log2(3) = 0.6309
@@ -109,3 +112,14 @@ def test_the_metric_is_the_file_that_defines_its_class(tmp_path: Path, name: str
 def test_a_cell_is_a_number_where_a_file_would_hold_one(cell: str) -> None:
     score, *_ = score_ranking(table_of([["a", cell, "2"], *RANKING]), "10", *CHOICES)
     assert f"Row 1: relevance {cell!r} is not a number" in score.replace("&#x27;", "'")
+
+
+def test_the_links_of_the_card_lead_within_it() -> None:
+    card = metric_card(ROOT)
+    links = re.findall(r"\]\(([^)\s]+)", prose(card))
+    within = [link for link in links if not link.startswith("https://")]
+    assert {"#h-forms", "#h-speed", "#h-padding"} < set(within)
+    assert set(within) <= {f"#h-{anchor}" for anchor in anchors(card)}
+    assert len(links) - len(within) == prose(README.read_text("utf-8")).count("](https://")
+    pages = [page.read_text("utf-8") for page in (README, *DOCS)]
+    assert FENCE.findall(card) == [block for page in pages for block in FENCE.findall(page)]

@@ -507,6 +507,14 @@ def test_the_card_shows_its_formulas(visit: Opener) -> None:
     page.get_by_role("tab", name="Metric card").click()
     page.wait_for_selector("h1:has-text('Metric Card for nDCG')")
     page.wait_for_function("document.querySelectorAll('.katex').length > 3")
+    links = page.locator("#card-text a:not(.md-header-anchor)").evaluate_all(
+        """all => all.map(a => [a.getAttribute("href"),
+            a.hash.length > 1 && document.querySelectorAll(`[id="${a.hash.slice(1)}"]`).length == 1])"""
+    )
+    assert ["#h-padding", True] in links
+    assert [href for href, found in links if not found and not href.startswith("http")] == []
+    page.locator("#card-text a[href='#h-padding']").first.click()
+    expect(page.locator("#h-padding")).to_be_in_viewport()
 
 
 # Looks
