@@ -526,6 +526,12 @@ DTYPE = attrgetter("dtype")
 
 def _row(argument: str, values: Any) -> Any:
     """One query of a list, as NumPy's array if it is an array of another library."""
+    if is_query(values):
+        raise ValueError(
+            f"{argument}: is a query to a database ({type(values).__name__}), whose rows come in no certain order; run "
+            "it first and give the columns of its table: table = relation.to_arrow_table(); "
+            "predictions=[table['score']], references=[table['relevance']]"
+        )
     values = plain(argument, values)
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values.to_pylist() if values.null_count else values.to_numpy(zero_copy_only=False)

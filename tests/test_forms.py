@@ -467,6 +467,23 @@ def test_columns_of_pandas_with_other_indexes_are_refused(fresh_metric: MetricFa
     assert metric.compute(**{name: column.copy() for name, column in columns.items()}) == expected
 
 
+@pytest.mark.parametrize("kind", ["relation", "reader"])
+@pytest.mark.parametrize("sides", [("predictions",), ("references",), ("predictions", "references")])
+def test_queries_to_a_database_in_a_list_are_refused(
+    fresh_metric: MetricFactory, kind: str, sides: tuple[str, ...]
+) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    given: dict[str, Any] = {"predictions": [[0.9, 0.1]], "references": [(1, 0)]}
+    for side in sides:
+        relation = duckdb.sql("SELECT unnest([0.5, 1.0]) AS x")
+        given[side] = [relation if kind == "relation" else pa.table({"x": [0.5, 1.0]}).to_reader()]
+    metric = fresh_metric()
+    for method in (metric.compute, metric.add_batch):
+        with pytest.raises(ValueError, match=f"^{sides[0]}: query 0: is a query to a database .*run it first"):
+            method(**given)
+    assert len(metric) == 0
+
+
 def test_flat_columns_without_query_ids_lead_to_these(ndcg: evaluate.Metric) -> None:
     flat = pa.array([0.5, 0.25])
     with pytest.raises(ValueError, match=r"one per query; got double; for a row per document give query_ids$"):
