@@ -460,6 +460,8 @@ def _converted(values: Any) -> Any:
             return type(values)(source.with_format("arrow"), values.column_name)[:]
         return _converted(values[:])
     if hasattr(values, "__arrow_c_stream__"):
+        if (rows := _masked_rows(values)) is not None:
+            return rows
         try:
             return _only_column(pa.chunked_array(values))
         except Exception:
@@ -473,6 +475,16 @@ def _converted(values: Any) -> Any:
     if hasattr(values, "__dlpack__"):
         return np.from_dlpack(values)
     return values
+
+
+def _masked_rows(values: Any) -> list[Any] | None:
+    """Return the rows of a column of objects, such as one of pandas, if some are masked arrays: Arrow drops masks."""
+    if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
+        values = values.iloc[:, 0]
+    if str(getattr(values, "dtype", None)).lower() != "object":
+        return None
+    rows = list(values)
+    return rows if any(isinstance(row, np.ma.MaskedArray) for row in rows) else None
 
 
 FLOATS_OF_NUMPY = ("torch.float16", "torch.float32", "torch.float64")

@@ -467,6 +467,20 @@ def test_columns_of_pandas_with_other_indexes_are_refused(fresh_metric: MetricFa
     assert metric.compute(**{name: column.copy() for name, column in columns.items()}) == expected
 
 
+def test_masked_arrays_in_a_column_of_pandas_keep_their_masks(ndcg: evaluate.Metric) -> None:
+    pandas = pytest.importorskip("pandas")
+
+    def masked(rows: Rows) -> list[Any]:
+        missing = [[value is None for value in row] for row in rows]
+        return [np.ma.array(row, mask=each) for row, each in zip(filled(rows), missing, strict=True)]
+
+    scores, references = masked(RAGGED_SCORES), masked(RAGGED_RELEVANCES)
+    expected = of_lists(ndcg, RAGGED_SCORES, RAGGED_RELEVANCES)
+    for form in (pandas.Series, lambda rows: pandas.DataFrame({"x": rows})):
+        assert values(ndcg, predictions=form(scores), references=form(references)) == expected
+        assert values(ndcg, predictions=form(scores), references=RAGGED_RELEVANCES) == expected
+
+
 @pytest.mark.parametrize("kind", ["relation", "reader"])
 @pytest.mark.parametrize("sides", [("predictions",), ("references",), ("predictions", "references")])
 def test_queries_to_a_database_in_a_list_are_refused(
