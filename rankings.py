@@ -287,7 +287,7 @@ def _without(rankings: Rankings, ignore_index: float | None, judged_only: bool) 
     relevance, judged, retrieved = rankings.relevance, rankings.judged, rankings.retrieved
     if ignore_index is not None:
         with np.errstate(over="ignore"):  # a float too large for the type is infinite in it
-            kept = relevance != ignore_index
+            kept = (relevance.astype(np.uint8) if relevance.dtype == bool else relevance) != ignore_index
         if judged is not None:
             kept |= ~judged  # what has no relevance is no padding
         if not kept.all():
@@ -763,7 +763,8 @@ def _flat(predictions: Any, references: Any, query_ids: Any, document_ids: Any, 
         if by_docid:
             order = np.arange(len(codes))[order]
             tied = _tied(codes[order], score.values[order])
-            text = _ordinals(documents.cast(pa.large_string()))
+            as_bytes = any(test(documents.type) for test in BYTES)
+            text = _ordinals(documents.cast(pa.large_binary() if as_bytes else pa.large_string()))
             order[tied] = order[tied][np.lexsort((text[document[order[tied]]], codes[order[tied]]))]
     given = [relevance.values, score.values]
     masks = [relevance.present, score.present]
@@ -863,6 +864,8 @@ def _codes(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
     if not _is_id(ids.type):
         kind = shown(str(ids.type))[1:-1]
         raise ValueError(f"{argument} must be integers or strings, one per row; got {kind}; give others as text")
+    if any(test(ids.type) for test in TIMES):
+        _refuse_hidden(argument, ids)
     encoded = pa.chunked_array(_side_by_side(_encoded, _shares(ids), len(ids))).unify_dictionaries().combine_chunks()
     return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
 
@@ -872,9 +875,21 @@ def _is_id(kind: pa.DataType) -> bool:
     return any(test(kind) for test in IDS)
 
 
+def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
+    """Raise an error for times that Python or Arrow cannot show: of years out of range or an unknown zone."""
+    try:
+        for extreme in pc.min_max(ids).values():
+            extreme.as_py()
+            extreme.cast(pa.string())
+    except Exception as error:  # noqa: BLE001 - the library of time zones is one of several
+        problem = f"hold times that cannot be shown ({ids.type}): {_in_short(error)}"
+        raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
+
+
 TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 BYTES = (pa.types.is_binary, pa.types.is_large_binary)
-IDS = (*TEXT, *BYTES, pa.types.is_integer, pa.types.is_date, pa.types.is_timestamp, pa.types.is_null)
+TIMES = (pa.types.is_date, pa.types.is_timestamp)
+IDS = (*TEXT, *BYTES, *TIMES, pa.types.is_integer, pa.types.is_null)
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:

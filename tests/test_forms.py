@@ -479,6 +479,9 @@ def test_masked_arrays_in_a_column_of_pandas_keep_their_masks(ndcg: evaluate.Met
     for form in (pandas.Series, lambda rows: pandas.DataFrame({"x": rows})):
         assert values(ndcg, predictions=form(scores), references=form(references)) == expected
         assert values(ndcg, predictions=form(scores), references=RAGGED_RELEVANCES) == expected
+    polars = pytest.importorskip("polars")
+    column = polars.Series(references, dtype=polars.Object)
+    assert values(ndcg, predictions=RAGGED_SCORES, references=column) == expected
 
 
 @pytest.mark.parametrize("kind", ["relation", "reader"])
@@ -1524,6 +1527,47 @@ def test_a_score_that_is_none_is_refused_of_the_unjudged_too(fresh_metric: Metri
             metric.compute(**inputs, judged_only=True, **options)
     padded = {"predictions": [[3.0, math.nan, 1.0]], "references": [[1, -100, 0]]}
     assert metric.compute(**padded, judged_only=True, ignore_index=-100) == {"nDCG": 1.0}
+
+
+@pytest.mark.parametrize("argument", ["query_ids", "document_ids"])
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pa.array([2**62, 1], pa.timestamp("s")),
+        pa.array([-(2**62), 1], pa.timestamp("s", "UTC")),
+        pa.array([1, 2], pa.timestamp("s", "Mars/Phobos")),
+        pa.array([2**30, 1], pa.date32()),
+        pa.array([1, 2**62], pa.date64()),
+        pa.chunked_array([pa.array([1, 2**62], pa.timestamp("s")).dictionary_encode()]),
+    ],
+    ids=lambda ids: str(ids.type),
+)
+def test_times_that_cannot_be_shown_are_refused_as_ids(fresh_metric: MetricFactory, argument: str, ids: Any) -> None:
+    metric = fresh_metric()
+    given = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids": ["q", "q"], argument: ids}
+    for options in ({}, {"ties": "docid"}):
+        for method in (metric.compute, metric.report):
+            with pytest.raises(ValueError, match=rf"^{argument}: hold times that cannot be shown .*as text"):
+                method(**given, **options)
+    with pytest.raises(ValueError, match=f"^{argument}: hold times that cannot be shown"):
+        metric.add_batch(**given)
+
+
+def test_document_ids_of_bytes_are_ordered_as_such_by_docid(ndcg: evaluate.Metric) -> None:
+    given = {"predictions": [1.0, 1.0, 1.0], "references": [0, 0, 1], "query_ids": ["q"] * 3, "ties": "docid"}
+    for ids in ([b"a", b"b", b"\xff"], [b"a", b"b", "ü".encode()]):
+        assert ndcg.compute(**given, document_ids=ids) == {"nDCG": 1.0}
+        assert ndcg.compute(**given, document_ids=pa.array(ids[::-1], pa.large_binary())) == {"nDCG": 0.5}
+
+
+@pytest.mark.parametrize("ignore_index", [2**63, -(2**70), 1e30])
+@pytest.mark.parametrize("form", [list, np.array, pa.array, pa.chunked_array])
+def test_no_bool_is_padding_that_is_a_large_number(
+    ndcg: evaluate.Metric, form: Callable[[Any], Any], ignore_index: float
+) -> None:
+    references = form([pa.array([[True, False]])]) if form is pa.chunked_array else form([[True, False]])
+    assert ndcg.compute(predictions=[[2.0, 1.0]], references=references, ignore_index=ignore_index) == {"nDCG": 1.0}
+    assert ndcg.compute(predictions=[[2.0, 1.0]], references=references, ignore_index=1) == {"nDCG": 0.0}
 
 
 def test_document_ids_are_ordered_as_text_by_docid(ndcg: evaluate.Metric) -> None:
