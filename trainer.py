@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .options import Options
-from .queries import mean, query_values
+from .queries import NO_QUERIES, mean, query_values
 from .rankings import shown
 
 
@@ -65,6 +65,8 @@ class TrainerMetrics:
             if compute_result is False:
                 return {}
             values = self._batches
+            if not values:
+                raise ValueError(NO_QUERIES)
             if self.query_ids is not None:
                 columns = map(_concatenated, zip(*self._batches, strict=True))
                 values = [query_values(*columns, options=self.options)]
@@ -77,7 +79,7 @@ class TrainerMetrics:
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
         """Keep what is needed of a batch."""
-        scores, labels = _first(predictions), _first(label_ids)
+        scores, labels = _first("predictions", predictions), _first("labels", label_ids)
         if self.query_ids is None:
             if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
                 scores = scores[..., 0]
@@ -85,7 +87,8 @@ class TrainerMetrics:
                 shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
                 problem = "one row per query and one column per document on both sides, or query_ids="
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
-            self._batches.append(query_values(scores, labels, options=self.options))
+            if len(scores):  # a batch may be empty, such as a process's last one
+                self._batches.append(query_values(scores, labels, options=self.options))
             return
         ids = self.query_ids(self._main(inputs))
         # a copy, since a view would keep all of the input; a list may hold ids of several types
@@ -168,8 +171,10 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
 
 
-def _first(outputs: Any) -> NDArray[Any]:
+def _first(argument: str, outputs: Any) -> NDArray[Any]:
     """Return the first of a model's outputs, off the accelerator."""
+    if isinstance(outputs, tuple) and not outputs:
+        raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
     return _array(outputs[0] if isinstance(outputs, tuple) else outputs)
 
 

@@ -534,6 +534,34 @@ def test_batches_whose_faults_would_cancel_out_are_refused(ndcg: evaluate.Metric
     assert held(metrics) == 0
 
 
+@pytest.mark.parametrize("rows_are_documents", [False, True])
+def test_a_batch_may_be_empty(ndcg: evaluate.Metric, rows_are_documents: bool) -> None:
+    if rows_are_documents:
+        metrics = ndcg.trainer_metrics(k=1, query_ids=query_of)
+        sides, expected = (ROWS["predictions"], ROWS["label_ids"], INPUTS), ROWS_RESULT
+    else:
+        metrics = ndcg.trainer_metrics(k=1)
+        sides, expected = (np.array([[0.5, 1.0], [1.0, 0.5]]), np.array([[1, 0], [1, 0]])), {"nDCG@1": 0.5}
+    empty = tuple(side[:0] for side in sides)
+    for batches in ([sides, empty], [empty, sides], [empty, sides, empty]):
+        for batch in batches[:-1]:
+            assert metrics(EvalPrediction(*batch), compute_result=False) == {}
+        assert metrics(EvalPrediction(*batches[-1]), compute_result=True) == expected
+    nothing = EvalPrediction(*empty)
+    for compute_result in (None, True):
+        with pytest.raises(ValueError, match="hold no queries"):
+            metrics(nothing, compute_result=compute_result)
+    assert metrics(nothing, compute_result=False) == {}
+    assert metrics(EvalPrediction(*sides), compute_result=True) == expected
+
+
+@pytest.mark.parametrize("argument", ["predictions", "labels"])
+def test_an_empty_tuple_of_outputs_is_refused(ndcg: evaluate.Metric, argument: str) -> None:
+    sides = {"predictions": np.ones((1, 2)), "labels": np.ones((1, 2)), argument: ()}
+    with pytest.raises(ValueError, match=f"^{argument} are an empty tuple"):
+        ndcg.trainer_metrics()(EvalPrediction(*sides.values()))
+
+
 # --- State -----------------------------------------------------------------------------------------------------------
 
 
