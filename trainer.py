@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .options import Options
 from .queries import NO_QUERIES, mean, query_values
-from .rankings import shown
+from .rankings import marked, plain, shown
 
 
 class TrainerMetrics:
@@ -93,7 +93,7 @@ class TrainerMetrics:
         ids = self.query_ids(self._main(inputs))
         # a copy, since a view would keep all of the input; a list may hold ids of several types
         ids = np.array(_array(ids)) if hasattr(ids, "dtype") else np.array(ids, object)
-        columns = {"predictions": _flat(scores), "references": _flat(labels), "query_ids": ids}
+        columns = {"predictions": _flat(scores), "references": self._labels(_flat(labels)), "query_ids": ids}
         for name, column in columns.items():
             if column.ndim != 1:
                 raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}")
@@ -103,6 +103,15 @@ class TrainerMetrics:
             lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
             raise ValueError(f"with query_ids, predictions, references and ids are one per document; got {lengths}")
         self._batches.append(tuple(columns.values()))
+
+    def _labels(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Return labels in float64 if they are floats, with padding found in their own type, as batches may differ."""
+        padding = marked(labels, self.options.ignore_index)
+        if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64 or np.ma.is_masked(labels):
+            return labels
+        wide = np.asarray(labels, np.float64)
+        wide[padding] = self.options.ignore_index
+        return wide
 
     def _main(self, inputs: Any) -> NDArray[Any]:
         """The model's main input."""
@@ -190,7 +199,5 @@ def _concatenated(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    if hasattr(values, "detach"):  # a tensor; NumPy has no bfloat16 and no float8
-        values = values.detach().cpu()
-        values = values.float() if values.is_floating_point() and values.itemsize < 4 else values
-    return np.asanyarray(values)
+    """Return an array, off the accelerator, of a tensor or of anything that NumPy can read."""
+    return np.asanyarray(plain("outputs", values) if hasattr(values, "detach") else values)

@@ -1442,6 +1442,103 @@ def test_padding_means_the_same_in_batches_of_several_types(
     assert values(metric, ignore_index=ignore_index) == expected
 
 
+def rows_of(first: Any, second: Any) -> Form:
+    """The rows by turns in either of two forms."""
+    return lambda rows: [(second if at % 2 else first)(row) for at, row in enumerate(rows)]
+
+
+def with_a_null(row: list[Any]) -> Any:
+    return pa.array([*row, None], pa.float32())
+
+
+def bfloat16_tensor(values: Any) -> Any:
+    torch = pytest.importorskip("torch")
+    return torch.tensor(values, dtype=torch.bfloat16)
+
+
+def bfloat16_array(values: Any) -> Any:
+    return np.array(values, pytest.importorskip("ml_dtypes").bfloat16)
+
+
+def of_scalars(*kinds: Any) -> Form:
+    return lambda row: [kinds[at % len(kinds)](value) for at, value in enumerate(row)]
+
+
+MIXED_ROWS = {
+    "float32 and float64": rows_of(np.float32, np.float64),
+    "float16 and float32": rows_of(np.float16, np.float32),
+    "float32 and int8 or float64": rows_of(
+        np.float32, lambda row: np.array(row, np.int8 if max(map(abs, row)) < 5 else float)
+    ),
+    "float32 and lists": rows_of(np.float32, list),
+    "float32 and objects": rows_of(np.float32, lambda row: np.array(row, object)),
+    "masked float32 and float64": rows_of(lambda row: np.ma.array(row, np.float32), np.float64),
+    "Arrow float32 and float64": rows_of(lambda row: pa.array(row, pa.float32()), np.float64),
+    "Arrow float32 with a null and lists": rows_of(with_a_null, lambda row: [*row, None]),
+    "Arrow float32 with a null": rows_of(with_a_null, with_a_null),
+    "PyTorch bfloat16 and float64": rows_of(bfloat16_tensor, np.float64),
+    "PyTorch bfloat16 and lists": rows_of(bfloat16_tensor, list),
+    "ml_dtypes bfloat16 and float32": rows_of(bfloat16_array, np.float32),
+    "both bfloat16": rows_of(bfloat16_tensor, bfloat16_array),
+    "scalars of float32": rows_of(of_scalars(np.float32), of_scalars(np.float32)),
+    "scalars of float32 and floats": rows_of(of_scalars(np.float32, float), list),
+    "scalars of several types": rows_of(of_scalars(np.float32, np.float64, np.float16), of_scalars(np.float32)),
+    "tensors of bfloat16": rows_of(of_scalars(bfloat16_tensor, float), list),
+    "scalars of bfloat16": rows_of(of_scalars(bfloat16_array, bfloat16_array, float), list),
+}
+
+
+@pytest.mark.parametrize("ignore_index", [1e30, -99.9, -100])
+@pytest.mark.parametrize("form", MIXED_ROWS)
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # float16 holds 1e30 as infinite
+def test_padding_is_compared_in_the_type_of_each_row_and_number(
+    fresh_metric: MetricFactory, form: str, ignore_index: float
+) -> None:
+    """As many queries end in padding and in a document not judged, which no form may take for one."""
+    rows = [[1, 2, ignore_index], [0, ignore_index, 3], [ignore_index] * 3, [4, 0, 1]]
+    references = MIXED_ROWS[form](rows)
+    width = len(references[0])
+    scores = [[2.0, 1.0, 3.0, 4.0][:width]] * 4
+    left = [[each is not ignore_index for each in row] + [True] * (width - 3) for row in rows]
+    expected = of_lists(
+        fresh_metric(),
+        [
+            [score for score, kept in zip(row, each, strict=True) if kept]
+            for row, each in zip(scores, left, strict=True)
+        ],
+        [[*(each for each in row if each is not ignore_index), *[None] * (width - 3)] for row in rows],
+    )
+    metric = fresh_metric()
+    assert values(metric, predictions=scores, references=references, ignore_index=ignore_index) == expected
+    metric.add_batch(predictions=scores, references=references, ignore_index=ignore_index)
+    assert values(metric) == expected
+
+
+@pytest.mark.parametrize("kind", [np.float32, bfloat16_tensor, bfloat16_array])
+def test_padding_of_flat_rankings_and_mappings_is_compared_in_its_own_type(
+    ndcg: evaluate.Metric, tmp_path: Path, kind: Any
+) -> None:
+    expected = of_lists(ndcg, [[0.5, 1.0]], [[1, 0]])
+    for references in (kind([1, 1e30, 0]), [1, kind(1e30), 0.0], [kind(1), kind(1e30), kind(0)]):
+        flat = {"predictions": [0.5, 9.0, 1.0], "references": references, "query_ids": ["q"] * 3}
+        assert values(ndcg, **flat, ignore_index=1e30) == expected
+    run, qrels = {"q": {"a": 0.5, "b": 2.0, "c": 1.0}}, {"q": {"a": 1, "b": kind(1e30), "c": 0}}
+    file = tmp_path / "run"
+    file.write_text("".join(f"q Q0 {document} 0 {score} run\n" for document, score in run["q"].items()))
+    for predictions in (run, file):
+        assert values(ndcg, predictions=predictions, references=qrels, ignore_index=1e30) == expected
+
+
+@pytest.mark.parametrize("kind", [np.float32, bfloat16_tensor, bfloat16_array])
+def test_padding_is_compared_in_its_own_type_for_several_systems(ndcg: evaluate.Metric, kind: Any) -> None:
+    systems = {"a": [[3.0, 1.0, 2.0]] * 2, "b": [[1.0, 3.0, 2.0]] * 2}
+    own, exact = (
+        ndcg.compare(systems=systems, references=references, ignore_index=1e30)
+        for references in (kind([[1, 0, 1e30]] * 2), [[1, 0, 1e30]] * 2)
+    )
+    assert own == exact
+
+
 def test_without_ignore_index_padding_is_refused_as_a_relevance(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match=r"^references: query 1, position 1: the relevance -100"):
         ndcg.compute(
