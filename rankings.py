@@ -42,6 +42,7 @@ class Rankings(NamedTuple):
         place: words for a query, by its index, and a document in it, by its position or None,
             where people know them by ids.
         query_ids: the id of each query, where they have ids.
+        padding: True where the relevance marks padding, until ``read`` has left it out; None if none does.
     """
 
     relevance: NDArray[Any]
@@ -51,6 +52,7 @@ class Rankings(NamedTuple):
     retrieved: NDArray[np.bool_] | None = None
     place: Callable[[int, int | None], str] | None = None
     query_ids: Sequence[Any] | pa.Array | None = None
+    padding: NDArray[np.bool_] | None = None
 
     @property
     def queries(self) -> int:
@@ -59,7 +61,7 @@ class Rankings(NamedTuple):
 
     def arrays(self) -> dict[str, Any]:
         """What the kernel takes, by name."""
-        return {name: value for name, value in self._asdict().items() if name not in ("place", "query_ids")}
+        return {name: value for name, value in self._asdict().items() if name not in ("place", "query_ids", "padding")}
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
         """How many documents of each query were retrieved, judged, and judged relevant.
@@ -123,11 +125,12 @@ class Columns(NamedTuple):
 
 
 class _Column(NamedTuple):
-    """One side of the rankings."""
+    """One side of the rankings; ``padding`` is found in the type that the values were given in."""
 
     values: NDArray[Any]
     offsets: NDArray[np.int64] | None
     present: NDArray[np.bool_] | None
+    padding: NDArray[np.bool_] | None = None
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -141,7 +144,8 @@ class _Column(NamedTuple):
         if self.offsets is not None:
             return self
         offsets = np.concatenate([[0], np.cumsum(self.lengths)])
-        return _Column(self.values.ravel(), offsets, None if self.present is None else self.present.ravel())
+        present, padding = (None if each is None else each.ravel() for each in (self.present, self.padding))
+        return _Column(self.values.ravel(), offsets, present, padding)
 
 
 def read(
@@ -168,7 +172,7 @@ def read(
             strings. Rows of a query need not be next to each other.
         document_ids: with ``query_ids``, the id of each row's document, likewise.
         ignore_index: the reference that marks padding: such a document is no part of the ranking.
-            It is compared in the type of the references: in float32, 1e30 marks what float32 makes of it.
+            It is compared in the type of each reference: in float32, 1e30 marks what float32 makes of it.
         judged_only: leave out documents that were not judged.
         by_docid: give documents of equal score in ascending order of their ids, as text, so that a
             ranking that puts the last of them first ranks them as trec_eval does. Documents by
@@ -188,7 +192,6 @@ def read(
     >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
     [True, True, False]
     """
-    padding = None if ignore_index is None else _as_held(references, ignore_index)
     predictions, references, query_ids, document_ids = settled(
         predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
     )
@@ -207,14 +210,15 @@ def read(
     if document_ids is not None and query_ids is None:
         raise ValueError("document_ids are for flat predictions and references; give query_ids too")
     if query_ids is not None:
-        rankings = _flat(predictions, references, query_ids, document_ids, by_docid)
+        rankings = _flat(predictions, references, query_ids, document_ids, by_docid, ignore_index)
     elif not by_id[0]:
-        rankings = _by_position(_column("predictions", predictions), _column("references", references))
+        rankings = _by_position(_column("predictions", predictions), _column("references", references, ignore_index))
     elif isinstance(predictions, Mapping) and isinstance(references, Mapping):
-        rankings = _mappings(predictions, references, by_docid)
+        rankings = _mappings(predictions, references, by_docid, ignore_index)
     else:
-        rankings = _joined(_columns("predictions", predictions), _columns("references", references), by_docid)
-    rankings = _without(rankings, padding, judged_only)
+        run, qrels = _columns("predictions", predictions), _columns("references", references, ignore_index)
+        rankings = _joined(run, qrels, by_docid, ignore_index)
+    rankings = _without(rankings, judged_only)
     if by_docid and query_ids is not None and document_ids is None:
         _refuse_open_ties(rankings)
     return rankings
@@ -227,8 +231,6 @@ def parts(predictions: Any, references: Any, **how: Any) -> Iterator[Rankings]:
     >>> [part.queries for part in parts(table["predictions"], table["references"])]
     [1]
     """
-    if how.get("ignore_index") is not None:
-        how["ignore_index"] = _as_held(references, how["ignore_index"])
     predictions, references, how["query_ids"], how["document_ids"] = settled(
         predictions=predictions,
         references=references,
@@ -282,32 +284,60 @@ def _together(batches: list[pa.RecordBatch]) -> tuple[pa.Array, pa.Array]:
     return score, relevance
 
 
-def _without(rankings: Rankings, ignore_index: float | None, judged_only: bool) -> Rankings:
+def _without(rankings: Rankings, judged_only: bool) -> Rankings:
     """The rankings without padding, and without the unjudged if only the judged are asked for."""
-    relevance, judged, retrieved = rankings.relevance, rankings.judged, rankings.retrieved
-    if ignore_index is not None:
-        with np.errstate(over="ignore"):  # a float too large for the type is infinite in it
-            kept = relevance != ignore_index
+    judged, retrieved = rankings.judged, rankings.retrieved
+    if rankings.padding is not None and rankings.padding.any():
+        kept = ~rankings.padding
         if judged is not None:
             kept |= ~judged  # what has no relevance is no padding
-        if not kept.all():
-            judged = kept if judged is None else judged & kept
-            retrieved = kept if retrieved is None else retrieved & kept
+        judged = kept if judged is None else judged & kept
+        retrieved = kept if retrieved is None else retrieved & kept
     if judged_only and judged is not None:
         kept = judged | ~(rankings.score < np.inf)  # what is no score stays, to be refused
         retrieved = kept if retrieved is None else retrieved & kept
-    return rankings._replace(judged=judged, retrieved=retrieved)
+    return rankings._replace(judged=judged, retrieved=retrieved, padding=None)
 
 
-def _as_held(references: Any, ignore_index: float) -> float:
-    """Return the reference of padding as bfloat16 and float8 hold it, where these are read as wider floats."""
-    first = references[0] if isinstance(references, (list, tuple)) and references else references
-    dtype: Any = getattr(first, "dtype", None)
-    if str(dtype).startswith("torch.") and dtype.is_floating_point and str(dtype) not in FLOATS_OF_NUMPY:
-        return float(first.new_tensor(ignore_index))
-    if isinstance(dtype, np.dtype) and _is_narrow(dtype):
-        return float(np.asarray(ignore_index).astype(dtype))
-    return ignore_index
+class Widened(np.ndarray[Any, Any]):
+    """Values of a float type that NumPy lacks, in float32, with the function that rounds a number to that type."""
+
+    held: Callable[[float], float] | None = None
+
+    def __array_finalize__(self, of: Any) -> None:
+        self.held = getattr(of, "held", None)
+
+
+def marked(values: NDArray[Any], ignore_index: float | None) -> NDArray[np.bool_] | None:
+    """Return where values are the reference of padding as their own type holds it; None if there is no such reference.
+
+    >>> marked(np.array([1, 1e30], np.float32), 1e30).tolist()
+    [False, True]
+    """
+    if ignore_index is None:
+        return None
+    with np.errstate(over="ignore"):  # a float too large for the type is infinite in it
+        if isinstance(values, Widened) and values.held is not None:
+            ignore_index = values.held(ignore_index)
+        elif _is_narrow(values.dtype):
+            ignore_index = float(np.asarray(ignore_index, np.float64).astype(values.dtype))
+            values = np.asarray(values).astype(np.float32)
+        elif values.dtype == bool:  # NumPy compares bools with integers of 64 bits only
+            values = np.asarray(values).view(np.uint8)
+        return np.asarray(np.asarray(values) == ignore_index)
+
+
+def _marked_list(values: list[Any], array: NDArray[Any], ignore_index: float | None) -> NDArray[np.bool_] | None:
+    """As ``marked``, of the array that was made of a list of numbers and None, each in its own type."""
+    if ignore_index is None or (kinds := set(map(type, values))) <= {bool, int, float, type(None)}:
+        return marked(array, ignore_index)
+    own = {kind for kind in kinds if issubclass(kind, np.generic) or not _is_number(kind)} - {type(None)}
+    return np.array([_is_marked(each, ignore_index) if type(each) in own else each == ignore_index for each in values])
+
+
+def _is_marked(value: Any, ignore_index: float) -> bool:
+    """Whether a number of NumPy or of another library is the reference of padding as its type holds it."""
+    return bool(np.any(marked(np.asanyarray(_converted(value)), ignore_index)))
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:
@@ -351,7 +381,8 @@ def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
 def _by_position(score: _Column, relevance: _Column) -> Rankings:
     """Two sides of the same queries and documents."""
     if score.offsets is None and relevance.offsets is None and score.values.shape == relevance.values.shape:
-        return Rankings(relevance.values, score.values, None, relevance.present, score.present)
+        masks = relevance.present, score.present
+        return Rankings(relevance.values, score.values, None, *masks, padding=relevance.padding)
     scored, judged = score.lengths, relevance.lengths
     if len(scored) != len(judged):
         raise ValueError(
@@ -364,7 +395,8 @@ def _by_position(score: _Column, relevance: _Column) -> Rankings:
             "both for every document, None for the score of one not retrieved or the relevance of one not judged"
         )
     score, relevance = score.flat(), relevance.flat()
-    return Rankings(relevance.values, score.values, score.offsets, relevance.present, score.present)
+    masks = relevance.present, score.present
+    return Rankings(relevance.values, score.values, score.offsets, *masks, padding=relevance.padding)
 
 
 def settled(**arguments: Any) -> list[Any]:
@@ -450,7 +482,9 @@ def _converted(values: Any) -> Any:
         return values
     if type(values).__module__.partition(".")[0] == "torch" and hasattr(values, "detach"):
         if values.dtype.is_floating_point and str(values.dtype) not in FLOATS_OF_NUMPY:
-            values = values.float()
+            widened = values.float().numpy(force=True).view(Widened)
+            widened.held = partial(_held, values.new_empty(0))
+            return widened
         return values.numpy(force=True)
     if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
         return _converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
@@ -460,6 +494,8 @@ def _converted(values: Any) -> Any:
             return type(values)(source.with_format("arrow"), values.column_name)[:]
         return _converted(values[:])
     if hasattr(values, "__arrow_c_stream__"):
+        if (rows := _masked_rows(values)) is not None:
+            return rows
         try:
             return _only_column(pa.chunked_array(values))
         except Exception:
@@ -473,6 +509,21 @@ def _converted(values: Any) -> Any:
     if hasattr(values, "__dlpack__"):
         return np.from_dlpack(values)
     return values
+
+
+def _masked_rows(values: Any) -> list[Any] | None:
+    """Return the rows of a column of objects, such as one of pandas, if some are masked arrays: Arrow drops masks."""
+    if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
+        values = values.iloc[:, 0]
+    if str(getattr(values, "dtype", None)).lower() != "object":
+        return None
+    rows = list(values)
+    return rows if any(isinstance(row, np.ma.MaskedArray) for row in rows) else None
+
+
+def _held(of: Any, number: float) -> float:
+    """Return a number as a tensor of PyTorch would hold it."""
+    return float(of.new_tensor(float(number)))
 
 
 FLOATS_OF_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
@@ -497,14 +548,14 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
 
 
-def _column(argument: str, values: Any) -> _Column:
+def _column(argument: str, values: Any, ignore_index: float | None = None) -> _Column:
     """One side of the rankings from any form it comes in."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if isinstance(values, pa.Array):
-        return _from_arrow(argument, values)
+        return _from_arrow(argument, values, ignore_index)
     if isinstance(values, np.ndarray) and values.dtype != object:
-        return _from_array(argument, values)
+        return _from_array(argument, values, ignore_index)
     if isinstance(values, np.ndarray):
         values = values.tolist()  # None where masked
     if not isinstance(values, (list, tuple)):
@@ -517,8 +568,8 @@ def _column(argument: str, values: Any) -> _Column:
             values = [_row(f"{argument}: query {query}", row) for query, row in enumerate(values)]
             kinds = set(map(type, values))
         if all(issubclass(kind, np.ndarray) for kind in kinds) and np.dtype(object) not in map(DTYPE, values):
-            return _from_arrays(argument, values)
-    return _from_lists(argument, values)
+            return _from_arrays(argument, values, ignore_index)
+    return _from_lists(argument, values, ignore_index)
 
 
 DTYPE = attrgetter("dtype")
@@ -526,13 +577,24 @@ DTYPE = attrgetter("dtype")
 
 def _row(argument: str, values: Any) -> Any:
     """One query of a list, as NumPy's array if it is an array of another library."""
+    if is_query(values):
+        raise ValueError(
+            f"{argument}: is a query to a database ({type(values).__name__}), whose rows come in no certain order; run "
+            "it first and give the columns of its table: table = relation.to_arrow_table(); "
+            "predictions=[table['score']], references=[table['relevance']]"
+        )
     values = plain(argument, values)
-    if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return values.to_pylist() if values.null_count else values.to_numpy(zero_copy_only=False)
-    return values
+    if not isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values
+    if not values.null_count:
+        return values.to_numpy(zero_copy_only=False)
+    if not _is_numeric(values.type):
+        return values.to_pylist()
+    mask = values.is_null().to_numpy(zero_copy_only=False)
+    return np.ma.MaskedArray(_filled(values).to_numpy(zero_copy_only=False), mask)
 
 
-def _from_array(argument: str, values: NDArray[Any]) -> _Column:
+def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> _Column:
     """A 2-D array, used where it lies."""
     if values.ndim != 2:
         raise ValueError(
@@ -544,10 +606,12 @@ def _from_array(argument: str, values: NDArray[Any]) -> _Column:
             )
         )
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return _Column(_numeric(argument, values), None, present)
+    return _Column(_numeric(argument, values), None, present, marked(values, ignore_index))
 
 
-def _from_arrays(argument: str, rows: "list[NDArray[Any]] | tuple[NDArray[Any], ...]") -> _Column:
+def _from_arrays(
+    argument: str, rows: "list[NDArray[Any]] | tuple[NDArray[Any], ...]", ignore_index: float | None
+) -> _Column:
     """One 1-D array per query."""
     dimensions = list(map(attrgetter("ndim"), rows))
     if set(dimensions) != {1}:
@@ -562,14 +626,18 @@ def _from_arrays(argument: str, rows: "list[NDArray[Any]] | tuple[NDArray[Any], 
             present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
         arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
     values = np.concatenate(arrays)
+    if set(dtypes) == {values.dtype} and Widened not in set(map(type, rows)):  # no row was widened
+        padding = marked(values, ignore_index)
+    else:
+        padding = None if ignore_index is None else np.concatenate([marked(row, ignore_index) for row in rows])
     if len(dtypes) > 1 and values.dtype.kind == "f":
         for array in arrays:
             if array.dtype.kind in "iu" and _large(array).any():
-                return _from_lists(argument, [row.tolist() for row in rows])
-    return _Column(values, _offsets(map(len, rows)), present)
+                return _from_lists(argument, [row.tolist() for row in rows])._replace(padding=padding)
+    return _Column(values, _offsets(map(len, rows)), present, padding)
 
 
-def _from_arrow(argument: str, lists: pa.Array) -> _Column:
+def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None = None) -> _Column:
     """An Arrow list array, its values where they lie."""
     if any(test(lists.type) for test in OTHER_LISTS):
         offsets = _offsets(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
@@ -584,20 +652,32 @@ def _from_arrow(argument: str, lists: pa.Array) -> _Column:
         raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
-    if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_boolean(values.type)):
+    if not _is_numeric(values.type):
         raise ValueError(f"{argument} must hold numbers; got Arrow lists of {values.type}; cast them to double")
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
-        values = values.fill_null(False if pa.types.is_boolean(values.type) else 0)
-    return _Column(values.to_numpy(zero_copy_only=False), offsets - offsets[0], present)
+        values = _filled(values)
+    array = values.to_numpy(zero_copy_only=False)
+    return _Column(array, offsets - offsets[0], present, marked(array, ignore_index))
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    """Whether Arrow values of this type are numbers."""
+    return any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
+
+
+def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+    """Numbers with 0 for nulls."""
+    return values.fill_null(False if pa.types.is_boolean(values.type) else 0)
 
 
 OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
 
 
-def _from_lists(argument: str, rows: "list[Any] | tuple[Any, ...]") -> _Column:
+def _from_lists(argument: str, rows: "list[Any] | tuple[Any, ...]", ignore_index: float | None = None) -> _Column:
     """Nested sequences of numbers and None."""
+    given = rows
     if not set(map(type, rows)) <= {list, tuple}:
         rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None where masked
         for query, row in enumerate(rows):
@@ -610,12 +690,19 @@ def _from_lists(argument: str, rows: "list[Any] | tuple[Any, ...]") -> _Column:
                 problem = f"must be a list of documents; got {type(row).__name__}"
             raise ValueError(f"{argument}: query {query}: {problem}")
     offsets = _offsets(map(len, rows))
-    array, present = _from_values(argument, list(chain.from_iterable(rows)), offsets)
+    values = list(chain.from_iterable(rows))
+    array, present = _from_values(argument, values, offsets)
+    padding = None if ignore_index is None else _marked_list(values, array, ignore_index)
+    if padding is not None:
+        for query, row in enumerate(given):
+            if isinstance(row, np.ndarray) and row.dtype != object:
+                padding[offsets[query] : offsets[query + 1]] = marked(row, ignore_index)
     lengths = offsets[1:] - offsets[:-1]
     if len(rows) and (lengths == lengths[0]).all():
         shape = len(rows), int(lengths[0])
-        return _Column(array.reshape(shape), None, None if present is None else present.reshape(shape))
-    return _Column(array, offsets, present)
+        present, padding = (None if each is None else each.reshape(shape) for each in (present, padding))
+        return _Column(array.reshape(shape), None, present, padding)
+    return _Column(array, offsets, present, padding)
 
 
 def _numbered(query: int, position: int | None) -> str:
@@ -721,7 +808,14 @@ def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
 # Flat rankings: a row per document
 
 
-def _flat(predictions: Any, references: Any, query_ids: Any, document_ids: Any, by_docid: bool) -> Rankings:
+def _flat(
+    predictions: Any,
+    references: Any,
+    query_ids: Any,
+    document_ids: Any,
+    by_docid: bool,
+    ignore_index: float | None,
+) -> Rankings:
     """Rows grouped by query; of a query they keep their order, but for ties by document ids."""
     codes, ids = _codes("query_ids", query_ids)
     document, documents = (None, ids) if document_ids is None else _codes("document_ids", document_ids)
@@ -730,7 +824,7 @@ def _flat(predictions: Any, references: Any, query_ids: Any, document_ids: Any, 
         query = f"query {shown(ids[int(codes[row])].as_py())}, " if row is not None and row < len(codes) else ""
         return f"{query}row {row}"
 
-    score, relevance = flat("predictions", predictions, row_of), flat("references", references, row_of)
+    score, relevance = flat("predictions", predictions, row_of), flat("references", references, row_of, ignore_index)
     rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": len(codes)}
     if document is not None:
         rows["document_ids"] = len(document)
@@ -745,18 +839,19 @@ def _flat(predictions: Any, references: Any, query_ids: Any, document_ids: Any, 
         if by_docid:
             order = np.arange(len(codes))[order]
             tied = _tied(codes[order], score.values[order])
-            text = _ordinals(documents.cast(pa.large_string()))
+            as_bytes = any(test(documents.type) for test in BYTES)
+            text = _ordinals(documents.cast(pa.large_binary() if as_bytes else pa.large_string()))
             order[tied] = order[tied][np.lexsort((text[document[order[tied]]], codes[order[tied]]))]
     given = [relevance.values, score.values]
-    masks = [relevance.present, score.present]
+    masks = [relevance.present, score.present, relevance.padding]
     values, scores = _side_by_side(lambda side: side[order], given, len(codes))
-    judged, retrieved = (None if each is None else each[order] for each in masks)
+    judged, retrieved, padding = (None if each is None else each[order] for each in masks)
 
     def place(query: int, position: int | None) -> str:
         row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
         return f"query {shown(ids[query].as_py())}{row}"
 
-    return Rankings(values, scores, offsets, judged, retrieved, place, ids)
+    return Rankings(values, scores, offsets, judged, retrieved, place, ids, padding)
 
 
 def _refuse_repeated(query: NDArray[np.int64], document: NDArray[np.int64], place: Callable[[int], str]) -> None:
@@ -793,20 +888,22 @@ def _refuse_open_ties(rankings: Rankings) -> None:
         )
 
 
-def flat(argument: str, values: Any, place: Callable[[int, int | None], str]) -> _Column:
+def flat(
+    argument: str, values: Any, place: Callable[[int, int | None], str], ignore_index: float | None = None
+) -> _Column:
     """One flat side: numbers, None or masked where missing."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values))
+        return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index)
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype != object:
-        return _from_arrays(argument, [values])
+        return _from_arrays(argument, [values], ignore_index)
     if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim == 1):
         values = values.tolist() if isinstance(values, np.ndarray) else list(values)  # None where masked
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", 0)):
             raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
         array, present = _from_values(argument, values, _offsets([len(values)]), place)
-        return _Column(array, None, present)
+        return _Column(array, None, present, _marked_list(values, array, ignore_index))
     form = f"{values.ndim}-D" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
     raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}")
 
@@ -845,6 +942,8 @@ def _codes(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
     if not _is_id(ids.type):
         kind = shown(str(ids.type))[1:-1]
         raise ValueError(f"{argument} must be integers or strings, one per row; got {kind}; give others as text")
+    if any(test(ids.type) for test in TIMES):
+        _refuse_hidden(argument, ids)
     encoded = pa.chunked_array(_side_by_side(_encoded, _shares(ids), len(ids))).unify_dictionaries().combine_chunks()
     return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
 
@@ -854,9 +953,21 @@ def _is_id(kind: pa.DataType) -> bool:
     return any(test(kind) for test in IDS)
 
 
+def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
+    """Raise an error for times that Python or Arrow cannot show: of years out of range or an unknown zone."""
+    try:
+        for extreme in pc.min_max(ids).values():
+            extreme.as_py()
+            extreme.cast(pa.string())
+    except Exception as error:  # noqa: BLE001 - the library of time zones is one of several
+        problem = f"hold times that cannot be shown ({ids.type}): {_in_short(error)}"
+        raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
+
+
 TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 BYTES = (pa.types.is_binary, pa.types.is_large_binary)
-IDS = (*TEXT, *BYTES, pa.types.is_integer, pa.types.is_date, pa.types.is_timestamp, pa.types.is_null)
+TIMES = (pa.types.is_date, pa.types.is_timestamp)
+IDS = (*TEXT, *BYTES, *TIMES, pa.types.is_integer, pa.types.is_null)
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
@@ -909,7 +1020,10 @@ def _refuse_flat_mapping(argument: str, side: Mapping[Any, Any]) -> None:
 
 
 def _mappings(
-    predictions: Mapping[Any, Mapping[Any, Any]], references: Mapping[Any, Mapping[Any, Any]], by_docid: bool
+    predictions: Mapping[Any, Mapping[Any, Any]],
+    references: Mapping[Any, Mapping[Any, Any]],
+    by_docid: bool,
+    ignore_index: float | None,
 ) -> Rankings:
     """Every query of the references: its retrieved documents, then those judged and not retrieved."""
     if predictions and references and predictions.keys().isdisjoint(references):
@@ -956,6 +1070,7 @@ def _mappings(
         None if retrieved_mask.all() else retrieved_mask,
         place,
         list(references),
+        _marked_list(relevances, relevance, ignore_index),
     )
 
 
@@ -978,8 +1093,8 @@ def _ascending(documents: Mapping[Any, Any]) -> list[Any]:
     return sorted(documents, key=str)
 
 
-def _columns(argument: str, side: Any) -> Columns:
-    """One side by ids as columns."""
+def _columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
+    """One side by ids as columns; padding in them is ``ignore_index`` in float64, whatever its type was."""
     if isinstance(side, Columns):
         return side
     queries = _strings(argument, "query ids", list(side))
@@ -1004,9 +1119,13 @@ def _columns(argument: str, side: Any) -> Columns:
         first = int(_offsets(lengths)[query[at]])
         problem = f"{shown(given[at])} may be rounded beside a file's numbers; give both sides as mappings"
         raise ValueError(f"{argument}: {place(int(query[at]), at - first)}: {problem}")
+    padding = _marked_list(given, values, ignore_index)
+    values = values.astype(np.float64)
+    if padding is not None:
+        values[padding] = ignore_index
     if present is not None:
         query, documents, values = query[present], documents.filter(pa.array(present)), values[present]
-    return Columns(query, queries, documents, values.astype(np.float64))
+    return Columns(query, queries, documents, values)
 
 
 def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
@@ -1022,7 +1141,7 @@ def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
         raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
 
 
-def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
+def _joined(run: Columns, qrels: Columns, by_docid: bool, ignore_index: float | None) -> Rankings:
     """Every query of the qrels: its retrieved documents, then those judged and not retrieved."""
     known_query = _matched(run.query_ids, qrels.query_ids)
     if len(known_query) and len(qrels.query_ids) and (known_query < 0).all():
@@ -1068,7 +1187,8 @@ def _joined(run: Columns, qrels: Columns, by_docid: bool) -> Rankings:
         relevance[tied], scores[tied], judged[tied], rank[tied] = (
             each[by_id] for each in (relevance, scores, judged, rank)
         )
-    return Rankings(relevance, scores, offsets, None if judged.all() else judged, None, place, qrels.query_ids)
+    judged_mask, padding = None if judged.all() else judged, marked(relevance, ignore_index)
+    return Rankings(relevance, scores, offsets, judged_mask, None, place, qrels.query_ids, padding)
 
 
 def _matched(values: pa.Array, among: pa.Array) -> NDArray[np.int64]:

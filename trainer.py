@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .options import Options
-from .queries import mean, query_values
-from .rankings import shown
+from .queries import NO_QUERIES, mean, query_values
+from .rankings import marked, plain, shown
 
 
 class TrainerMetrics:
@@ -65,6 +65,8 @@ class TrainerMetrics:
             if compute_result is False:
                 return {}
             values = self._batches
+            if not values:
+                raise ValueError(NO_QUERIES)
             if self.query_ids is not None:
                 columns = map(_concatenated, zip(*self._batches, strict=True))
                 values = [query_values(*columns, options=self.options)]
@@ -77,7 +79,7 @@ class TrainerMetrics:
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
         """Keep what is needed of a batch."""
-        scores, labels = _first(predictions), _first(label_ids)
+        scores, labels = _first("predictions", predictions), _first("labels", label_ids)
         if self.query_ids is None:
             if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
                 scores = scores[..., 0]
@@ -85,12 +87,13 @@ class TrainerMetrics:
                 shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
                 problem = "one row per query and one column per document on both sides, or query_ids="
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
-            self._batches.append(query_values(scores, labels, options=self.options))
+            if len(scores):  # a batch may be empty, such as a process's last one
+                self._batches.append(query_values(scores, labels, options=self.options))
             return
         ids = self.query_ids(self._main(inputs))
         # a copy, since a view would keep all of the input; a list may hold ids of several types
         ids = np.array(_array(ids)) if hasattr(ids, "dtype") else np.array(ids, object)
-        columns = {"predictions": _flat(scores), "references": _flat(labels), "query_ids": ids}
+        columns = {"predictions": _flat(scores), "references": self._labels(_flat(labels)), "query_ids": ids}
         for name, column in columns.items():
             if column.ndim != 1:
                 raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}")
@@ -100,6 +103,15 @@ class TrainerMetrics:
             lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
             raise ValueError(f"with query_ids, predictions, references and ids are one per document; got {lengths}")
         self._batches.append(tuple(columns.values()))
+
+    def _labels(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Return labels in float64 if they are floats, with padding found in their own type, as batches may differ."""
+        padding = marked(labels, self.options.ignore_index)
+        if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64 or np.ma.is_masked(labels):
+            return labels
+        wide = np.asarray(labels, np.float64)
+        wide[padding] = self.options.ignore_index
+        return wide
 
     def _main(self, inputs: Any) -> NDArray[Any]:
         """The model's main input."""
@@ -168,8 +180,10 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
 
 
-def _first(outputs: Any) -> NDArray[Any]:
+def _first(argument: str, outputs: Any) -> NDArray[Any]:
     """Return the first of a model's outputs, off the accelerator."""
+    if isinstance(outputs, tuple) and not outputs:
+        raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
     return _array(outputs[0] if isinstance(outputs, tuple) else outputs)
 
 
@@ -185,7 +199,5 @@ def _concatenated(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    if hasattr(values, "detach"):  # a tensor; NumPy has no bfloat16 and no float8
-        values = values.detach().cpu()
-        values = values.float() if values.is_floating_point() and values.itemsize < 4 else values
-    return np.asanyarray(values)
+    """Return an array, off the accelerator, of a tensor or of anything that NumPy can read."""
+    return np.asanyarray(plain("outputs", values) if hasattr(values, "detach") else values)

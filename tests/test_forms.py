@@ -467,6 +467,40 @@ def test_columns_of_pandas_with_other_indexes_are_refused(fresh_metric: MetricFa
     assert metric.compute(**{name: column.copy() for name, column in columns.items()}) == expected
 
 
+def test_masked_arrays_in_a_column_of_pandas_keep_their_masks(ndcg: evaluate.Metric) -> None:
+    pandas = pytest.importorskip("pandas")
+
+    def masked(rows: Rows) -> list[Any]:
+        missing = [[value is None for value in row] for row in rows]
+        return [np.ma.array(row, mask=each) for row, each in zip(filled(rows), missing, strict=True)]
+
+    scores, references = masked(RAGGED_SCORES), masked(RAGGED_RELEVANCES)
+    expected = of_lists(ndcg, RAGGED_SCORES, RAGGED_RELEVANCES)
+    for form in (pandas.Series, lambda rows: pandas.DataFrame({"x": rows})):
+        assert values(ndcg, predictions=form(scores), references=form(references)) == expected
+        assert values(ndcg, predictions=form(scores), references=RAGGED_RELEVANCES) == expected
+    polars = pytest.importorskip("polars")
+    column = polars.Series(references, dtype=polars.Object)
+    assert values(ndcg, predictions=RAGGED_SCORES, references=column) == expected
+
+
+@pytest.mark.parametrize("kind", ["relation", "reader"])
+@pytest.mark.parametrize("sides", [("predictions",), ("references",), ("predictions", "references")])
+def test_queries_to_a_database_in_a_list_are_refused(
+    fresh_metric: MetricFactory, kind: str, sides: tuple[str, ...]
+) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    given: dict[str, Any] = {"predictions": [[0.9, 0.1]], "references": [(1, 0)]}
+    for side in sides:
+        relation = duckdb.sql("SELECT unnest([0.5, 1.0]) AS x")
+        given[side] = [relation if kind == "relation" else pa.table({"x": [0.5, 1.0]}).to_reader()]
+    metric = fresh_metric()
+    for method in (metric.compute, metric.add_batch):
+        with pytest.raises(ValueError, match=f"^{sides[0]}: query 0: is a query to a database .*run it first"):
+            method(**given)
+    assert len(metric) == 0
+
+
 def test_flat_columns_without_query_ids_lead_to_these(ndcg: evaluate.Metric) -> None:
     flat = pa.array([0.5, 0.25])
     with pytest.raises(ValueError, match=r"one per query; got double; for a row per document give query_ids$"):
@@ -1408,6 +1442,103 @@ def test_padding_means_the_same_in_batches_of_several_types(
     assert values(metric, ignore_index=ignore_index) == expected
 
 
+def rows_of(first: Any, second: Any) -> Form:
+    """The rows by turns in either of two forms."""
+    return lambda rows: [(second if at % 2 else first)(row) for at, row in enumerate(rows)]
+
+
+def with_a_null(row: list[Any]) -> Any:
+    return pa.array([*row, None], pa.float32())
+
+
+def bfloat16_tensor(values: Any) -> Any:
+    torch = pytest.importorskip("torch")
+    return torch.tensor(values, dtype=torch.bfloat16)
+
+
+def bfloat16_array(values: Any) -> Any:
+    return np.array(values, pytest.importorskip("ml_dtypes").bfloat16)
+
+
+def of_scalars(*kinds: Any) -> Form:
+    return lambda row: [kinds[at % len(kinds)](value) for at, value in enumerate(row)]
+
+
+MIXED_ROWS = {
+    "float32 and float64": rows_of(np.float32, np.float64),
+    "float16 and float32": rows_of(np.float16, np.float32),
+    "float32 and int8 or float64": rows_of(
+        np.float32, lambda row: np.array(row, np.int8 if max(map(abs, row)) < 5 else float)
+    ),
+    "float32 and lists": rows_of(np.float32, list),
+    "float32 and objects": rows_of(np.float32, lambda row: np.array(row, object)),
+    "masked float32 and float64": rows_of(lambda row: np.ma.array(row, np.float32), np.float64),
+    "Arrow float32 and float64": rows_of(lambda row: pa.array(row, pa.float32()), np.float64),
+    "Arrow float32 with a null and lists": rows_of(with_a_null, lambda row: [*row, None]),
+    "Arrow float32 with a null": rows_of(with_a_null, with_a_null),
+    "PyTorch bfloat16 and float64": rows_of(bfloat16_tensor, np.float64),
+    "PyTorch bfloat16 and lists": rows_of(bfloat16_tensor, list),
+    "ml_dtypes bfloat16 and float32": rows_of(bfloat16_array, np.float32),
+    "both bfloat16": rows_of(bfloat16_tensor, bfloat16_array),
+    "scalars of float32": rows_of(of_scalars(np.float32), of_scalars(np.float32)),
+    "scalars of float32 and floats": rows_of(of_scalars(np.float32, float), list),
+    "scalars of several types": rows_of(of_scalars(np.float32, np.float64, np.float16), of_scalars(np.float32)),
+    "tensors of bfloat16": rows_of(of_scalars(bfloat16_tensor, float), list),
+    "scalars of bfloat16": rows_of(of_scalars(bfloat16_array, bfloat16_array, float), list),
+}
+
+
+@pytest.mark.parametrize("ignore_index", [1e30, -99.9, -100])
+@pytest.mark.parametrize("form", MIXED_ROWS)
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # float16 holds 1e30 as infinite
+def test_padding_is_compared_in_the_type_of_each_row_and_number(
+    fresh_metric: MetricFactory, form: str, ignore_index: float
+) -> None:
+    """As many queries end in padding and in a document not judged, which no form may take for one."""
+    rows = [[1, 2, ignore_index], [0, ignore_index, 3], [ignore_index] * 3, [4, 0, 1]]
+    references = MIXED_ROWS[form](rows)
+    width = len(references[0])
+    scores = [[2.0, 1.0, 3.0, 4.0][:width]] * 4
+    left = [[each is not ignore_index for each in row] + [True] * (width - 3) for row in rows]
+    expected = of_lists(
+        fresh_metric(),
+        [
+            [score for score, kept in zip(row, each, strict=True) if kept]
+            for row, each in zip(scores, left, strict=True)
+        ],
+        [[*(each for each in row if each is not ignore_index), *[None] * (width - 3)] for row in rows],
+    )
+    metric = fresh_metric()
+    assert values(metric, predictions=scores, references=references, ignore_index=ignore_index) == expected
+    metric.add_batch(predictions=scores, references=references, ignore_index=ignore_index)
+    assert values(metric) == expected
+
+
+@pytest.mark.parametrize("kind", [np.float32, bfloat16_tensor, bfloat16_array])
+def test_padding_of_flat_rankings_and_mappings_is_compared_in_its_own_type(
+    ndcg: evaluate.Metric, tmp_path: Path, kind: Any
+) -> None:
+    expected = of_lists(ndcg, [[0.5, 1.0]], [[1, 0]])
+    for references in (kind([1, 1e30, 0]), [1, kind(1e30), 0.0], [kind(1), kind(1e30), kind(0)]):
+        flat = {"predictions": [0.5, 9.0, 1.0], "references": references, "query_ids": ["q"] * 3}
+        assert values(ndcg, **flat, ignore_index=1e30) == expected
+    run, qrels = {"q": {"a": 0.5, "b": 2.0, "c": 1.0}}, {"q": {"a": 1, "b": kind(1e30), "c": 0}}
+    file = tmp_path / "run"
+    file.write_text("".join(f"q Q0 {document} 0 {score} run\n" for document, score in run["q"].items()))
+    for predictions in (run, file):
+        assert values(ndcg, predictions=predictions, references=qrels, ignore_index=1e30) == expected
+
+
+@pytest.mark.parametrize("kind", [np.float32, bfloat16_tensor, bfloat16_array])
+def test_padding_is_compared_in_its_own_type_for_several_systems(ndcg: evaluate.Metric, kind: Any) -> None:
+    systems = {"a": [[3.0, 1.0, 2.0]] * 2, "b": [[1.0, 3.0, 2.0]] * 2}
+    own, exact = (
+        ndcg.compare(systems=systems, references=references, ignore_index=1e30)
+        for references in (kind([[1, 0, 1e30]] * 2), [[1, 0, 1e30]] * 2)
+    )
+    assert own == exact
+
+
 def test_without_ignore_index_padding_is_refused_as_a_relevance(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match=r"^references: query 1, position 1: the relevance -100"):
         ndcg.compute(
@@ -1493,6 +1624,47 @@ def test_a_score_that_is_none_is_refused_of_the_unjudged_too(fresh_metric: Metri
             metric.compute(**inputs, judged_only=True, **options)
     padded = {"predictions": [[3.0, math.nan, 1.0]], "references": [[1, -100, 0]]}
     assert metric.compute(**padded, judged_only=True, ignore_index=-100) == {"nDCG": 1.0}
+
+
+@pytest.mark.parametrize("argument", ["query_ids", "document_ids"])
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pa.array([2**62, 1], pa.timestamp("s")),
+        pa.array([-(2**62), 1], pa.timestamp("s", "UTC")),
+        pa.array([1, 2], pa.timestamp("s", "Mars/Phobos")),
+        pa.array([2**30, 1], pa.date32()),
+        pa.array([1, 2**62], pa.date64()),
+        pa.chunked_array([pa.array([1, 2**62], pa.timestamp("s")).dictionary_encode()]),
+    ],
+    ids=lambda ids: str(ids.type),
+)
+def test_times_that_cannot_be_shown_are_refused_as_ids(fresh_metric: MetricFactory, argument: str, ids: Any) -> None:
+    metric = fresh_metric()
+    given = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids": ["q", "q"], argument: ids}
+    for options in ({}, {"ties": "docid"}):
+        for method in (metric.compute, metric.report):
+            with pytest.raises(ValueError, match=rf"^{argument}: hold times that cannot be shown .*as text"):
+                method(**given, **options)
+    with pytest.raises(ValueError, match=f"^{argument}: hold times that cannot be shown"):
+        metric.add_batch(**given)
+
+
+def test_document_ids_of_bytes_are_ordered_as_such_by_docid(ndcg: evaluate.Metric) -> None:
+    given = {"predictions": [1.0, 1.0, 1.0], "references": [0, 0, 1], "query_ids": ["q"] * 3, "ties": "docid"}
+    for ids in ([b"a", b"b", b"\xff"], [b"a", b"b", "ü".encode()]):
+        assert ndcg.compute(**given, document_ids=ids) == {"nDCG": 1.0}
+        assert ndcg.compute(**given, document_ids=pa.array(ids[::-1], pa.large_binary())) == {"nDCG": 0.5}
+
+
+@pytest.mark.parametrize("ignore_index", [2**63, -(2**70), 1e30])
+@pytest.mark.parametrize("form", [list, np.array, pa.array, pa.chunked_array])
+def test_no_bool_is_padding_that_is_a_large_number(
+    ndcg: evaluate.Metric, form: Callable[[Any], Any], ignore_index: float
+) -> None:
+    references = form([pa.array([[True, False]])]) if form is pa.chunked_array else form([[True, False]])
+    assert ndcg.compute(predictions=[[2.0, 1.0]], references=references, ignore_index=ignore_index) == {"nDCG": 1.0}
+    assert ndcg.compute(predictions=[[2.0, 1.0]], references=references, ignore_index=1) == {"nDCG": 0.0}
 
 
 def test_document_ids_are_ordered_as_text_by_docid(ndcg: evaluate.Metric) -> None:

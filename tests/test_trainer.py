@@ -524,6 +524,22 @@ def test_half_precision_scores_are_compared_as_they_are(ndcg: evaluate.Metric, k
     assert metrics(EvalPrediction(scores, ROWS["label_ids"], inputs=INPUTS), compute_result=True) == ROWS_RESULT
 
 
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, torch.float8_e4m3fn, torch.float32, np.float32])
+@pytest.mark.parametrize("ignore_index", [-99.9, 300.3, -100])
+def test_padding_is_compared_in_the_type_of_the_labels(ndcg: evaluate.Metric, kind: Any, ignore_index: float) -> None:
+    given = [[1.0, 0.0, ignore_index], [0.0, 1.0, ignore_index]]
+    labels = np.array(given, kind) if kind is np.float32 else torch.tensor(given, dtype=kind)
+    scores, expected = np.array([[2.0, 1.0, 3.0], [2.0, 1.0, 3.0]]), {"nDCG@1": 0.5}
+    metrics = ndcg.trainer_metrics(k=1, ignore_index=ignore_index)
+    for compute_result in (None, True):
+        assert metrics(EvalPrediction(scores, labels), compute_result=compute_result) == expected
+    metrics = ndcg.trainer_metrics(k=1, query_ids=lambda inputs: inputs, ignore_index=ignore_index)
+    batches = [(scores[0], labels[0], np.zeros(3, int)), (scores[1], np.array(given[1]), np.ones(3, int))]
+    for first, last in (batches, batches[::-1]):
+        assert metrics(EvalPrediction(*first[:2], inputs=first[2]), compute_result=False) == {}
+        assert metrics(EvalPrediction(*last[:2], inputs=last[2]), compute_result=True) == expected
+
+
 def test_batches_whose_faults_would_cancel_out_are_refused(ndcg: evaluate.Metric) -> None:
     """Three scores with two labels, then two with three: of one length together, every pair after the first wrong."""
     metrics = ndcg.trainer_metrics(k=1, query_ids=query_of)
@@ -532,6 +548,34 @@ def test_batches_whose_faults_would_cancel_out_are_refused(ndcg: evaluate.Metric
         metrics(EvalPrediction(scores[:3], labels[:2], inputs=INPUTS[:3]), compute_result=False)
         metrics(EvalPrediction(scores[:2], labels[:3], inputs=INPUTS[:2]), compute_result=True)
     assert held(metrics) == 0
+
+
+@pytest.mark.parametrize("rows_are_documents", [False, True])
+def test_a_batch_may_be_empty(ndcg: evaluate.Metric, rows_are_documents: bool) -> None:
+    if rows_are_documents:
+        metrics = ndcg.trainer_metrics(k=1, query_ids=query_of)
+        sides, expected = (ROWS["predictions"], ROWS["label_ids"], INPUTS), ROWS_RESULT
+    else:
+        metrics = ndcg.trainer_metrics(k=1)
+        sides, expected = (np.array([[0.5, 1.0], [1.0, 0.5]]), np.array([[1, 0], [1, 0]])), {"nDCG@1": 0.5}
+    empty = tuple(side[:0] for side in sides)
+    for batches in ([sides, empty], [empty, sides], [empty, sides, empty]):
+        for batch in batches[:-1]:
+            assert metrics(EvalPrediction(*batch), compute_result=False) == {}
+        assert metrics(EvalPrediction(*batches[-1]), compute_result=True) == expected
+    nothing = EvalPrediction(*empty)
+    for compute_result in (None, True):
+        with pytest.raises(ValueError, match="hold no queries"):
+            metrics(nothing, compute_result=compute_result)
+    assert metrics(nothing, compute_result=False) == {}
+    assert metrics(EvalPrediction(*sides), compute_result=True) == expected
+
+
+@pytest.mark.parametrize("argument", ["predictions", "labels"])
+def test_an_empty_tuple_of_outputs_is_refused(ndcg: evaluate.Metric, argument: str) -> None:
+    sides = {"predictions": np.ones((1, 2)), "labels": np.ones((1, 2)), argument: ()}
+    with pytest.raises(ValueError, match=f"^{argument} are an empty tuple"):
+        ndcg.trainer_metrics()(EvalPrediction(*sides.values()))
 
 
 # --- State -----------------------------------------------------------------------------------------------------------
