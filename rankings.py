@@ -103,6 +103,13 @@ def shown(value: Any) -> str:
     return " ".join(text.splitlines())
 
 
+def _raise_if_ours(error: BaseException) -> None:
+    """Raise an error again unless a library raises it of its values; a panic of one in Rust is no Exception."""
+    of_library = isinstance(error, Exception) or type(error).__name__ == "PanicException"
+    if isinstance(error, MemoryError) or not of_library:
+        raise error
+
+
 def _in_short(error: BaseException) -> str:
     """What a library says of an error, in one line."""
     return " ".join(str(error).split())[:200].rstrip(".")
@@ -456,10 +463,8 @@ def plain(argument: str, values: Any) -> Any:
         return values
     try:
         found = _converted(values)
-    except BaseException as error:  # whatever its library raises says why; one in Rust panics, which is no Exception
-        panics = type(error).__name__ == "PanicException"
-        if isinstance(error, MemoryError) or not (panics or isinstance(error, Exception)):
-            raise
+    except BaseException as error:  # whatever its library raises says why
+        _raise_if_ours(error)
         problem = _in_short(error)
         raise ValueError(
             f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
@@ -504,6 +509,8 @@ def _converted(values: Any) -> Any:
             return np.asarray(values)  # a column that Arrow cannot hold, such as a sparse one or one of mixed objects
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
+    if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
+        return pa.array(values, from_pandas=True)  # as newer pandas tells Arrow: NaN is a missing value
     if hasattr(values, "__array__"):
         return np.asarray(values)
     if hasattr(values, "__dlpack__"):
@@ -719,7 +726,8 @@ def _from_values(
     """Numbers and None of several queries as one array, and where they are not None."""
     try:
         array = np.array(values)
-    except Exception:  # noqa: BLE001 - whatever NumPy or another library raises, one of them is no plain number
+    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, one of them is no plain number
+        _raise_if_ours(error)
         array = np.empty(0, object)
     usual = array.ndim == 1 and array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
     if usual and (array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53):
@@ -778,7 +786,8 @@ def number(value: Any) -> Any:
         array = _converted(value)
         if isinstance(array, np.ndarray) and array.ndim == 0:
             return None if np.ma.is_masked(array) else _numeric("number", array).item()
-    except Exception:  # noqa: BLE001 - whatever its library raises, it is no number then
+    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is no number then
+        _raise_if_ours(error)
         return value
     return value
 
