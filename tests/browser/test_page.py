@@ -186,6 +186,13 @@ def wait_for(page: Any, text: str, where: str = "#ranking-score") -> None:
     page.wait_for_function(script, arg=[where, text])
 
 
+def upload(page: Any, where: str, *paths: Path) -> None:
+    """Give a field files and wait until the server has them all: each can be downloaded then."""
+    page.set_input_files(f"{where} input[type=file]", paths)
+    for path in paths:
+        page.wait_for_selector(f"{where} a[href*='{path.name}']", state="attached")
+
+
 def edit(page: Any, row: int, column: int, text: str) -> None:
     page.dblclick(f"#table [data-testid=cell-{row}-{column}]")
     cell = f"#table [data-testid=cell-{row}-{column}]"
@@ -396,10 +403,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
     page = visit()
     page.get_by_role("tab", name="Search runs").click()
-    page.set_input_files("#qrels input[type=file]", files / "qrels.txt")
-    page.set_input_files("#runs input[type=file]", [files / "bm25.run", files / "dense.run"])
-    wait_for(page, "dense", "#runs")
-    wait_for(page, "qrels", "#qrels")
+    upload(page, "#qrels", files / "qrels.txt")
+    upload(page, "#runs", files / "bm25.run", files / "dense.run")
     page.click("#score-runs")
     page.wait_for_selector("#runs-score .value")
     means = {}
@@ -450,9 +455,8 @@ def test_a_wrong_upload_is_one_sentence(visit: Opener, files: Path, tmp_path: Pa
     page.click("#score-runs")
     wait_for(page, "Upload the qrels and at least one run.", "#runs-score")
     (tmp_path / "bad.run").write_text("q1 Q0 d1 1 high tag\n")
-    page.set_input_files("#qrels input[type=file]", files / "qrels.txt")
-    page.set_input_files("#runs input[type=file]", [tmp_path / "bad.run"])
-    wait_for(page, "bad", "#runs")
+    upload(page, "#qrels", files / "qrels.txt")
+    upload(page, "#runs", tmp_path / "bad.run")
     page.click("#score-runs")
     wait_for(page, "bad.run", "#runs-score")
     expect(page.locator("#runs-score")).to_have_text(re.compile(r"bad\.run.*line 1.*high", re.DOTALL))
