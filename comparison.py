@@ -115,7 +115,7 @@ class Comparison(Readable):
         measure = self.measures[0] if measure is None else measure
         for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
             if name not in known:
-                raise ValueError(f"{name!r:.100} is not in this comparison, which has {', '.join(map(repr, known))}")
+                raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
         sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
         values = [side[measure] for side in sides]
         table = pa.table({"query": sides[0]["query"], "system": values[0], "other": values[1]})
@@ -249,7 +249,7 @@ class Comparison(Readable):
         """
         of_measure = [name for name in self.measures if measure in (None, name, measure_of(name))]
         if not of_measure:
-            raise ValueError(f"{measure!r:.100} is not in this comparison, which has {', '.join(self.measures)}")
+            raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
         measure = of_measure[0]
         pairs = [pair for pair in self.pairs if pair.measure == measure]
         figure, (axes,) = figure_of(1, height=1.2 + 0.4 * len(pairs))

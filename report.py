@@ -232,7 +232,7 @@ class Report(Readable):
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
         measure = measures[0] if measure is None else measure_of(measure)
         if measure not in measures:
-            raise ValueError(f"{measure!r:.100} is not in this report, which has {', '.join(map(repr, measures))}")
+            raise ValueError(f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}")
         scores = {name: score for name, score in self.scores.items() if measure_of(name) == measure}
         figure, (means, queries) = figure_of(2)
         for at, (name, score) in enumerate(scores.items()):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .options import Options
 from .queries import mean
-from .rankings import read
+from .rankings import read, shown
 from .scoring import InvalidRankingError, score_queries
 
 # Documents that are scored at once.
@@ -173,7 +173,7 @@ def arranged(
             got = repr(column[:100]) if isinstance(column, str) else type(column).__name__
             raise ValueError(f"{name} must name a column of the DataFrame; got {got}, and there are {there}")
         if frame.columns.count(column) > 1:
-            raise ValueError(f"{name}: the DataFrame has several columns {column!r:.100}; give them names of their own")
+            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
     types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
     nested = types["prediction"].startswith("array<")
     for name in ("prediction", "reference"):
@@ -181,15 +181,15 @@ def arranged(
         if inner not in NUMBERS or types[name].startswith("array<") != nested:
             problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
             raise ValueError(
-                f"{name}: column {given[name]!r} is of type {types[name]}, "
+                f"{name}: column {shown(given[name])} is of type {types[name]}, "
                 f"prediction of {types['prediction']}; {problem}"
             )
     if types.get("sample_weight", "double") not in NUMBERS:
         raise ValueError(
-            f"sample_weight: column {sample_weight!r:.100} must hold numbers; got {types['sample_weight']}"
+            f"sample_weight: column {shown(sample_weight)} must hold numbers; got {types['sample_weight']}"
         )
     if types.get("query", "string") not in IDS:
-        raise ValueError(f"query: column {query!r:.100} must hold integers or strings; got {types['query']}")
+        raise ValueError(f"query: column {shown(query)} must hold integers or strings; got {types['query']}")
     chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
     if nested:
         if document is not None:
@@ -318,7 +318,7 @@ def _scored(job: Job, table: pa.Table) -> tuple[pa.Array | None, list[NDArray[np
         return (
             "a row (name a query column to learn which)"
             if queries is None
-            else f"query {queries[query].as_py()!r:.100}"
+            else f"query {shown(queries[query].as_py())}"
         )
 
     _refuse_unlike(sides, place)
@@ -375,4 +375,4 @@ def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.i
         if wrong.any():
             row = int(np.argmax(wrong))
             query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
-            raise ValueError(f"document: query {query!r:.100}: document {documents[row].as_py()!r:.100} {problem}")
+            raise ValueError(f"document: query {shown(query)}: document {shown(documents[row].as_py())} {problem}")

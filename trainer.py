@@ -119,7 +119,7 @@ class TrainerMetrics:
             raise ValueError('query_ids need the inputs: set TrainingArguments(include_for_metrics=["inputs"])')
         if isinstance(inputs, Mapping):  # batch by batch the Trainer passes them all
             if self.main_input not in inputs:
-                raise ValueError(f"main_input={self.main_input!r} is not among the inputs: {', '.join(inputs)}")
+                raise ValueError(f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}")
             inputs = inputs[self.main_input]
         return _array(inputs)
 

@@ -5,9 +5,11 @@ any thread does. Tests meet these processes at points that the scripts name inst
 """
 
 import io
+import json
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from multiprocessing import forkserver, get_context
 from multiprocessing.connection import Connection
@@ -69,6 +71,24 @@ class Fork:
         event, text = self._connection.recv()
         assert event == expected, text
         return str(text)
+
+
+def in_a_fork(act: Callable[[], Any]) -> Any:
+    """Return what a function answers in a child of this very process, or its error in words."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            answer = act()
+        except BaseException as error:  # noqa: BLE001 - the test sees it
+            answer = f"{type(error).__name__}: {error}"
+        os.write(writer, json.dumps(answer).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        answer = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(answer)
 
 
 def start_server(path: list[Path]) -> None:

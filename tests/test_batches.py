@@ -1,7 +1,6 @@
 """What a metric holds: batches and the ids of their queries, whole or not at all, in one process or several."""
 
 import gc
-import json
 import os
 import resource
 import threading
@@ -19,28 +18,11 @@ import pyarrow as pa
 import pytest
 from conftest import MetricFactory
 from filelock import FileLock, Timeout
+from forks import in_a_fork
 
 from store import Contents, Store
 
 GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 1]]}
-
-
-def in_a_fork(act: Callable[[], Any]) -> Any:
-    """What a function answers in a child of this process."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            answer = act()
-        except BaseException as error:  # noqa: BLE001 - the test sees it
-            answer = f"{type(error).__name__}: {error}"
-        os.write(writer, json.dumps(answer).encode())
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as pipe:
-        answer = pipe.read()
-    os.waitpid(child, 0)
-    return json.loads(answer)
 
 
 @contextmanager

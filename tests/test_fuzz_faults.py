@@ -5,7 +5,6 @@
 
 import dis
 import errno
-import json
 import os
 import random
 import signal
@@ -23,6 +22,7 @@ import filelock
 import numpy as np
 import pytest
 from conftest import MetricFactory
+from forks import in_a_fork
 
 LONG = "FUZZ_MINUTES" in os.environ
 PAGE = 4096
@@ -227,20 +227,12 @@ def test_an_interrupt_at_a_random_moment_leaves_all_or_nothing(
     fresh_metric: MetricFactory, tmp_path: Path, ids: bool, keep_in_memory: bool, act: str
 ) -> None:
     count = 300 if LONG else 8
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            subject = Subject(fresh_metric(keep_in_memory=keep_in_memory), ids, *((2000, 50) if LONG else (300, 20)))
-            answer: Any = random_moments(subject, act, count, seed=count)
-        except BaseException as error:  # noqa: BLE001 - the test sees it
-            answer = f"{type(error).__name__}: {error}"
-        os.write(writer, json.dumps(answer).encode())
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as pipe:
-        outcomes = json.loads(pipe.read())
-    os.waitpid(child, 0)
+
+    def act_and_interrupt() -> dict[str, int]:
+        subject = Subject(fresh_metric(keep_in_memory=keep_in_memory), ids, *((2000, 50) if LONG else (300, 20)))
+        return random_moments(subject, act, count, seed=count)
+
+    outcomes = in_a_fork(act_and_interrupt)
     assert isinstance(outcomes, dict), outcomes
     assert sum(outcomes.values()) == count
     assert outcomes["interrupted"] >= count // 8
