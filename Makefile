@@ -19,7 +19,7 @@ help: ## list the targets
 demo: .venv/demo.done ## score real rankings: two image searches over scikit-learn's digits
 	@$(BIN)/python examples/image_search.py
 
-test: .venv/test.done ## run the tests, without other libraries, Spark and the browser: 4 minutes on two cores
+test: .venv/test.done ## run the tests, without other libraries, Spark and the browser: 2 minutes on two cores
 	@$(PYTEST) -m "not (peers or spark or browser)"
 
 test-oldest: .venv-oldest/test.done ## run all tests on Python 3.11 with the oldest libraries that pyproject.toml allows
@@ -31,7 +31,7 @@ test-newest: .venv-newest/test.done ## run them on Python 3.13 with the newest l
 fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
 	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/test_fuzz*.py
 
-check: .venv/check.done ## the gate: lint, format, types, all tests: 8 minutes
+check: .venv/check.done ## the gate: lint, format, types, all tests: 4 minutes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@# a package of the modules, since mypy resolves their relative imports in packages only
