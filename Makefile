@@ -34,9 +34,9 @@ fuzz: .venv/test.done ## score random rankings in every form, and files, for MIN
 check: .venv/check.done ## the gate: lint, format, types, all tests: 4 minutes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@# a package of the modules, since mypy resolves their relative imports in packages only
-	ln -sfn "$(CURDIR)" .venv/ndcg_space
-	cd .venv && bin/mypy --config-file ../pyproject.toml $(patsubst %,ndcg_space/%,ndcg.py $(MODULES))
+	rm -rf build/package
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/package .
+	cd build/package && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p ndcg
 	$(BIN)/mypy publish.py $(PAGE)
 	$(PYTEST)
 

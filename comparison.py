@@ -7,14 +7,14 @@ dict that JSON can hold and that makes the same comparison again.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .options import Options, choice, measure_of
+from .options import Options, QueryOptions, choice, measure_of
 from .queries import from_file, progress, weights
 from .rankings import Columns, settled, shown
 from .report import (
@@ -279,7 +279,7 @@ def compare(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
-    **options: Any,
+    **options: Unpack[QueryOptions],
 ) -> Comparison:
     """Tell which of several systems ranks better on the same queries, and how sure that is.
 

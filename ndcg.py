@@ -7,7 +7,7 @@ them, since evaluate copies only the files that are named here.
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import datasets
 import evaluate
@@ -15,7 +15,7 @@ import evaluate
 from .batches import Batch, Batches
 from .comparison import Comparison, compare
 from .conventions import CONVENTIONS as CONVENTIONS
-from .options import Options, signature
+from .options import Options, QueryOptions, signature
 from .queries import checked_rankings, query_values, scores
 from .rankings import to_arrow
 from .report import Report, Resampling, report, report_on
@@ -265,7 +265,7 @@ class NDCG(Batches, evaluate.Metric):
         confidence: float = 0.95,
         resamples: int = 10_000,
         seed: int = 0,
-        **options: Any,
+        **options: Unpack[QueryOptions],
     ) -> Report | None:
         """Report on the queries given and those added before, then done with; None in processes other than 0."""
         resampling = Resampling.parse(confidence, resamples, seed)

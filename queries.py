@@ -10,12 +10,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .options import Options, is_real
+from .options import ComputeOptions, Options, is_real
 from .rankings import Columns, Rankings, is_query, number, parts, plain, read, shown
 from .scoring import InvalidRankingError, check_queries, score_queries
 from .trec import read_columns
@@ -23,6 +23,47 @@ from .trec import read_columns
 Values = dict[str, NDArray[np.float64]]
 
 NO_QUERIES = "predictions and references hold no queries; there is nothing to score"
+
+
+def compute(
+    *,
+    predictions: Any,
+    references: Any,
+    k: Any = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    **options: Unpack[ComputeOptions],
+) -> dict[str, float | list[float]]:
+    """Return nDCG (Järvelin and Kekäläinen, 2002), or DCG, IDCG and CG: the mean over queries or each query's value.
+
+    Args:
+        predictions: the score of each document of each query, higher ranks first: nested lists,
+            arrays, tensors, columns of lists, `{query: {document: score}}` or the path of a TREC
+            run; with `query_ids` flat scores. `None` marks a document that was not retrieved.
+        references: the relevance of the same documents in the same order, or by their ids; or
+            the path of TREC qrels. `None` marks a document that was not judged.
+        k: the cutoff, how many ranks count, or several; None for the whole list.
+        sample_weight: one weight per query for the mean.
+        query_ids: for flat predictions and references, the id of each document's query.
+        document_ids: with `query_ids`, the id of each document.
+        **options: `measures`, `convention`, `gain`, `log_base`, `ties`, `ignore_ties`,
+            `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`,
+            `use_aggregator` and `engine`, as the metric card describes them.
+
+    Returns:
+        A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
+        for nDCG, or with `use_aggregator=False` a list with the value of each query.
+
+    Raises:
+        ValueError: names the option, or the argument, query and position at fault.
+        TypeError: an unknown option; names the nearest or all there are.
+
+    >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
+    {'nDCG@3': 0.4123818817534531}
+    """
+    parsed = Options.of_method(compute, k, options, lacks=())
+    return scores(predictions, references, query_ids, document_ids, options=parsed, sample_weight=sample_weight)
 
 
 def scores(
@@ -201,7 +242,7 @@ def _scores_by_sklearn(
     try:
         from sklearn.metrics import ndcg_score
     except ImportError:
-        raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn') from None
+        raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
     rankings = checked_rankings(predictions, references, query_ids=query_ids, document_ids=document_ids)
     if not rankings.queries:
         raise ValueError(NO_QUERIES)

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .options import Options, is_real, measure_of, result_name
+from .options import Options, QueryOptions, is_real, measure_of, result_name
 from .queries import describe_queries, mean, progress, weights
 from .rankings import Rankings, shown
 from .scoring import score_queries
@@ -262,7 +262,7 @@ def report(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
-    **options: Any,
+    **options: Unpack[QueryOptions],
 ) -> Report:
     """Score as `compute` does, and say how sure the scores are and what they rest on.
 
@@ -450,6 +450,6 @@ def figure_of(axes: int, height: float = 4.0) -> tuple[Any, Any]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("plot needs Matplotlib: pip install matplotlib") from None
+        raise ImportError('plot needs Matplotlib: pip install matplotlib, or "ndcg[report]"') from None
     figure = Figure(figsize=(5 * axes + 2 * (axes == 1), height), layout="constrained")
     return figure, figure.subplots(1, axes, squeeze=False)[0]

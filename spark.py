@@ -9,14 +9,14 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .options import Options
+from .options import Options, QueryOptions
 from .queries import mean
 from .rankings import read, shown
 from .scoring import InvalidRankingError, score_queries
@@ -49,7 +49,7 @@ def compute_spark(
     sample_weight: str | None = None,
     k: Any = None,
     use_aggregator: bool = True,
-    **options: Any,
+    **options: Unpack[QueryOptions],
 ) -> Any:
     """Score a Spark DataFrame where its rows are, as `compute` scores what is in memory.
 
@@ -156,7 +156,7 @@ def arranged(
     try:
         from pyspark.sql import functions
     except ImportError:
-        raise ImportError("compute_spark needs PySpark: pip install pyspark") from None
+        raise ImportError('compute_spark needs PySpark: pip install pyspark, or "ndcg[spark]"') from None
     given: dict[str, Any] = {
         "query": query,
         "prediction": prediction,
