@@ -173,8 +173,8 @@ class Report(Readable):
             "mean",
             level,
             "standard error",
-            "by order of ties",
-            "queries so tied",
+            "range over tie orders",
+            "queries affected by ties",
             "unjudged",
         ]
         rows = [
