@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from .rankings import shown
 from .scoring import MEASURES, TIES, Gain
 
 __version__ = "1.1.0"
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 # What methods lack that have their own way with the values of queries.
 PER_QUERY = ("use_aggregator", "engine")
@@ -195,6 +197,15 @@ def signature(k: Any = None, *, sample_weight: Any = None, **options: Unpack[Com
     'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.1.0'
     """
     return Options.of_method(signature, k, options, lacks=()).signature(weighted=sample_weight is not None)
+
+
+def shows_options(function: Function) -> Function:
+    """Show the options of `compute` in the signature of a function that takes them as `**options`."""
+    own = inspect.signature(function)
+    named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
+    options = {name: each for name, each in inspect.signature(Options.parse).parameters.items() if name not in named}
+    vars(function)["__signature__"] = own.replace(parameters=[*named.values(), *options.values()])
+    return function
 
 
 def result_name(measure: str, k: int | None) -> str:

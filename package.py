@@ -11,9 +11,9 @@ with it `evaluate` and `datasets`, is imported when it is asked for.
 from typing import TYPE_CHECKING, Any
 
 from .comparison import Comparison, compare
+from .compute import compute
 from .conventions import CONVENTIONS
 from .options import __version__, signature
-from .queries import compute
 from .report import Report, report
 from .spark import compute_spark
 from .trainer import trainer_metrics

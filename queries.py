@@ -10,60 +10,20 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from types import SimpleNamespace
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .options import ComputeOptions, Options, is_real
-from .rankings import Columns, Rankings, is_query, number, parts, plain, read, shown
+from .frames import named_columns
+from .options import Options, is_real
+from .rankings import Columns, Rankings, encode_ids, flat, is_query, number, parts, plain, read, settled, shown
 from .scoring import InvalidRankingError, check_queries, score_queries
 from .trec import read_columns
 
 Values = dict[str, NDArray[np.float64]]
 
 NO_QUERIES = "predictions and references hold no queries; there is nothing to score"
-
-
-def compute(
-    *,
-    predictions: Any,
-    references: Any,
-    k: Any = None,
-    sample_weight: Any = None,
-    query_ids: Any = None,
-    document_ids: Any = None,
-    **options: Unpack[ComputeOptions],
-) -> dict[str, float | list[float]]:
-    """Return nDCG (Järvelin and Kekäläinen, 2002), or DCG, IDCG and CG: the mean over queries or each query's value.
-
-    Args:
-        predictions: the score of each document of each query, higher ranks first: nested lists,
-            arrays, tensors, columns of lists, `{query: {document: score}}` or the path of a TREC
-            run; with `query_ids` flat scores. `None` marks a document that was not retrieved.
-        references: the relevance of the same documents in the same order, or by their ids; or
-            the path of TREC qrels. `None` marks a document that was not judged.
-        k: the cutoff, how many ranks count, or several; None for the whole list.
-        sample_weight: one weight per query for the mean.
-        query_ids: for flat predictions and references, the id of each document's query.
-        document_ids: with `query_ids`, the id of each document.
-        **options: `measures`, `convention`, `gain`, `log_base`, `ties`, `ignore_ties`,
-            `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`,
-            `use_aggregator` and `engine`, as the metric card describes them.
-
-    Returns:
-        A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
-        for nDCG, or with `use_aggregator=False` a list with the value of each query.
-
-    Raises:
-        ValueError: names the option, or the argument, query and position at fault.
-        TypeError: an unknown option; names the nearest or all there are.
-
-    >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
-    {'nDCG@3': 0.4123818817534531}
-    """
-    parsed = Options.of_method(compute, k, options, lacks=())
-    return scores(predictions, references, query_ids, document_ids, options=parsed, sample_weight=sample_weight)
 
 
 def scores(
@@ -126,6 +86,51 @@ def describe_queries(
     if not queries:
         raise ValueError(NO_QUERIES)
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
+
+
+def inputs(data: Any, *, sample_weight: Any = None, **rankings: Any) -> tuple[dict[str, Any], Any]:
+    """Return rankings and the weights of queries, in place of names the columns of a frame.
+
+    A column of weights has one for each row: that of its query, or with `query_ids` of its document's query.
+
+    Raises:
+        ValueError: what `named_columns` refuses; rows of a query that differ in its weight.
+    """
+    *columns, weight = named_columns(data, **rankings, sample_weight=sample_weight)
+    found = dict(zip(rankings, columns, strict=True))
+    if weight is not sample_weight and found.get("query_ids") is not None:
+        weight = _weights_by_query(found["query_ids"], weight)
+    return found, weight
+
+
+def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
+    """Return the weight of each query, from a column with that of each row."""
+    query_ids, rows = settled(query_ids=query_ids, sample_weight=rows)
+    code, ids = encode_ids("query_ids", query_ids)
+
+    def place(_: int, row: int | None) -> str:
+        return f"row {row}"
+
+    column = flat("sample_weight", rows, place)
+    if len(column.values) != len(code):
+        raise ValueError(
+            f"sample_weight has {len(column.values)} rows and query_ids {len(code)}; give both for every row"
+        )
+    if column.present is not None:
+        row = int(np.flatnonzero(~column.present)[0])
+        raise ValueError(f"sample_weight: row {row}: is missing; give every row the weight of its query")
+    values = np.asarray(column.values, np.float64)
+    first = np.zeros(len(ids), np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]
+    of_query = values[first]
+    if (other := np.flatnonzero(values != of_query[code])).size:
+        row = int(other[0])
+        query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
+        raise ValueError(
+            f"sample_weight: query {query}: is {values[row]} in row {row} and {of_query[code[row]]} in row {before}; "
+            "give all rows of a query one weight"
+        )
+    return of_query
 
 
 def checked_rankings(predictions: Any, references: Any, **how: Any) -> Rankings:

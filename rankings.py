@@ -826,8 +826,8 @@ def _flat(
     ignore_index: float | None,
 ) -> Rankings:
     """Rows grouped by query; of a query they keep their order, but for ties by document ids."""
-    codes, ids = _codes("query_ids", query_ids)
-    document, documents = (None, ids) if document_ids is None else _codes("document_ids", document_ids)
+    codes, ids = encode_ids("query_ids", query_ids)
+    document, documents = (None, ids) if document_ids is None else encode_ids("document_ids", document_ids)
 
     def row_of(_: int, row: int | None) -> str:
         query = f"query {shown(ids[int(codes[row])].as_py())}, " if row is not None and row < len(codes) else ""
@@ -917,7 +917,7 @@ def flat(
     raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}")
 
 
-def _codes(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
+def encode_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
     """For each row an index into the distinct ids, which are in the order of their first rows."""
     ids = values
     if isinstance(ids, np.ndarray) and ids.ndim != 1:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .options import Options, QueryOptions, is_real, measure_of, result_name
-from .queries import describe_queries, mean, progress, weights
+from .queries import describe_queries, inputs, mean, progress, weights
 from .rankings import Rankings, shown
 from .scoring import score_queries
 from .significance import Intervals, bootstrap, differences
@@ -259,6 +259,7 @@ def report(
     sample_weight: Any = None,
     query_ids: Any = None,
     document_ids: Any = None,
+    data: Any = None,
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -273,6 +274,7 @@ def report(
         sample_weight: one weight per query for the mean.
         query_ids: for flat predictions and references.
         document_ids: with `query_ids`.
+        data: a frame; then the arguments above may be names of its columns.
         confidence: of the intervals, between 0 and 1.
         resamples: how often the bootstrap draws the queries anew.
         seed: of the random numbers; the same seed gives the same report.
@@ -289,8 +291,9 @@ def report(
     """
     resampling = Resampling.parse(confidence, resamples, seed)
     parsed = Options.of_method(report, k, options)
-    how: dict[str, Any] = {"options": parsed, "resampling": resampling, "sample_weight": sample_weight}
-    return report_on(predictions, references, query_ids, document_ids, **how)
+    given = {"predictions": predictions, "references": references, "query_ids": query_ids, "document_ids": document_ids}
+    rankings, weight = inputs(data, **given, sample_weight=sample_weight)
+    return report_on(**rankings, options=parsed, resampling=resampling, sample_weight=weight)
 
 
 def report_on(

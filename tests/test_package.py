@@ -187,12 +187,12 @@ def test_a_submodule_of_the_same_name_leaves_the_function(alone: Run) -> None:
 def test_the_examples_of_the_package_pass(alone: Run) -> None:
     outcome = alone(
         "import doctest, ndcg\n"
-        "print(json.dumps([*doctest.testmod(ndcg), *doctest.testmod(sys.modules['ndcg.queries'])]))"
+        "print(json.dumps([*doctest.testmod(ndcg), *doctest.testmod(sys.modules['ndcg.compute'])]))"
     )
-    failed, attempted, failed_in_queries, attempted_in_queries = outcome
-    assert failed == failed_in_queries == 0
+    failed, attempted, failed_in_compute, attempted_in_compute = outcome
+    assert failed == failed_in_compute == 0
     assert attempted >= 2
-    assert attempted_in_queries >= 1
+    assert attempted_in_compute >= 1
 
 
 def test_the_page_about_the_package_shows_what_it_does(beside: Run) -> None:
@@ -208,5 +208,4 @@ def test_type_checkers_know_the_options_that_there_are(ndcg: evaluate.Metric) ->
     parsed = inspect.signature(options.Options.parse).parameters
     assert set(get_type_hints(options.ComputeOptions)) | {"k"} == set(parsed)
     own = inspect.signature(type(ndcg).compute).parameters
-    assert set(parsed) <= set(own)
     assert {name: own[name].default for name in parsed} == {name: each.default for name, each in parsed.items()}

@@ -24,7 +24,9 @@ from test_readme import dead_links
 ROOMS = (
     "batches",
     "comparison",
+    "compute",
     "conventions",
+    "frames",
     "options",
     "queries",
     "rankings",
