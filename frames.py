@@ -55,6 +55,8 @@ def is_spark(data: Any) -> bool:
 def _table(data: Any, names: Iterable[str]) -> Any:
     """Return a frame whose columns can be taken by name again and again."""
     library = type(data).__module__.partition(".")[0]
+    if is_spark(data):
+        raise ValueError("data: only compute takes a DataFrame of Spark; here give its rows, data=frame.toArrow()")
     if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
         return data
     if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
