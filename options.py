@@ -94,11 +94,15 @@ class Options:
         parsed = cls(
             cutoffs=_several("k", k, _cutoff),
             measures=_several("measures", measures, _measure),
-            gain=_gain(_or_default(gain, chosen.gain)),
-            log_base=_log_base(_or_default(log_base, 2.0)),
+            gain=_gain(chosen.gain if gain is None else gain),
+            log_base=_log_base(2.0 if log_base is None else log_base),
             ties=_ties(ties, _flag("ignore_ties", ignore_ties), chosen.ties),
-            zero_division=_zero_division(_or_default(zero_division, chosen.zero_division)),
-            negative_relevance=_negative_relevance(_or_default(negative_relevance, chosen.negative_relevance)),
+            zero_division=_zero_division(chosen.zero_division if zero_division is None else zero_division),
+            negative_relevance=choice(
+                "negative_relevance",
+                chosen.negative_relevance if negative_relevance is None else negative_relevance,
+                ("raise", "clip", "keep"),
+            ),
             judged_only=_flag("judged_only", judged_only),
             ignore_index=_ignore_index(ignore_index),
             use_aggregator=_flag("use_aggregator", use_aggregator),
@@ -129,14 +133,9 @@ class Options:
             ValueError: what `parse` refuses.
             TypeError: an option that the method does not have; names the nearest or all it has.
         """
-        own = [name for name, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
-        of_compute = [name for name in inspect.signature(cls.parse).parameters if name not in lacks]
-        known = list(dict.fromkeys([*own, *of_compute]))
         for name in options:
-            if name not in known:
-                near = "" if name in lacks else _nearest(name, known)
-                hint = f"did you mean {near}?" if near else f"it has {', '.join(known)}"
-                raise TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
+            if name not in ComputeOptions.__annotations__ or name in lacks:
+                raise _unknown_option(name, method, lacks)
         return cls.parse(k=k, **options)
 
     @property
@@ -251,6 +250,16 @@ def is_real(value: Any) -> bool:
     return True
 
 
+def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:
+    """Return the error for an option that a method does not have."""
+    own = [own for own, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
+    of_compute = [each for each in inspect.signature(Options.parse).parameters if each not in lacks]
+    known = list(dict.fromkeys([*own, *of_compute]))
+    near = "" if name in lacks else _nearest(name, known)
+    hint = f"did you mean {near}?" if near else f"it has {', '.join(known)}"
+    return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
+
+
 def _nearest(name: str, known: Sequence[str]) -> str:
     """Return the known name that is close to a wrong one, or an empty string."""
     by_name = {each.lower(): each for each in known}
@@ -265,17 +274,13 @@ def _refuse_what_sklearn_lacks(**given: Any) -> None:
             raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}')
 
 
-def _or_default(value: Any, default: Any) -> Any:
-    return default if value is None else value
-
-
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
     """Return one value or a sequence of them, each checked, without repeats."""
-    several = isinstance(value, (list, tuple, range)) or (isinstance(value, np.ndarray) and value.ndim == 1)
-    values = value if several else [value]
-    if not len(values):
+    if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
+        return (check(value),)
+    if not len(value):
         raise ValueError(f"{name} is empty; give at least one value")
-    return tuple(dict.fromkeys(check(each) for each in values))
+    return tuple(dict.fromkeys(map(check, value)))
 
 
 def _cutoff(k: Any) -> int | None:
@@ -293,11 +298,9 @@ def _ties(ties: Any, ignore_ties: bool, default: str) -> str:
         raise ValueError(
             f'ignore_ties=True means ties="last", but ties={shown(ties)} was given too; give one of the two'
         )
-    return choice("ties", _or_default(ties, "last" if ignore_ties else default), (*TIES, "docid"))
-
-
-def _negative_relevance(value: Any) -> str:
-    return choice("negative_relevance", value, ("raise", "clip", "keep"))
+    if ties is None:
+        ties = "last" if ignore_ties else default
+    return choice("ties", ties, (*TIES, "docid"))
 
 
 def _flag(name: str, value: Any) -> bool:

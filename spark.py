@@ -88,7 +88,7 @@ def compute_spark(
     >>> compute_spark(df, query="query", prediction="score", reference="relevance", k=2)  # doctest: +SKIP
     {'nDCG@2': 0.7601875334318685}
     """
-    parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options})
+    parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
     frame = arranged(
         df,
         query=query,

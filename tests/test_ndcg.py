@@ -670,9 +670,9 @@ def test_a_value_of_any_size_is_refused_in_few_words(ndcg: evaluate.Metric, name
 
 
 OF_METHODS: dict[str, set[str]] = {
-    "report": {"predictions", "references", "k", "sample_weight", "query_ids", "document_ids"}
+    "report": {"predictions", "references", "k", "sample_weight", "query_ids", "document_ids", "data"}
     | {"confidence", "resamples", "seed"},
-    "compare": {"systems", "references", "k", "baseline", "sample_weight", "query_ids", "document_ids"}
+    "compare": {"systems", "references", "k", "baseline", "sample_weight", "query_ids", "document_ids", "data"}
     | {"confidence", "resamples", "seed"},
     "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "k", "use_aggregator"},
     "trainer_metrics": {"k", "query_ids", "main_input", "ignore_index"},
