@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .messages import shown
 from .options import Options, choice, measure_of
 from .queries import from_file, progress, weights
-from .rankings import Columns, settled, shown
+from .rankings import Columns, settled
 from .report import (
     PerQuery,
     Readable,

@@ -15,6 +15,7 @@ import evaluate
 from .batches import Batch, Batches
 from .comparison import Comparison, compare
 from .conventions import CONVENTIONS as CONVENTIONS
+from .messages import shown as shown
 from .options import Options, signature
 from .queries import checked_rankings, query_values, scores
 from .rankings import to_arrow

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .messages import shown
 from .options import Options, is_real
-from .rankings import Columns, Rankings, is_query, number, parts, plain, read, shown
+from .rankings import Columns, Rankings, is_query, number, parts, plain, read
 from .scoring import InvalidRankingError, check_queries, score_queries
 from .trec import read_columns
 

@@ -8,7 +8,6 @@ Arrays, tensors and Arrow columns are used where they lie; only lists and mappin
 """
 
 import math
-import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -21,6 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from .messages import in_short, raise_unless_of_values, shown
 
 Result = TypeVar("Result")
 
@@ -84,35 +85,6 @@ class Rankings(NamedTuple):
             return np.asarray(mask.sum(axis=1, dtype=np.int64))
         until = np.concatenate([[0], np.cumsum(mask)])
         return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
-
-
-_BRIEF = reprlib.Repr()
-_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 100
-
-
-def shown(value: Any) -> str:
-    """Return a value as error messages show it: in one line, and shortened if it is long.
-
-    >>> shown("d1"), shown([*range(9)])
-    ("'d1'", '[0, 1, 2, 3, 4, 5, ...]')
-    """
-    try:
-        text = _BRIEF.repr(value)
-    except ValueError:  # Python prints integers up to a number of digits only
-        text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
-    return " ".join(text.splitlines())
-
-
-def _raise_if_ours(error: BaseException) -> None:
-    """Raise an error again unless a library raises it of its values; a panic of one in Rust is no Exception."""
-    of_library = isinstance(error, Exception) or type(error).__name__ == "PanicException"
-    if isinstance(error, MemoryError) or not of_library:
-        raise error
-
-
-def _in_short(error: BaseException) -> str:
-    """What a library says of an error, in one line."""
-    return " ".join(str(error).split())[:200].rstrip(".")
 
 
 class Columns(NamedTuple):
@@ -464,8 +436,8 @@ def plain(argument: str, values: Any) -> Any:
     try:
         found = _converted(values)
     except BaseException as error:  # whatever its library raises says why
-        _raise_if_ours(error)
-        problem = _in_short(error)
+        raise_unless_of_values(error)
+        problem = in_short(error)
         raise ValueError(
             f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
             "Arrow column"
@@ -727,7 +699,7 @@ def _from_values(
     try:
         array = np.array(values)
     except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, one of them is no plain number
-        _raise_if_ours(error)
+        raise_unless_of_values(error)
         array = np.empty(0, object)
     usual = array.ndim == 1 and array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
     if usual and (array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53):
@@ -787,7 +759,7 @@ def number(value: Any) -> Any:
         if isinstance(array, np.ndarray) and array.ndim == 0:
             return None if np.ma.is_masked(array) else _numeric("number", array).item()
     except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is no number then
-        _raise_if_ours(error)
+        raise_unless_of_values(error)
         return value
     return value
 
@@ -937,7 +909,7 @@ def _codes(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
                 ids = pa.array(ids, pa.uint64())
         except (pa.ArrowException, OverflowError, UnicodeError) as error:
             raise ValueError(
-                f"{argument} must be all integers or all strings, integers of at most 64 bits: {_in_short(error)}"
+                f"{argument} must be all integers or all strings, integers of at most 64 bits: {in_short(error)}"
             ) from None
     if pa.types.is_dictionary(ids.type) and _is_id(ids.type.value_type):
         chunks = ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]
@@ -969,7 +941,7 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
             extreme.as_py()
             extreme.cast(pa.string())
     except Exception as error:  # noqa: BLE001 - the library of time zones is one of several
-        problem = f"hold times that cannot be shown ({ids.type}): {_in_short(error)}"
+        problem = f"hold times that cannot be shown ({ids.type}): {in_short(error)}"
         raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
 
 

@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .messages import shown
 from .options import Options
 from .queries import mean
-from .rankings import read, shown
+from .rankings import read
 from .scoring import InvalidRankingError, score_queries
 
 # Documents that are scored at once.

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .messages import shown
 from .options import Options
 from .queries import NO_QUERIES, mean, query_values
-from .rankings import marked, plain, shown
+from .rankings import marked, plain
 
 
 class TrainerMetrics:

@@ -496,21 +496,3 @@ def test_queries_that_have_ids_keep_them() -> None:
     assert flat.query_ids.to_pylist() == ["b", "a"]
     by_id = read({"q2": {"a": 1}}, {"q1": {"a": 1}, "q2": {"a": 0}})
     assert list(by_id.query_ids) == ["q1", "q2"]
-
-
-# What error messages show
-
-
-@pytest.mark.parametrize("value", [[*range(10**6)], "x" * 10**6, {"d" * 10**6: 1}, b"x" * 10**6, "\n" * 50])
-def test_a_value_is_shown_in_one_short_line(value: Any) -> None:
-    assert len(rankings.shown(value)) < 150
-    assert "\n" not in rankings.shown(value)
-
-
-def test_an_integer_that_python_does_not_print_is_shown_by_its_size() -> None:
-    assert rankings.shown(1 << 20_000) == "an integer of 20001 bits"
-
-
-@pytest.mark.parametrize("value", ["d1", 17, 0.5, None, ["a", 1], {"a": 1}, 2**64, "two\nlines"])
-def test_a_short_value_is_shown_as_it_is(value: Any) -> None:
-    assert rankings.shown(value) == repr(value)

@@ -25,6 +25,7 @@ ROOMS = (
     "batches",
     "comparison",
     "conventions",
+    "messages",
     "options",
     "queries",
     "rankings",
