@@ -13,6 +13,8 @@ import datasets
 import evaluate
 
 from .batches import Batch, Batches
+from .by_id import join_by_id as join_by_id
+from .columns import Column as Column
 from .comparison import Comparison, compare
 from .conventions import CONVENTIONS as CONVENTIONS
 from .messages import shown as shown

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import is_query, number, plain
 from .messages import shown
 from .options import Options, is_real
-from .rankings import Columns, Rankings, is_query, number, parts, plain, read
+from .rankings import Rankings, parts, read
 from .scoring import InvalidRankingError, check_queries, score_queries
 from .trec import read_columns
 
@@ -102,7 +103,7 @@ def from_file(argument: str, side: Any) -> Any:
         return side
     kind = "qrels" if argument == "references" else "run"
     try:
-        return Columns(*read_columns(side, kind))
+        return read_columns(side, kind)
     except OSError as error:
         problem = f"cannot be read as a TREC {kind} file: {error.strerror or error}"
         path = os.fsdecode(side)

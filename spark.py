@@ -19,11 +19,8 @@ from numpy.typing import NDArray
 from .messages import shown
 from .options import Options
 from .queries import mean
-from .rankings import read
+from .rankings import PART, read
 from .scoring import InvalidRankingError, score_queries
-
-# Documents that are scored at once.
-PART = 1 << 20
 
 
 class Job(NamedTuple):

@@ -3,8 +3,9 @@
 import doctest
 from typing import Any
 
-import messages
 import pytest
+
+import messages
 from messages import in_short, shown
 
 

@@ -14,6 +14,8 @@ from conftest import ROOT
 
 ROOMS = (
     "batches.py",
+    "by_id.py",
+    "columns.py",
     "comparison.py",
     "conventions.py",
     "messages.py",
@@ -148,17 +150,19 @@ def test_everything_public_has_a_docstring(module: str) -> None:
 
 FLOORS = {
     **{path.stem: 0 for path in ROOT.glob("*.py")},
+    "columns": 1,
     "scoring": 1,
-    "rankings": 1,
     "trec": 1,
+    "by_id": 2,
     "options": 2,
-    "queries": 3,
-    "batches": 4,
-    "report": 4,
-    "spark": 4,
-    "trainer": 4,
-    "comparison": 5,
-    "ndcg": 6,
+    "rankings": 3,
+    "queries": 4,
+    "batches": 5,
+    "report": 5,
+    "spark": 5,
+    "trainer": 5,
+    "comparison": 6,
+    "ndcg": 7,
 }
 
 

@@ -23,6 +23,8 @@ from test_readme import dead_links
 
 ROOMS = (
     "batches",
+    "by_id",
+    "columns",
     "comparison",
     "conventions",
     "messages",
