@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from .rankings import shown, without_padding
+from .messages import shown
+from .rankings import without_padding
 from .store import Contents, Store, is_finished, read_finished
 
 Result = TypeVar("Result")

@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .columns import settled
+from .messages import shown
 from .options import Options, QueryOptions, choice, measure_of
 from .queries import from_file, inputs, progress, weights
-from .rankings import Columns, settled, shown
 from .report import (
     PerQuery,
     Readable,
@@ -32,6 +33,7 @@ from .report import (
     table_from_lists,
 )
 from .significance import Intervals, Tests, bootstrap, differences, holm, paired_tests
+from .trec import Columns
 
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
 

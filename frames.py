@@ -10,7 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from .rankings import is_query, shown
+from .columns import is_query
+from .messages import shown
 
 HINT = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
 

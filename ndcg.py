@@ -13,10 +13,13 @@ import datasets
 import evaluate
 
 from .batches import Batch, Batches
+from .by_id import join_by_id as join_by_id
+from .columns import Column as Column
 from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
 from .frames import is_spark
+from .messages import shown as shown
 from .options import ComputeOptions, Options, QueryOptions, shows_options, signature
 from .queries import checked_rankings, inputs, query_values, scores
 from .rankings import to_arrow

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .conventions import CONVENTIONS
-from .rankings import shown
+from .messages import shown
 from .scoring import MEASURES, TIES, Gain
 
 __version__ = "1.1.0"

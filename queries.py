@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .by_id import codes_of_ids
+from .columns import is_query, number, plain, read_flat_column, settled
 from .frames import named_columns
+from .messages import shown
 from .options import Options, is_real
-from .rankings import Columns, Rankings, encode_ids, flat, is_query, number, parts, plain, read, settled, shown
+from .rankings import Rankings, parts, read
 from .scoring import InvalidRankingError, check_queries, score_queries
 from .trec import read_columns
 
@@ -106,12 +109,12 @@ def inputs(data: Any, *, sample_weight: Any = None, **rankings: Any) -> tuple[di
 def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
     """Return the weight of each query, from a column with that of each row."""
     query_ids, rows = settled(query_ids=query_ids, sample_weight=rows)
-    code, ids = encode_ids("query_ids", query_ids)
+    code, ids = codes_of_ids("query_ids", query_ids)
 
     def place(_: int, row: int | None) -> str:
         return f"row {row}"
 
-    column = flat("sample_weight", rows, place)
+    column = read_flat_column("sample_weight", rows, place)
     if len(column.values) != len(code):
         raise ValueError(
             f"sample_weight has {len(column.values)} rows and query_ids {len(code)}; give both for every row"
@@ -147,7 +150,7 @@ def from_file(argument: str, side: Any) -> Any:
         return side
     kind = "qrels" if argument == "references" else "run"
     try:
-        return Columns(*read_columns(side, kind))
+        return read_columns(side, kind)
     except OSError as error:
         problem = f"cannot be read as a TREC {kind} file: {error.strerror or error}"
         path = os.fsdecode(side)

@@ -16,9 +16,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from .messages import shown
 from .options import Options, QueryOptions, is_real, measure_of, result_name
 from .queries import describe_queries, inputs, mean, progress, weights
-from .rankings import Rankings, shown
+from .rankings import Rankings
 from .scoring import score_queries
 from .significance import Intervals, bootstrap, differences
 

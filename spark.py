@@ -16,13 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .messages import shown
 from .options import Options, QueryOptions
 from .queries import mean
-from .rankings import read, shown
+from .rankings import PART, read
 from .scoring import InvalidRankingError, score_queries
-
-# Documents that are scored at once.
-PART = 1 << 20
 
 
 class Job(NamedTuple):

@@ -7,9 +7,10 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import is_padding, plain
+from .messages import shown
 from .options import Options, ScoringOptions
 from .queries import NO_QUERIES, mean, query_values
-from .rankings import marked, plain, shown
 
 
 class TrainerMetrics:
@@ -106,7 +107,7 @@ class TrainerMetrics:
 
     def _labels(self, labels: NDArray[Any]) -> NDArray[Any]:
         """Return labels in float64 if they are floats, with padding found in their own type, as batches may differ."""
-        padding = marked(labels, self.options.ignore_index)
+        padding = is_padding(labels, self.options.ignore_index)
         if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64 or np.ma.is_masked(labels):
             return labels
         wide = np.asarray(labels, np.float64)

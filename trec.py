@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
+from .messages import shown
+
 CHUNK = 1 << 22  # bytes of a file that are parsed at a time: little enough that their memory is used again
 LINE = 1 << 20  # bytes of the longest line
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -92,8 +94,8 @@ def read_columns(path: str | os.PathLike[str], kind: str) -> Columns:
         columns = _columns(tables, kind)
         if repeated := _repeated(columns):
             first, again = repeated
-            document = _shown(columns.document[again].as_py())
-            query = _shown(columns.query_ids[columns.query[again]].as_py())
+            document = shown(columns.document[again].as_py())
+            query = shown(columns.query_ids[columns.query[again]].as_py())
             raise ValueError(
                 f"{path}: {place(again)}: document {document} of query {query} is in {place(first)} already"
             )
@@ -262,8 +264,8 @@ def _parse(text: bytes, kind: str) -> tuple[pa.Table, str]:
     finite = np.isfinite(table[name])
     if not finite.all():
         row = int(finite.argmin())
-        cell = text.split(b"\n")[row].split(b" ")[VALUE[kind]]
-        table, problem = table[:row], f"the {name} {_shown(cell)} is not finite"
+        cell = text.split(b"\n")[row].split(b" ")[VALUE[kind]].decode("utf-8", "replace")
+        table, problem = table[:row], f"the {name} {shown(cell)} is not finite"
     return table, problem
 
 
@@ -289,20 +291,13 @@ def _parse_rows(text: bytes, kind: str) -> pa.Table:
 
 
 def _problem(row: bytes, kind: str) -> str:
-    """What is wrong with a row that cannot be parsed."""
+    """Return what is wrong with a row that cannot be parsed."""
     cells, names = row.split(b" "), COLUMNS[kind]
     if len(cells) != len(names):
         return f"{len(cells)} column{'s' * (len(cells) > 1)}; {LAYOUT[kind]}"
+    texts = [cell.decode("utf-8", "replace") for cell in cells]
     for name in ("query", "document"):
-        cell = cells[names.index(name)]
-        try:
-            cell.decode("utf-8")
-        except UnicodeDecodeError:
-            return f"{name} {_shown(cell)} is not text in UTF-8; save the file in UTF-8"
-    return f"the {names[VALUE[kind]]} {_shown(cells[VALUE[kind]])} is not a number"
-
-
-def _shown(cell: bytes | str) -> str:
-    """A cell in quotes, as much of it as a message has room for."""
-    text = cell if isinstance(cell, str) else cell.decode("utf-8", "replace")
-    return repr(text if len(text) <= 100 else text[:99] + "…")
+        at = names.index(name)
+        if texts[at].encode() != cells[at]:
+            return f"{name} {shown(texts[at])} is not text in UTF-8; save the file in UTF-8"
+    return f"the {names[VALUE[kind]]} {shown(texts[VALUE[kind]])} is not a number"

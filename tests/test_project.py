@@ -14,10 +14,13 @@ from conftest import ROOT
 
 ROOMS = (
     "batches.py",
+    "by_id.py",
+    "columns.py",
     "comparison.py",
     "compute.py",
     "conventions.py",
     "frames.py",
+    "messages.py",
     "options.py",
     "queries.py",
     "rankings.py",
@@ -149,20 +152,23 @@ def test_everything_public_has_a_docstring(module: str) -> None:
 
 FLOORS = {
     **{path.stem: 0 for path in ROOT.glob("*.py")},
+    "columns": 1,
     "scoring": 1,
-    "rankings": 1,
+    "trec": 1,
+    "by_id": 2,
     "options": 2,
     "frames": 2,
-    "queries": 3,
-    "batches": 4,
-    "report": 4,
-    "spark": 4,
-    "trainer": 4,
-    "comparison": 5,
-    "compute": 5,
-    "ndcg": 6,
-    "metric": 6,  # what ndcg.py is called in the package
-    "package": 7,
+    "rankings": 3,
+    "queries": 4,
+    "batches": 5,
+    "report": 5,
+    "spark": 5,
+    "trainer": 5,
+    "comparison": 6,
+    "compute": 6,
+    "ndcg": 7,
+    "metric": 7,  # what ndcg.py is called in the package
+    "package": 8,
 }
 
 

@@ -23,10 +23,13 @@ from test_readme import dead_links
 
 ROOMS = (
     "batches",
+    "by_id",
+    "columns",
     "comparison",
     "compute",
     "conventions",
     "frames",
+    "messages",
     "options",
     "queries",
     "rankings",

@@ -1,0 +1,432 @@
+"""Rankings by ids: flat rows with the id of their query, mappings, and files; joined query by query.
+
+Each join returns both sides with the same documents in the same order: every query of the
+references, or in flat rows every query there is.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import chain, repeat
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from .columns import ARROW, Column, Place, beyond_2_53, is_padding, offsets_of, read_flat_column, read_numbers
+from .messages import in_short, shown
+from .trec import Columns
+
+Result = TypeVar("Result")
+Side = Mapping[Any, Mapping[Any, Any]]
+Order = slice | NDArray[np.int64]
+
+THREADED = 1 << 20  # rows; of more, several threads each take a part
+
+
+class Joined(NamedTuple):
+    """Both sides of the same documents, with what people know queries and documents by.
+
+    Attributes:
+        score: the predictions.
+        relevance: the references.
+        place: words for a place; None where it is known by its numbers.
+        query_ids: the id of each query, where they have ids.
+    """
+
+    score: Column
+    relevance: Column
+    place: Place | None = None
+    query_ids: Sequence[Any] | pa.Array | None = None
+
+
+def are_by_id(predictions: Any, references: Any) -> bool:
+    """Return whether both sides are mappings or files.
+
+    Raises:
+        ValueError: one side is, or it is a mapping of anything but mappings.
+    """
+    for argument, side in (("predictions", predictions), ("references", references)):
+        for query, documents in side.items() if isinstance(side, Mapping) else ():
+            if type(documents) is not dict and not isinstance(documents, Mapping):
+                raise ValueError(
+                    f"{argument}: query {shown(query)}: must map documents to numbers; got {type(documents).__name__}; "
+                    "for the columns of a table, a row per document, give predictions, references, query_ids and "
+                    "document_ids"
+                )
+    by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
+    if by_id[0] != by_id[1]:
+        kinds = [
+            "by ids" if each else f"by position ({type(side).__name__})"
+            for each, side in zip(by_id, (predictions, references), strict=True)
+        ]
+        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in one way")
+    return by_id[0]
+
+
+# Flat rows
+
+
+def join_rows(
+    predictions: Any,
+    references: Any,
+    query_ids: Any,
+    document_ids: Any,
+    by_docid: bool,
+    ignore_index: float | None,
+) -> Joined:
+    """Group rows by query; of a query they keep their order, but for ties by document ids.
+
+    Raises:
+        ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
+    """
+    codes, ids = codes_of_ids("query_ids", query_ids)
+    document, documents = (None, ids) if document_ids is None else codes_of_ids("document_ids", document_ids)
+
+    def row_of(_: int, row: int | None) -> str:
+        query = f"query {shown(ids[int(codes[row])].as_py())}, " if row is not None and row < len(codes) else ""
+        return f"{query}row {row}"
+
+    score = read_flat_column("predictions", predictions, row_of)
+    relevance = read_flat_column("references", references, row_of, ignore_index)
+    rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": len(codes)}
+    if document is not None:
+        rows["document_ids"] = len(document)
+    if len(set(rows.values())) > 1:
+        lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
+        raise ValueError(f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows")
+    order, offsets = _grouped(codes, len(ids))
+    if document is not None:
+        _refuse_repeated(
+            codes, document, lambda row: f"{row_of(0, row)}: document {shown(documents[document[row]].as_py())}"
+        )
+        if by_docid:
+            as_bytes = any(test(documents.type) for test in BYTES)
+            text = _ordinals(documents.cast(pa.large_binary() if as_bytes else pa.large_string()))
+            order = _sort_ties(order, codes, score.values, lambda tied: text[document[tied]])
+
+    def place(query: int, position: int | None) -> str:
+        row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
+        return f"query {shown(ids[query].as_py())}{row}"
+
+    score, relevance = _map_in_threads(lambda side: side.reordered(order, offsets), (score, relevance), len(codes))
+    return Joined(score, relevance, place, ids)
+
+
+def _refuse_repeated(query: NDArray[np.int64], document: NDArray[np.int64], place: Callable[[int], str]) -> None:
+    """Raise an error for a document that a query has in two rows."""
+    pairs = query * (int(document.max(initial=0)) + 1) + document
+    ascending = np.sort(pairs)
+    if (repeated := ascending[1:][ascending[1:] == ascending[:-1]]).size:
+        first, second = np.flatnonzero(pairs == repeated[0])[:2]
+        raise ValueError(f"document_ids: {place(int(second))} is in row {first} already; give it once for a query")
+
+
+def codes_of_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
+    """Return for each row an index into the distinct ids, which are in the order of their first rows."""
+    ids = _id_column(argument, values)
+    if pa.types.is_dictionary(ids.type) and _is_id(ids.type.value_type):
+        chunks = ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]
+        kind = pa.string() if any(test(ids.type.value_type) for test in TEXT) else ids.type.value_type
+        ids = pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
+    if ids.null_count:
+        row = int(np.flatnonzero(ids.is_null())[0])
+        raise ValueError(f"{argument}: row {row}: is None; give each row an id")
+    if not _is_id(ids.type):
+        kind = shown(str(ids.type))[1:-1]
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {kind}; give others as text")
+    if any(test(ids.type) for test in TIMES):
+        _refuse_hidden(argument, ids)
+    encoded = pa.chunked_array(_map_in_threads(_encoded, _split_rows(ids), len(ids)))
+    encoded = encoded.unify_dictionaries().combine_chunks()
+    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
+
+
+def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
+    """Return ids as an Arrow column."""
+    if isinstance(ids, ARROW):
+        return ids
+    if isinstance(ids, np.ndarray):
+        if ids.ndim != 1:
+            raise ValueError(f"{argument} must be flat, an id for each row; got {ids.ndim}-D")
+        if ids.dtype.kind == "T":
+            ids = ids.astype(object)  # not every pyarrow reads NumPy's own strings
+        elif ids.dtype.kind in "iu":
+            ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
+    elif not isinstance(ids, (list, tuple)):
+        found = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {found}")
+    try:
+        try:
+            return pa.array(ids)
+        except OverflowError:
+            return pa.array(ids, pa.uint64())
+    except (pa.ArrowException, OverflowError, UnicodeError) as error:
+        raise ValueError(
+            f"{argument} must be all integers or all strings, integers of at most 64 bits: {in_short(error)}"
+        ) from None
+
+
+TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+BYTES = (pa.types.is_binary, pa.types.is_large_binary)
+TIMES = (pa.types.is_date, pa.types.is_timestamp)
+IDS = (*TEXT, *BYTES, *TIMES, pa.types.is_integer, pa.types.is_null)
+
+
+def _is_id(kind: pa.DataType) -> bool:
+    """Return whether ids of this type are integers, text or dates, as they are on every side."""
+    return any(test(kind) for test in IDS)
+
+
+def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
+    """Raise an error for times that Python or Arrow cannot show: of years out of range or an unknown zone."""
+    try:
+        for extreme in pc.min_max(ids).values():
+            extreme.as_py()
+            extreme.cast(pa.string())
+    except Exception as error:  # noqa: BLE001 - the library of time zones is one of several
+        problem = f"hold times that cannot be shown ({ids.type}): {in_short(error)}"
+        raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
+
+
+def _encoded(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
+    """Return ids as indices into the distinct ones."""
+    return pc.dictionary_encode(ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids)
+
+
+# Mappings and files
+
+
+def join_by_id(predictions: Any, references: Any, by_docid: bool, ignore_index: float | None) -> Joined:
+    """Join mappings or files: of each query of the references the retrieved documents, then those only judged.
+
+    Raises:
+        ValueError: values that are no numbers, ids that have nothing in common. Names the query and document.
+    """
+    if isinstance(predictions, Mapping) and isinstance(references, Mapping):
+        return _join_mappings(predictions, references, by_docid, ignore_index)
+    run, qrels = _columns("predictions", predictions), _columns("references", references, ignore_index)
+    return _join_columns(run, qrels, by_docid, ignore_index)
+
+
+def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Joined:
+    if predictions and references and predictions.keys().isdisjoint(references):
+        raise _nothing_shared(next(iter(predictions)), next(iter(references)))
+    scores: list[Any] = []
+    relevances: list[Any] = []
+    is_retrieved, is_judged = bytearray(), bytearray()
+    lengths = []
+    for query, judged in references.items():
+        run = predictions.get(query, {})
+        if by_docid:
+            run = {document: run[document] for document in _ascending(run)}
+        scores.extend(run.values())
+        relevances.extend(map(judged.get, run, repeat(0)))
+        is_judged.extend(map(judged.__contains__, run))
+        missing = [document for document in judged if document not in run]
+        scores.extend(repeat(0, len(missing)))
+        relevances.extend(map(judged.__getitem__, missing))
+        is_judged += b"\1" * len(missing)
+        is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
+        lengths.append(len(run) + len(missing))
+
+    def place(query: int, position: int | None) -> str:
+        name = list(references)[query]
+        run = predictions.get(name, {})
+        documents = _ascending(run) if by_docid else list(run)
+        documents += [document for document in references[name] if document not in run]
+        return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
+
+    offsets = offsets_of(lengths)
+    score = read_numbers("predictions", scores, offsets, place)
+    relevance = read_numbers("references", relevances, offsets, place, ignore_index)
+    retrieved, known = np.frombuffer(is_retrieved, bool), np.frombuffer(is_judged, bool)
+    if not (retrieved & known).any() and (types := _id_types(predictions, references)):
+        found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
+        raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
+    return Joined(score.only(retrieved), relevance.only(known), place, list(references))
+
+
+def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
+    """Return the error for sides without a query in common."""
+    ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
+    return ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
+
+
+def _id_types(*sides: Side) -> list[str] | None:
+    """Return the types of the ids of documents, if the sides have none in common."""
+    types = [{type(document) for documents in side.values() for document in documents} for side in sides]
+    if not all(types) or types[0] & types[1]:
+        return None
+    return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
+
+
+def _ascending(documents: Mapping[Any, Any]) -> list[Any]:
+    """Return document ids in ascending order, as text as trec_eval has them."""
+    return sorted(documents, key=str)
+
+
+def _columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
+    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its type was."""
+    if isinstance(side, Columns):
+        return side
+    queries = _strings(argument, "query ids", list(side))
+    lengths = [len(documents) for documents in side.values()]
+    try:
+        documents = _strings(argument, "document ids", list(chain.from_iterable(side.values())))
+    except ValueError:  # say of which query
+        for query, of_query in side.items():
+            _strings(f"{argument}: query {shown(query)}", "document ids", list(of_query))
+        raise
+
+    def place(query: int, position: int | None) -> str:
+        name = list(side)[query]
+        return f"query {shown(name)}, document {shown(list(side[name])[position or 0])}"
+
+    given = list(chain.from_iterable(each.values() for each in side.values()))
+    offsets = offsets_of(lengths)
+    column = read_numbers(argument, given, offsets, place, ignore_index)
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    if column.values.dtype.kind in "iu" and (large := np.flatnonzero(beyond_2_53(column.values))).size:
+        at = int(large[0])
+        problem = f"{shown(given[at])} may be rounded beside a file's numbers; give both sides as mappings"
+        raise ValueError(f"{argument}: {place(int(query[at]), at - int(offsets[query[at]]))}: {problem}")
+    values = column.values.astype(np.float64)
+    if column.padding is not None:
+        values[column.padding] = ignore_index
+    if (present := column.present) is not None:
+        query, documents, values = query[present], documents.filter(pa.array(present)), values[present]
+    return Columns(query, queries, documents, values)
+
+
+def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
+    """Return ids as an Arrow array, if they are strings that a file can hold."""
+    if not all(isinstance(each, str) for each in ids):
+        first = next(each for each in ids if not isinstance(each, str))
+        raise ValueError(f"{argument}: {what} must be strings, as in a file; got {shown(first)}")
+    try:
+        return pa.array(ids, pa.string())
+    except UnicodeEncodeError as error:
+        found = f"got {shown(error.object)}, which UTF-8 cannot encode"
+        hint = "decode ids in their own encoding, without errors='surrogateescape'"
+        raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
+
+
+def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: float | None) -> Joined:
+    known_query = _matched(run.query_ids, qrels.query_ids)
+    if len(known_query) and len(qrels.query_ids) and (known_query < 0).all():
+        raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
+    query, score, document = known_query[run.query], run.value, run.document
+    if (query < 0).any():  # queries without judgments are left out
+        kept = query >= 0
+        query, score, document = query[kept], score[kept], document.filter(pa.array(kept))
+    documents = qrels.document.unique()
+    known = len(documents)
+    known_document = _matched(document, documents)
+    pairs = np.where(known_document < 0, -1, query * known + known_document)
+    found = _matched(pa.array(pairs), pa.array(qrels.query * known + _matched(qrels.document, documents)))
+    judged = found >= 0
+    relevance = np.zeros(len(found))
+    relevance[judged] = qrels.value[found[judged]]
+    retrieved = np.zeros(len(qrels.query), bool)
+    retrieved[found[judged]] = True
+    missing = np.flatnonzero(~retrieved)
+    # the rows of the run, then those of the qrels that it lacks
+    query = np.concatenate([query, qrels.query[missing]])
+    score = np.concatenate([score, np.full(len(missing), -np.inf)])
+    relevance = np.concatenate([relevance, qrels.value[missing]])
+    judged = np.concatenate([judged, np.ones(len(missing), bool)])
+    order, offsets = _grouped(query, len(qrels.query_ids))
+    if by_docid:
+        order = _sort_ties(order, query, score, lambda tied: _ordinals(document.take(pa.array(tied))))
+
+    def place(index: int, position: int | None) -> str:
+        name = f"query {shown(qrels.query_ids[index].as_py())}"
+        if position is None:
+            return name
+        row = int(np.arange(len(query))[order][offsets[index] + position])
+        of_run = row < len(document)
+        found = document[row] if of_run else qrels.document[int(missing[row - len(document)])]
+        return f"{name}, document {shown(found.as_py())}"
+
+    sides = Column(score), Column(relevance).only(judged)
+    score, relevance = _map_in_threads(lambda side: side.reordered(order, offsets), sides, len(query))
+    padding = is_padding(relevance.values, ignore_index)
+    return Joined(score, relevance._replace(padding=padding), place, qrels.query_ids)
+
+
+def _matched(values: pa.Array, among: pa.Array) -> NDArray[np.int64]:
+    """Return of each value where it is among others; -1 where it is not."""
+    found = _map_in_threads(partial(pc.index_in, value_set=among), _split_rows(values), len(values))
+    return np.concatenate([pc.fill_null(each, -1).to_numpy().astype(np.int64) for each in found])
+
+
+# The order of rows
+
+
+def _grouped(codes: NDArray[np.int64], queries: int) -> tuple[Order, NDArray[np.int64]]:
+    """Return what orders rows by query, rows of a query as they come, and where each query begins."""
+    offsets = offsets_of(np.bincount(codes, minlength=queries))
+    if (codes[1:] >= codes[:-1]).all():
+        return slice(None), offsets
+    bits = len(codes).bit_length()
+    if queries.bit_length() + bits < 64:  # numbers sort faster than indices
+        packed = codes << bits
+        packed |= np.arange(len(codes))
+        packed.sort()
+        packed &= (1 << bits) - 1
+        return packed, offsets
+    return np.argsort(codes, kind="stable"), offsets
+
+
+def _sort_ties(
+    order: Order,
+    query: NDArray[np.int64],
+    score: NDArray[Any],
+    ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+) -> NDArray[np.int64]:
+    """Return an order by query in which tied rows are in ascending order of their document's ordinal."""
+    order = np.arange(len(query))[order]
+    at = tied_rows(query[order], score[order])
+    tied = order[at]
+    order[at] = tied[np.lexsort((ordinals(tied), query[tied]))]
+    return order
+
+
+def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the rows of retrieved documents whose query has another of that score.
+
+    >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .1, .5, .5])).tolist()
+    [0, 2]
+    """
+    order = np.lexsort((score, query))
+    same = (query[order][1:] == query[order][:-1]) & (score[order][1:] == score[order][:-1])
+    member = np.zeros(len(order), bool)
+    member[1:] = same
+    member[:-1] |= same
+    rows = np.sort(order[member])
+    return np.asarray(rows[score[rows] > -np.inf])
+
+
+def _ordinals(ids: pa.Array) -> NDArray[np.int64]:
+    """Return where each id stands in ascending order."""
+    return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))
+
+
+# Threads
+
+
+def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
+    """Return the rows in one part, or in one for each thread if there are many."""
+    step = -(-len(rows) // pa.cpu_count()) if len(rows) > THREADED else max(len(rows), 1)
+    return [rows[start : start + step] for start in range(0, len(rows), step)] or [rows]
+
+
+def _map_in_threads(work: Callable[[Any], Result], over: Sequence[Any], rows: int) -> list[Result]:
+    """Return what a function makes of each, in threads if there are many rows."""
+    if rows <= THREADED:
+        return [work(each) for each in over]
+    with ThreadPoolExecutor(pa.cpu_count()) as pool:
+        return list(pool.map(work, over))

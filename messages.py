@@ -1,0 +1,32 @@
+"""How error messages show values, and what other libraries say in them."""
+
+import reprlib
+from typing import Any
+
+_BRIEF = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 102  # 100 characters in quotes
+
+
+def shown(value: Any) -> str:
+    """Return a value as error messages show it: in one line, and shortened if it is long.
+
+    >>> shown("d1"), shown([*range(9)])
+    ("'d1'", '[0, 1, 2, 3, 4, 5, ...]')
+    """
+    try:
+        text = _BRIEF.repr(value)
+    except ValueError:  # Python prints integers up to a number of digits only
+        text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+    return " ".join(text.splitlines())
+
+
+def in_short(error: BaseException) -> str:
+    """Return what a library says of an error, in one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200].rstrip(".")
+
+
+def raise_unless_of_values(error: BaseException) -> None:
+    """Raise an error again unless a library raises it of its values; a panic of one in Rust is no Exception."""
+    of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
+    if isinstance(error, MemoryError) or not of_values:
+        raise error
