@@ -16,8 +16,9 @@ PAGE := app.py choices.py figures.py uploads.py views.py
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: .venv/demo.done ## score real rankings: two image searches over scikit-learn's digits
+demo: .venv/demo.done ## score real rankings: of scikit-learn's digits, and of MovieLens's films
 	@$(BIN)/python examples/image_search.py
+	@PYTHONPATH=.venv/movielens $(BIN)/python examples/movies.py
 
 test: .venv/test.done ## run the tests, without other libraries, Spark and the browser: 2 minutes on two cores
 	@$(PYTEST) -m "not (peers or spark or browser)"
@@ -71,6 +72,11 @@ clean: ## remove what the targets made
 .venv/%.done: pyproject.toml requirements.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet ".[$*]"
 	@touch $@
+
+# MovieLens is in RecBole's wheel, whose libraries nobody needs here: a folder of its own keeps pip from asking for them
+demo test test-oldest test-newest check: .venv/movielens
+.venv/movielens: | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --no-deps --target $@ recbole==1.2.1
 
 # each lower bound of the project's libraries as a pin
 .venv-oldest/test.done: pyproject.toml

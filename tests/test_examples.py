@@ -1,14 +1,28 @@
-"""The example prints what scikit-learn finds on the same rankings."""
+"""The examples print what scikit-learn finds on the same rankings."""
 
+import csv
 import re
 from pathlib import Path
 
 import numpy as np
-from conftest import Processes
+import pytest
+from conftest import ROOT, Processes
 from sklearn.datasets import load_digits
 from sklearn.metrics import ndcg_score
 
 CUTOFFS = (1, 5, 10)
+
+
+def table_rows(text: str) -> dict[str, list[str]]:
+    """The rows of a table of Rich or Markdown by their first cells."""
+    lines = ([cell.strip() for cell in re.split("[│┃|]", line)[1:-1]] for line in text.splitlines())
+    return {cells[0]: cells[1:] for cells in lines if cells}
+
+
+def card_figures() -> dict[str, str]:
+    """What the card's first table says of each ranking."""
+    rows = re.findall(r"^\| .*\| ([^|]+) \| (0\.\d{4}[^|]*) \|$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    return dict(rows)
 
 
 def expected_rows() -> dict[str, list[str]]:
@@ -31,12 +45,9 @@ def test_image_search_prints_the_scores_that_sklearn_finds(processes: Processes,
     lines = processes.start_example("image_search", tmp_path).output().splitlines()
     header = next(line for line in lines if "search" in line)
     assert re.findall(r"nDCG@\d+", header) == [f"nDCG@{k}" for k in CUTOFFS]
-    printed = {}
-    for line in lines:
-        cells = [cell.strip() for cell in re.split("[│┃|]", line) if cell.strip()]
-        if len(cells) == 1 + len(CUTOFFS) and re.fullmatch(r"[01]\.\d{4}", cells[1]):
-            printed[cells[0]] = cells[1:]
-    assert printed == expected_rows()
+    printed, expected = table_rows("\n".join(lines)), expected_rows()
+    assert {name: printed[name] for name in expected} == expected
+    assert {name: card_figures()[name] for name in expected} == {name: row[-1] for name, row in expected.items()}
 
 
 def test_compare_models_prints_the_scores_that_sklearn_finds_and_who_is_better(
@@ -52,3 +63,50 @@ def test_compare_models_prints_the_scores_that_sklearn_finds_and_who_is_better(
     compared = [line.split("  ")[0] for line in lines[systems + 1 : pairs]]
     assert compared == ["principal components – pixels", "discriminants – pixels"] * 2
     assert any("10,000 exchanges" in line for line in lines)
+
+
+def expected_means() -> dict[str, list[str]]:
+    """The users of MovieLens-100K by group: how many, and the means of both recommenders."""
+    folder = Path(pytest.importorskip("recbole", reason="make demo installs the ratings").__file__).parent
+    with (folder / "dataset_example" / "ml-100k" / "ml-100k.inter").open() as lines:
+        ratings = [tuple(map(int, row)) for row in list(csv.reader(lines, delimiter="\t"))[1:]]
+    cut = np.quantile([time for *_, time in ratings], 0.8)
+    stars, relevance = np.zeros((943, 1682)), np.zeros((943, 1682))
+    for user, film, given, time in ratings:
+        if time <= cut:
+            stars[user - 1, film - 1] = given
+        else:
+            relevance[user - 1, film - 1] = given >= 4
+    liked, rated, asked = stars >= 4, (stars > 0).sum(axis=1), relevance.sum(axis=1) > 0
+    left, values, right = np.linalg.svd(liked, full_matrices=False)
+    popularity = np.tile(liked.sum(axis=0), (943, 1))
+    factorization = (left[:, :10] * values[:10]) @ right[:10]
+    factorization[~liked.any(axis=1)] = popularity[0]
+    groups = {
+        "all, seen films too": (0, asked),
+        "all": (stars, asked),
+        "no ratings yet": (stars, asked & (rated == 0)),
+        "1 to 99 ratings": (stars, asked & (rated > 0) & (rated < 100)),
+        "100 ratings or more": (stars, asked & (rated > 99)),
+    }
+    return {
+        name: [str(users.sum())]
+        + [
+            f"{ndcg_score(relevance[users], np.where(seen, -1e9, scores)[users], k=10):.4f}"
+            for scores in (popularity, factorization)
+        ]
+        for name, (seen, users) in groups.items()
+    }
+
+
+def test_movies_prints_the_scores_that_sklearn_finds_for_each_group(processes: Processes, tmp_path: Path) -> None:
+    expected = expected_means()
+    output = processes.start_example("movies", tmp_path).output()
+    printed, card = table_rows(output), card_figures()
+    assert {name: [cell.split(" ")[0] for cell in printed[name]] for name in expected} == expected
+    assert printed["all"][1:] == [card["popularity"], card["factorization"]]
+    intervals = [list(map(float, cell[:-1].replace("(", "– ").split("–"))) for cell in printed["all"][1:]]
+    assert all(low < mean < high for mean, low, high in intervals)
+    difference, p = re.findall(r"all: (-?[\d.]+) .* p = ([\d.]+);", output)[0]
+    assert float(difference) == pytest.approx(intervals[1][0] - intervals[0][0], abs=1e-4)
+    assert f"[p = {p}]" in (ROOT / "README.md").read_text("utf-8")
