@@ -7,15 +7,7 @@ import gradio as gr
 from page.api import api_tab
 from page.batch import batch_tab
 from page.card import DELIMITERS, card_tab
-from page.choices import (
-    CHOICES,
-    CONVENTIONS,
-    convention_of,
-    formula,
-    options_of,
-    parse_link,
-    settings_of,
-)
+from page.choices import CHOICES, CONVENTIONS, bar_of, convention_of, formula, options_of, settings_of
 from page.differences import differences_tab
 from page.events import QUIET, follow
 from page.ranking import ranking_tab
@@ -29,23 +21,24 @@ THEME = gr.themes.Default(primary_hue="blue", font=FONT, font_mono=MONO)
 
 def options_bar() -> tuple[gr.Dropdown, list[Any]]:
     """Lay out the options that all tabs share; return the convention and the other fields in the order of a bar."""
-    _, chosen, values, _ = parse_link({}, ())
+    values = bar_of("sklearn")
+    shown = dict(zip(CHOICES, values[2:], strict=True))
+    negatives = [("refuse" if each == "raise" else each, each) for each in CHOICES["negative"]]
     with gr.Group(), gr.Row():
-        convention = gr.Dropdown([*CONVENTIONS, "custom"], value=chosen, label="Convention", min_width=150)
+        convention = gr.Dropdown([*CONVENTIONS, "custom"], value="sklearn", label="Convention", min_width=150)
         cutoffs = gr.Textbox(values[0], label="Cutoffs k, such as 1, 5, 10", max_length=200, min_width=150)
-        gain = gr.Dropdown(CHOICES["gain"], value=values[1], label="Gain", min_width=120)
-        log_base = gr.Number(values[2], label="Base of the logarithm", min_width=120)
-        ties = gr.Dropdown(CHOICES["ties"], value=values[3], label="Tied documents", min_width=120)
-        empty = gr.Dropdown(CHOICES["empty"], value=values[4], label="Nothing relevant", min_width=120)
-        refusing = [("refuse" if each == "raise" else each, each) for each in CHOICES["negative"]]
-        negative = gr.Dropdown(refusing, value=values[5], label="Negative relevance", min_width=120)
-        unjudged = gr.Dropdown(CHOICES["unjudged"], value=values[6], label="Not judged", min_width=120)
-    shown = gr.Markdown(formula(options_of(*values)), latex_delimiters=DELIMITERS, elem_id="formula")
-    bar: list[Any] = [cutoffs, gain, log_base, ties, empty, negative, unjudged]
+        gain = gr.Dropdown(CHOICES["gain"], value=shown["gain"], label="Gain", min_width=120)
+        log_base = gr.Number(values[1], label="Base of the logarithm", min_width=120)
+        ties = gr.Dropdown(CHOICES["ties"], value=shown["ties"], label="Tied documents", min_width=120)
+        empty = gr.Dropdown(CHOICES["empty"], value=shown["empty"], label="Nothing relevant", min_width=120)
+        negative = gr.Dropdown(negatives, value=shown["negative"], label="Negative relevance", min_width=120)
+        unjudged = gr.Dropdown(CHOICES["unjudged"], value=shown["unjudged"], label="Not judged", min_width=120)
+    formulas = gr.Markdown(formula(options_of(*values)), latex_delimiters=DELIMITERS, elem_id="formula")
+    bar: list[Any] = [cutoffs, log_base, gain, ties, empty, negative, unjudged]
     settings = [gain, ties, empty, negative]
     convention.input(choose_convention, convention, settings, **QUIET)
     follow([each.input for each in settings], convention_of, settings, convention)
-    follow([each.change for each in bar], show_formula, bar, shown)
+    follow([each.change for each in bar], show_formula, bar, formulas)
     return convention, bar
 
 

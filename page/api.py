@@ -8,13 +8,11 @@ import gradio as gr
 
 from .choices import CHOICES, LEFT_OUT, cutoffs_of, zero_division_of
 from .events import Handler, raise_errors
-from .metric import ndcg
+from .metric import ROOT, ndcg
 from .runs import RESAMPLES, read_files, runs_on_judged_queries
 from .uploads import check_size
 
-ABOUT = """
-Programs ask this page by `gradio_client`:
-
+CALLS = """
 ```python
 from gradio_client import Client, handle_file
 
@@ -23,18 +21,6 @@ client.predict([[0.9, 0.1, 0.5]], [[1, 0, 2]], cutoffs="1,3", api_name="/score")
 client.predict(handle_file("bm25.run"), handle_file("qrels.txt"), cutoffs="10", api_name="/score_run")
 client.predict([handle_file("bm25.run"), handle_file("dense.run")], handle_file("qrels.txt"), api_name="/compare")
 ```
-
-- `/score(predictions, references, ...)`: the scores by name, and their signature. Lists of one list per query, `null`
-  where not retrieved or not judged.
-- `/score_run(run, qrels, ...)`: with intervals, of files as in the tab *Search runs*.
-- `/compare(runs, qrels, ...)`: the paired comparison of two to five runs; `/compare_two(run, other, qrels, ...)`: of
-  two.
-
-Each also takes `cutoffs` as text, `"10"`, `"1,5,10"` or empty, and the choices of the bar above by its words:
-`convention`, `gain`, `ties`, `empty` (`"0"`, `"1"`, `"left out"`), `negative`, `unjudged` (`"gain 0"`, `"removed"`) and
-`log_base`. Where `gain`, `ties`, `empty` or `negative` are not given, they are those of the convention.
-
-Agents find `score`, `score_run` and `compare_two` as MCP tools at `/gradio_api/mcp/`.
 """
 
 
@@ -187,7 +173,8 @@ def _without_queries(found: Any) -> dict[str, Any]:
 def api_tab() -> None:
     """Lay out the tab; its hidden fields tell Gradio what the functions take."""
     with gr.Tab("API", id="api"):
-        gr.Markdown(ABOUT)
+        about = (ROOT / "docs" / "space.md").read_text(encoding="utf-8").partition("## The API\n")[2]
+        gr.Markdown(about.partition("## ")[0] + CALLS)
         gr.events.api(score, api_name="score")
         with gr.Row(visible=False):
             run, other, qrels = gr.File(label="run"), gr.File(label="other"), gr.File(label="qrels")

@@ -1,7 +1,7 @@
 """The choices of the page's bar: as options of the metric, as a formula, as Python and as a link.
 
-A bar is what its fields show, in this order: cutoffs, gain, base of the logarithm, ties, empty
-queries, negative relevance, unjudged documents.
+A bar is what its fields show: the cutoffs, the base of the logarithm, then a choice for each name
+in CHOICES.
 """
 
 import json
@@ -23,6 +23,7 @@ CHOICES = {
     "negative": ["raise", "clip", "keep"],
     "unjudged": ["gain 0", "removed"],
 }
+LINKED = ("k", "log", *CHOICES)  # the names of a bar's fields in a link
 Rows = Sequence[Sequence[Any]]
 
 
@@ -49,7 +50,7 @@ def zero_division_of(empty: str) -> float:
 
 
 def options_of(
-    cutoffs: str, gain: str, log_base: float | None, ties: str, empty: str, negative: str, unjudged: str
+    cutoffs: str, log_base: float | None, gain: str, ties: str, empty: str, negative: str, unjudged: str
 ) -> dict[str, Any]:
     """Return the options of `compute` from what the bar shows."""
     if log_base is None or log_base <= 1:
@@ -72,6 +73,11 @@ def settings_of(convention: str) -> list[Any]:
     chosen = CONVENTIONS[convention]
     empty = LEFT_OUT if math.isnan(chosen.zero_division) else f"{chosen.zero_division:g}"
     return [chosen.gain, chosen.ties, empty, chosen.negative_relevance]
+
+
+def bar_of(convention: str) -> list[Any]:
+    """Return the bar of a convention, everything else as on a first visit."""
+    return ["10", 2, *settings_of(convention), "gain 0"]
 
 
 def convention_of(gain: str, ties: str, empty: str, negative: str) -> str:
@@ -139,15 +145,11 @@ def parse_link(parameters: Mapping[str, str], rows: Rows) -> tuple[Rows, str, li
             return otherwise
 
     rows = read("ranking", rows, _rows_of)
-    cutoffs = read("k", "10", lambda text: text[:200])
-    settings = read("convention", settings_of("sklearn"), settings_of)
-    base = read("log", 2, _base_of)
-    named = {**dict(zip(("gain", "ties", "empty", "negative"), settings, strict=True)), "unjudged": "gain 0"}
-    gain, ties, empty, negative, unjudged = (
-        read(name, value, {each: each for each in CHOICES[name]}.__getitem__) for name, value in named.items()
-    )
-    convention = convention_of(gain, ties, empty, negative)
-    return rows, convention, [cutoffs, gain, base, ties, empty, negative, unjudged], unread
+    usual = read("convention", bar_of("sklearn"), bar_of)
+    readers: dict[str, Callable[[str], Any]] = {"k": lambda text: text[:200], "log": _base_of}
+    readers |= {name: {each: each for each in words}.__getitem__ for name, words in CHOICES.items()}
+    bar = [read(name, value, readers[name]) for name, value in zip(LINKED, usual, strict=True)]
+    return rows, convention_of(*bar[2:6]), bar, unread
 
 
 def _base_of(text: str) -> float:
@@ -170,17 +172,12 @@ def _rows_of(text: str) -> Rows:
 
 def link_to(address: str, rows: Rows, *bar: Any) -> tuple[str, bool]:
     """Return a link that restores the bar, and the table unless it is too long; and whether it does."""
-    cutoffs, gain, log_base, ties, empty, negative, unjudged = bar
-    parameters: dict[str, str] = {"k": cutoffs}
-    convention = convention_of(gain, ties, empty, negative)
-    if convention == "custom":
-        parameters |= {"gain": gain, "ties": ties, "empty": empty, "negative": negative}
-    elif convention != "sklearn":
-        parameters["convention"] = convention
-    if log_base not in (None, 2):
-        parameters["log"] = repr(log_base)
-    if unjudged != "gain 0":
-        parameters["unjudged"] = unjudged
+    convention = convention_of(*bar[2:6])
+    named = convention not in ("sklearn", "custom")
+    usual = bar_of(convention if named else "sklearn")
+    parameters = {"k": bar[0]} | ({"convention": convention} if named else {})
+    fields = zip(LINKED, bar, usual, strict=True)
+    parameters |= {name: str(value) for name, value, default in fields if value not in (None, default)}
     kept = [[text_of(cell) for cell in row] for row in rows if any(text_of(cell) for cell in row)]
     ranking = json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
     whole = len(ranking) <= 4000  # what browsers and servers take

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from .metric import ndcg
@@ -135,11 +136,6 @@ def whole_ranks(lines: pd.DataFrame) -> pd.DataFrame:
 
 def distribution(values: Sequence[float], bins: int = 20) -> pd.DataFrame:
     """Return how many queries have which value: intervals as text, lowest first, and a count of each."""
-    top = max([1.0, *values])
-    bottom = min([0.0, *values])
-    width = (top - bottom) / bins
-    counts = [0] * bins
-    for value in values:
-        counts[min(bins - 1, int((value - bottom) / width))] += 1
-    ends = [f"{bottom + width * at:.4g}" for at in range(bins + 1)]
-    return pd.DataFrame({"value": [f"{low} – {high}" for low, high in pairwise(ends)], "queries": counts})
+    edges = np.linspace(min([0.0, *values]), max([1.0, *values]), bins + 1)
+    intervals = [f"{low:.4g} – {high:.4g}" for low, high in pairwise(edges)]
+    return pd.DataFrame({"value": intervals, "queries": np.histogram(values, edges)[0]})

@@ -102,8 +102,8 @@ def _editor() -> gr.Dataframe:
     table.select(choose_row, None, place, **QUIET)
     add.click(add_row, table, table, **QUIET)
     remove.click(remove_row, [table, place], table, **QUIET)
-    up.click(move_up, [table, place], [table, place], **QUIET)
-    down.click(move_down, [table, place], [table, place], **QUIET)
+    up.click(lambda table, row: move(table, row, -1), [table, place], [table, place], **QUIET)
+    down.click(lambda table, row: move(table, row, 1), [table, place], [table, place], **QUIET)
     return table
 
 
@@ -126,14 +126,14 @@ def rows_of(table: pd.DataFrame) -> list[list[Any]]:
     return rows
 
 
-def labelled(rows: Rows, what: str) -> gr.Dataframe:
-    """Return a change of the table to these rows, under a label."""
+def table_with(rows: Rows, what: str) -> gr.Dataframe:
+    """Return the table with these rows, and what they are in its label."""
     return gr.Dataframe([list(row) for row in rows], label=f"{what}; {EMPTY}")
 
 
 def take_example(name: str) -> gr.Dataframe:
     """Return the table of an example."""
-    return labelled(EXAMPLES[name], "Documents")
+    return table_with(EXAMPLES[name], "Documents")
 
 
 def choose_row(event: gr.SelectData) -> int:
@@ -157,26 +157,15 @@ def remove_row(table: pd.DataFrame, row: float | None) -> list[list[Any]]:
 
 
 @raise_errors
-def move_up(table: pd.DataFrame, row: float | None) -> tuple[list[list[Any]], float]:
-    """Return the table with a document one place up, and its new row."""
-    return moved(rows_of(table), int(row or 0) - 1, -1), max(1, (row or 1) - 1)
-
-
-@raise_errors
-def move_down(table: pd.DataFrame, row: float | None) -> tuple[list[list[Any]], float]:
-    """Return the table with a document one place down, and its new row."""
+def move(table: pd.DataFrame, row: float | None, by: int) -> tuple[list[list[Any]], int]:
+    """Return the table with a document one place up or down, trading scores with its neighbour, and its new row."""
     rows = rows_of(table)
-    return moved(rows, int(row or 0) - 1, 1), max(1, min(len(rows), (row or 0) + 1))
-
-
-def moved(rows: Rows, row: int, by: int) -> list[list[Any]]:
-    """Return the table with a document one place up or down: it trades places, and scores, with its neighbour."""
-    table = [list(each) for each in rows]
-    other = row + by
-    if 0 <= row < len(table) and 0 <= other < len(table):
-        table[row], table[other] = table[other], table[row]
-        table[row][2], table[other][2] = table[other][2], table[row][2]
-    return table
+    at = int(row or 0) - 1
+    other = at + by
+    if 0 <= at < len(rows) and 0 <= other < len(rows):
+        rows[at], rows[other] = rows[other], rows[at]
+        rows[at][2], rows[other][2] = rows[other][2], rows[at][2]
+    return rows, max(1, min(len(rows), other + 1))
 
 
 @raise_errors

@@ -12,7 +12,7 @@ import pandas as pd
 from .choices import DOCUMENTS, options_of
 from .events import QUIET, follow, raise_errors, show_errors
 from .metric import ndcg
-from .ranking import labelled
+from .ranking import table_with
 from .render import csv_link, score_card, table_html
 from .uploads import Mappings, read_upload
 
@@ -70,7 +70,7 @@ def forget_runs() -> tuple[Any, ...]:
 def open_query(qrels_file: str, run_files: list[str], event: gr.SelectData) -> tuple[gr.Dataframe, gr.Tabs]:
     """Return the chosen query in the first tab, as the run of the chosen column ranks it."""
     rows, what = ranking_from_upload(qrels_file, run_files, str(event.row_value[0]), event.index[1])
-    return labelled(rows, what), gr.Tabs(selected="ranking")
+    return table_with(rows, what), gr.Tabs(selected="ranking")
 
 
 @show_errors(8)
