@@ -9,7 +9,7 @@ import gradio as gr
 from .choices import CHOICES, LEFT_OUT, cutoffs_of, zero_division_of
 from .events import Handler, raise_errors
 from .metric import ROOT, ndcg
-from .runs import RESAMPLES, read_files, runs_on_judged_queries
+from .runs import compare_runs, read_files, report_on
 from .uploads import check_size
 
 CALLS = """
@@ -126,7 +126,7 @@ def score_run(run: str, qrels: str, options: dict[str, Any]) -> dict[str, Any]:
     """
     judged, runs = read_files(qrels, [run])
     (ranked,) = runs.values()
-    return _without_queries(ndcg.report(predictions=ranked, references=judged, resamples=RESAMPLES, **options))
+    return _without_queries(report_on(ranked, judged, options))
 
 
 @endpoint
@@ -140,7 +140,8 @@ def compare(runs: list[str], qrels: str, options: dict[str, Any]) -> dict[str, A
         qrels: the file of the qrels.
         options: of `compute`.
     """
-    return _compared(runs, qrels, options)
+    judged, read = read_files(qrels, runs)
+    return _without_queries(compare_runs(read, judged, options))
 
 
 # Gradio lists a tool for it, but hands no list of files to one: `compare_two` is for agents.
@@ -157,13 +158,8 @@ def compare_two(run: str, other: str, qrels: str, options: dict[str, Any]) -> di
         qrels: the file of the qrels.
         options: of `compute`.
     """
-    return _compared([run, other], qrels, options)
-
-
-def _compared(runs: list[str], qrels: str, options: dict[str, Any]) -> dict[str, Any]:
-    judged, read = read_files(qrels, runs)
-    systems = runs_on_judged_queries(judged, read)
-    return _without_queries(ndcg.compare(systems=systems, references=judged, resamples=RESAMPLES, **options))
+    judged, read = read_files(qrels, [run, other])
+    return _without_queries(compare_runs(read, judged, options))
 
 
 def _without_queries(found: Any) -> dict[str, Any]:

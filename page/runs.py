@@ -80,16 +80,14 @@ def score_runs(qrels_file: str | None, run_files: list[str] | None, *bar: Any) -
     qrels, runs = read_files(qrels_file, run_files)
     if len(qrels) == 1:
         raise ValueError("The qrels have one query, and one says nothing of others: see it in the tab One ranking.")
-    judged = runs_on_judged_queries(qrels, runs)
-    how = {"references": qrels, "resamples": RESAMPLES, **options}
     names = list(runs)
     if len(names) == 1:
-        report = ndcg.report(predictions=judged[names[0]], **how)
+        report = report_on(runs[names[0]], qrels, options)
         scores, pairs = {names[0]: report.scores}, []
         measure = what = value = next(iter(report.scores))
         table = report.queries.to_pandas()[["query", "retrieved", "judged", "relevant", measure]]
     else:
-        report = ndcg.compare(systems=judged, **how)
+        report = compare_runs(runs, qrels, options)
         scores, pairs = report.scores, report.pairs
         measure, value = report.measures[0], "difference"
         what = f"{names[0]} less {names[1]}, in {measure}"
@@ -148,9 +146,15 @@ def run_names(run_files: list[str]) -> dict[str, str]:
     return files
 
 
-def runs_on_judged_queries(qrels: Mappings, runs: Mapping[str, Mappings]) -> dict[str, Mappings]:
-    """Return each run's rankings of the judged queries, empty where it has none."""
-    return {name: {query: run.get(query, {}) for query in qrels} for name, run in runs.items()}
+def report_on(run: Mappings, qrels: Mappings, options: Mapping[str, Any]) -> Any:
+    """Return the report on a run."""
+    return ndcg.report(predictions=run, references=qrels, resamples=RESAMPLES, **options)
+
+
+def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> Any:
+    """Return the comparison of runs; a judged query that one lacks counts as having retrieved nothing."""
+    systems = {name: {query: run.get(query, {}) for query in qrels} for name, run in runs.items()}
+    return ndcg.compare(systems=systems, references=qrels, resamples=RESAMPLES, **options)
 
 
 def ranking_from_upload(qrels_file: str, run_files: list[str], query: str, column: int) -> tuple[list[list[str]], str]:

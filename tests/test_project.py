@@ -171,6 +171,19 @@ def test_a_room_imports_only_rooms_on_lower_floors(module: str) -> None:
             assert not {alias.name.partition(".")[0] for alias in statement.names} & FLOORS.keys()
 
 
+@pytest.mark.parametrize("module", ["app.py", *PAGE])
+def test_of_the_metric_the_page_knows_only_what_evaluate_loads(module: str) -> None:
+    imported = {
+        alias.name if isinstance(statement, ast.Import) else str(statement.module)
+        for statement in ast.walk(ast.parse(text(module)))
+        if isinstance(statement, ast.Import) or (isinstance(statement, ast.ImportFrom) and not statement.level)
+        for alias in statement.names
+    }
+    assert not {name.partition(".")[0] for name in imported} & {
+        room.removesuffix(".py") for room in (*ROOMS, "ndcg.py")
+    }
+
+
 @pytest.mark.parametrize("module", ROOMS)
 def test_only_the_door_imports_evaluate(module: str) -> None:
     imported = {
