@@ -58,10 +58,10 @@ def gains(relevance: Sequence[float | None], options: dict[str, Any]) -> list[fl
 
 
 def ranked_documents(ranking: Ranking, gain: Sequence[float], options: dict[str, Any]) -> list[int]:
-    """Return the documents that have a rank, the first first; those that share ranks in the order of the input.
+    """Return the documents that have a rank, in order; those that share their ranks as in the input.
 
-    Each is given a gain that no other has, and that orders them as their own gains do: CG grows
-    from one rank to the next by the gain of the document there.
+    The metric is asked with a gain for each that no other has, and that orders them as their own
+    gains do: from one rank to the next CG grows by the gain of the document there.
     """
     ties = options.get("ties", "average")
     by_gain = sorted(range(len(gain))[:: -1 if ties == "best" else 1], key=gain.__getitem__)

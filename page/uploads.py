@@ -2,7 +2,7 @@
 
 TREC runs and qrels are read by the metric itself; CSV and Parquet by pyarrow, with a column
 each for query, document and value; JSON as ``{query: {document: value}}``. Nothing is opened
-but the uploaded file, and no more of it is unpacked than the limits allow; that once.
+but the uploaded file. It is unpacked once, and no further than the limits allow.
 """
 
 import csv
@@ -75,7 +75,7 @@ def check_size(side: Collection[Any]) -> None:
 
 @contextmanager
 def _unpacked(path: str) -> Iterator[tuple[str, str]]:
-    """Yield the path of a file's content, unpacked, and the ending of its name; every error is one naming sentence.
+    """Yield the path of a file, unpacked, and the ending of its name; make errors one sentence that names it.
 
     Raises:
         UploadError: names the file, and what is wrong with it.
