@@ -8,7 +8,6 @@ NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
 PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
 MODULES := batches.py by_id.py columns.py comparison.py compute.py conventions.py frames.py messages.py options.py queries.py rankings.py report.py scoring.py significance.py spark.py store.py topk.py trainer.py trec.py
-PAGE := app.py choices.py figures.py uploads.py views.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-oldest test-newest fuzz check bench bench-scale app space publish clean
@@ -38,7 +37,7 @@ check: .venv/check.done ## the gate: lint, format, types, all tests: 4 minutes
 	rm -rf build/package
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/package .
 	cd build/package && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p ndcg
-	$(BIN)/mypy publish.py $(PAGE)
+	$(BIN)/mypy publish.py app.py page
 	$(PYTEST)
 
 bench: .venv/bench.done ## measure speed and memory next to other libraries, into benchmarks/RESULTS.md: 40 minutes
@@ -52,8 +51,9 @@ app: .venv/app.done ## open the Space's page on http://127.0.0.1:7860
 
 space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 	rm -rf dist/space
-	mkdir -p dist/space/benchmarks dist/space/docs dist/space/examples
-	cp README.md requirements.txt LICENSE $(MODULES) $(PAGE) dist/space
+	mkdir -p dist/space/benchmarks dist/space/docs dist/space/examples dist/space/page
+	cp README.md requirements.txt LICENSE $(MODULES) app.py dist/space
+	cp page/*.py dist/space/page
 	cp benchmarks/*.md benchmarks/*.svg dist/space/benchmarks
 	cp docs/*.md dist/space/docs
 	cp examples/*.py dist/space/examples

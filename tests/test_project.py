@@ -32,9 +32,8 @@ ROOMS = (
     "topk.py",
     "trainer.py",
     "trec.py",
-    "figures.py",
-    "uploads.py",
 )
+PAGE = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("page/*.py"))
 
 
 def text(name: str) -> str:
@@ -143,7 +142,7 @@ def undocumented(node: ast.AST, path: str) -> Iterator[str]:
                 yield from undocumented(child, f"{path}{child.name}.")
 
 
-@pytest.mark.parametrize("module", [*ROOMS, "ndcg.py", "app.py", "choices.py", "views.py", "package.py", "publish.py"])
+@pytest.mark.parametrize("module", [*ROOMS, "ndcg.py", "app.py", *PAGE, "package.py", "publish.py"])
 def test_everything_public_has_a_docstring(module: str) -> None:
     tree = ast.parse(text(module))
     assert ast.get_docstring(tree)
@@ -182,6 +181,19 @@ def test_a_room_imports_only_rooms_on_lower_floors(module: str) -> None:
             assert FLOORS.get(imported, -1) < floor
         elif isinstance(statement, ast.Import):
             assert not {alias.name.partition(".")[0] for alias in statement.names} & FLOORS.keys()
+
+
+@pytest.mark.parametrize("module", ["app.py", *PAGE])
+def test_of_the_metric_the_page_knows_only_what_evaluate_loads(module: str) -> None:
+    imported = {
+        alias.name if isinstance(statement, ast.Import) else str(statement.module)
+        for statement in ast.walk(ast.parse(text(module)))
+        if isinstance(statement, ast.Import) or (isinstance(statement, ast.ImportFrom) and not statement.level)
+        for alias in statement.names
+    }
+    assert not {name.partition(".")[0] for name in imported} & {
+        room.removesuffix(".py") for room in (*ROOMS, "ndcg.py")
+    }
 
 
 @pytest.mark.parametrize("module", [*ROOMS, "package.py"])

@@ -7,15 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import evaluate
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-import uploads
-from uploads import UploadError, read_columns, read_upload
+from page import uploads
+from page.uploads import UploadError, read_columns, read_upload
 
 RUN = {"q1": {"d1": 2.0, "ä": 1.5}, "q2": {"d1": -3.0}}
 QRELS = {"q1": {"d1": 1, "x": 0}, "q2": {"d2": 2}}
@@ -45,12 +44,9 @@ FORMS: dict[str, Callable[[Path, Any, str], None]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("kind", "values", "name"), [("run", RUN, "score"), ("qrels", QRELS, "relevance")])
-def test_every_form_gives_the_same(
-    ndcg: evaluate.Metric, tmp_path: Path, form: str, kind: str, values: Any, name: str
-) -> None:
+def test_every_form_gives_the_same(tmp_path: Path, form: str, kind: str, values: Any, name: str) -> None:
     FORMS[form](tmp_path / form, values, name)
-    reader = ndcg.read_run if kind == "run" else ndcg.read_qrels
-    assert read_upload(str(tmp_path / form), kind, reader) == values
+    assert read_upload(str(tmp_path / form), kind) == values
 
 
 WRONG: dict[str, tuple[str, bytes, str]] = {
@@ -88,11 +84,11 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_is_one_sentence(ndcg: evaluate.Metric, tmp_path: Path, case: str) -> None:
+def test_what_is_wrong_is_one_sentence(tmp_path: Path, case: str) -> None:
     name, content, message = WRONG[case]
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UploadError, match=message) as caught:
-        read_upload(str(tmp_path / name), "run", ndcg.read_run)
+        read_upload(str(tmp_path / name), "run")
     assert str(caught.value).startswith(f"{name}: ")
     assert str(tmp_path) not in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -107,45 +103,39 @@ def test_what_is_wrong_is_one_sentence(ndcg: evaluate.Metric, tmp_path: Path, ca
     ],
 )
 def test_every_limit_holds_in_every_form(
-    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, message: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, message: str
 ) -> None:
     monkeypatch.setattr(uploads, limit, value)
     for form, write in FORMS.items():
         write(tmp_path / form, RUN, "score")
         with pytest.raises(UploadError, match=re.escape(message)):
-            read_upload(str(tmp_path / form), "run", ndcg.read_run)
+            read_upload(str(tmp_path / form), "run")
 
 
-def test_what_is_packed_is_not_unpacked_beyond_the_limit(
-    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_packed_is_not_unpacked_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "UNPACKED", 1_000_000)
     (tmp_path / "a.run.gz").write_bytes(gzip.compress(b"\0" * 10_000_000))
     assert (tmp_path / "a.run.gz").stat().st_size < 20_000
     with pytest.raises(UploadError, match="unpacked it has more than 1 MB"):
-        read_upload(str(tmp_path / "a.run.gz"), "run", ndcg.read_run)
+        read_upload(str(tmp_path / "a.run.gz"), "run")
 
 
-def test_parquet_is_not_unpacked_beyond_the_limit(
-    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parquet_is_not_unpacked_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "UNPACKED", 1_000_000)
     same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(5000, np.int32)), ["q" * 3000])
     table = pa.table({"query": same, "document": list(map(str, range(5000))), "score": np.ones(5000)})
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet", store_schema=False, compression="zstd")
     assert (tmp_path / "a.parquet").stat().st_size < 100_000
     with pytest.raises(UploadError, match="unpacked it has more than 1 MB"):
-        read_upload(str(tmp_path / "a.parquet"), "run", ndcg.read_run)
+        read_upload(str(tmp_path / "a.parquet"), "run")
 
 
-def test_lines_may_end_as_on_old_macs_and_are_counted(
-    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_may_end_as_on_old_macs_and_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.csv").write_bytes(b"query,document,score\rq,d,1\rq,e,2\r")
-    assert read_upload(str(tmp_path / "a.csv"), "run", ndcg.read_run) == {"q": {"d": 1, "e": 2}}
+    assert read_upload(str(tmp_path / "a.csv"), "run") == {"q": {"d": 1, "e": 2}}
     monkeypatch.setattr(uploads, "ROWS", 1)
     with pytest.raises(UploadError, match="rows, more than the 1"):
-        read_upload(str(tmp_path / "a.csv"), "run", ndcg.read_run)
+        read_upload(str(tmp_path / "a.csv"), "run")
 
 
 def test_lists_without_documents_count_as_queries(tmp_path: Path) -> None:
@@ -172,21 +162,21 @@ def test_a_batch_comes_as_json_or_as_a_table(tmp_path: Path) -> None:
             read_columns(str(tmp_path / name))
 
 
-def test_ids_in_a_table_are_text_whatever_they_look_like(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_ids_in_a_table_are_text_whatever_they_look_like(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("query,document,score\n007,2026-11-21,1\n7,1.0,2\n")
-    found = read_upload(str(tmp_path / "a.csv"), "run", ndcg.read_run)
+    found = read_upload(str(tmp_path / "a.csv"), "run")
     assert found == {"007": {"2026-11-21": 1}, "7": {"1.0": 2}}
     (tmp_path / "b.csv").write_text("query_id,prediction,reference\n2026-11-21,1,0\n2026-11-21,2,1\n")
     assert read_columns(str(tmp_path / "b.csv"))["query_ids"] == ["2026-11-21"] * 2
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t"])
-def test_a_line_of_a_table_may_be_as_long_as_the_file(ndcg: evaluate.Metric, tmp_path: Path, delimiter: str) -> None:
+def test_a_line_of_a_table_may_be_as_long_as_the_file(tmp_path: Path, delimiter: str) -> None:
     long = "x" * 2_500_000
     rows = [("query", "document", "score"), ("007", "d", "1"), ("007", long, "2"), ("08", "d", "3")]
     text = "".join(delimiter.join(row) + "\n" for row in rows)
     path = tmp_path / ("a.csv" if delimiter == "," else "a.tsv")
     for content in (text, "\ufeff" + text):
         path.write_text(content, encoding="utf-8")
-        found = read_upload(str(path), "run", ndcg.read_run)
+        found = read_upload(str(path), "run")
         assert found == {"007": {"d": 1, long: 2}, "08": {"d": 3}}

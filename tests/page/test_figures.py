@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from figures import STEPS, Ranking, as_lines, curves, distribution, steps, whole_ranks
+from page.figures import STEPS, Ranking, as_lines, curves, distribution, steps, whole_ranks
 
 TEXTBOOK = Ranking([f"d{at}" for at in range(6)], [3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1])
 DOCUMENTS = st.lists(
@@ -29,7 +29,7 @@ def test_contributions_add_up_to_the_measures(
 ) -> None:
     names = [f"d{at}" for at in range(len(documents))]
     ranking = Ranking(names, [r for r, _ in documents], [s for _, s in documents])
-    table = steps(ndcg, ranking, options, k)
+    table = steps(ranking, options, k)
     values = ndcg.compute(**ranking.given(options), **options, k=k, measures=["DCG", "IDCG"])
     dcg, ideal = values.values()
     assert list(table.columns) == STEPS
@@ -39,8 +39,8 @@ def test_contributions_add_up_to_the_measures(
     assert table["loss"].sum() == pytest.approx(ideal - dcg, abs=1e-9)
 
 
-def test_tied_documents_show_all_ranks_that_they_share(ndcg: evaluate.Metric) -> None:
-    table = steps(ndcg, Ranking(["a", "b", "c"], [2, None, 1], [1, 1, 2]), {}, None)
+def test_tied_documents_show_all_ranks_that_they_share() -> None:
+    table = steps(Ranking(["a", "b", "c"], [2, None, 1], [1, 1, 2]), {}, None)
     assert table[["rank", "document", "relevance"]].values.tolist() == [
         ["1", "c", "1"],
         ["2–3", "a", "2"],
@@ -50,15 +50,15 @@ def test_tied_documents_show_all_ranks_that_they_share(ndcg: evaluate.Metric) ->
     assert table["discount"].tolist() == pytest.approx([1, shared, shared])
 
 
-def test_documents_without_a_rank_come_last_and_say_why(ndcg: evaluate.Metric) -> None:
+def test_documents_without_a_rank_come_last_and_say_why() -> None:
     ranking = Ranking(["a", "b", "c"], [2, None, 1], [None, 3, 2])
-    table = steps(ndcg, ranking, {"judged_only": True}, None)
+    table = steps(ranking, {"judged_only": True}, None)
     assert table["rank"].tolist() == ["1", "not retrieved", "removed"]
     assert table["document"].tolist() == ["c", "a", "b"]
 
 
 def test_curves_are_the_measures_at_every_cutoff(ndcg: evaluate.Metric) -> None:
-    table = curves(ndcg, TEXTBOOK, {"gain": "exponential"})
+    table = curves(TEXTBOOK, {"gain": "exponential"})
     for k, dcg, ideal, value in table.itertuples(index=False):
         expected = ndcg.compute(**TEXTBOOK.inputs, gain="exponential", k=k, measures=["DCG", "IDCG", "nDCG"])
         assert (dcg, ideal, value) == tuple(expected.values())

@@ -2,7 +2,7 @@
 
 TREC runs and qrels are read by the metric itself; CSV and Parquet by pyarrow, with a column
 each for query, document and value; JSON as ``{query: {document: value}}``. Nothing is opened
-but the uploaded file, and no more of it is unpacked than the limits allow.
+but the uploaded file. It is unpacked once, and no further than the limits allow.
 """
 
 import csv
@@ -10,14 +10,17 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+
+from .metric import ndcg
 
 BYTES = 20_000_000  # of a file as it is uploaded
 UNPACKED = 100_000_000  # of a file that is packed; of JSON a fifth, since Python's objects take more
@@ -37,26 +40,25 @@ class UploadError(ValueError):
     """What is wrong with an upload, in one sentence for whoever uploaded it."""
 
 
-def read_upload(path: str, kind: str, read_trec: Callable[[str], Mapping[str, Mapping[str, float]]]) -> Mappings:
-    """A run or qrels from an uploaded file.
+def read_upload(path: str, kind: str) -> Mappings:
+    """Read a run or qrels from an uploaded file.
 
     Args:
         path: the file, as the server has stored it. Its name ends as the user's did.
         kind: ``"run"`` or ``"qrels"``.
-        read_trec: reads a TREC file of this kind.
 
     Raises:
         UploadError: names the file, and what is wrong with it.
     """
-    with _named(path):
-        content = _content(path)
+    with _unpacked(path) as (plain, suffix):
+        content = _content(plain, suffix)
         if isinstance(content, dict):
             found = _from_json(content)
         elif content is not None:
             found = _from_table(content, kind)
         else:
-            _check_rows(_lines(path))
-            found = {query: dict(documents) for query, documents in read_trec(path).items()}
+            _check_rows(_lines(plain))
+            found = {"run": ndcg.read_run, "qrels": ndcg.read_qrels}[kind](plain)
         check_size(found.values())
         if not any(found.values()):
             raise UploadError("it holds no documents")
@@ -72,34 +74,53 @@ def check_size(side: Collection[Any]) -> None:
 
 
 @contextmanager
-def _named(path: str) -> Iterator[None]:
-    """Make every error one sentence that names the file."""
-    try:
-        yield
-    except (ValueError, OSError, EOFError, zlib.error, pa.ArrowException, RecursionError, csv.Error) as error:
-        problem = str(error).replace(path, "").strip(" :") or type(error).__name__
-        raise UploadError(f"{Path(path).name}: {problem.splitlines()[0][:300]}") from None
-
-
-def _content(path: str) -> dict[str, Any] | pa.Table | None:
-    """What a JSON file or a table holds, by the ending of its name; None for other files."""
-    if Path(path).stat().st_size > BYTES:
-        raise UploadError(f"it has more than {BYTES // 1_000_000} MB; upload a part of it")
-    suffix = Path(path.removesuffix(".gz")).suffix.lower()
-    _check_unpacked(path, UNPACKED // 5 if suffix == ".json" else UNPACKED)
-    if suffix == ".json":
-        return _json(_text(path))
-    return _table(path, suffix) if suffix in (".csv", ".tsv", ".parquet") else None
-
-
-def read_columns(path: str) -> dict[str, list[object]]:
-    """The lists of a batch from an uploaded file: JSON with their names, CSV or Parquet with their columns.
+def _unpacked(path: str) -> Iterator[tuple[str, str]]:
+    """Yield the path of a file, unpacked, and the ending of its name; make errors one sentence that names it.
 
     Raises:
         UploadError: names the file, and what is wrong with it.
     """
-    with _named(path):
-        table = _content(path)
+    suffix = Path(path.removesuffix(".gz")).suffix.lower()
+    with TemporaryDirectory() as folder:
+        plain = path
+        try:
+            if Path(path).stat().st_size > BYTES:
+                raise UploadError(f"it has more than {BYTES // 1_000_000} MB; upload a part of it")
+            if path.endswith(".gz"):
+                plain = f"{folder}/unpacked"
+                _unpack(path, plain, UNPACKED // 5 if suffix == ".json" else UNPACKED)
+            yield plain, suffix
+        except (ValueError, OSError, EOFError, zlib.error, pa.ArrowException, RecursionError, csv.Error) as error:
+            problem = str(error).replace(plain, "").replace(path, "").strip(" :") or type(error).__name__
+            raise UploadError(f"{Path(path).name}: {problem.splitlines()[0][:300]}") from None
+
+
+def _unpack(packed: str, plain: str, limit: int) -> None:
+    """Unpack a gzip file into another one, unless that would be larger than the limit."""
+    size = 0
+    with gzip.open(packed) as source, open(plain, "wb") as target:
+        while part := source.read(1 << 20):
+            size += len(part)
+            if size > limit:
+                raise UploadError(f"unpacked it has more than {limit // 1_000_000} MB; upload a part of it")
+            target.write(part)
+
+
+def _content(path: str, suffix: str) -> dict[str, Any] | pa.Table | None:
+    """Return what a JSON file or a table holds; None for other files."""
+    if suffix == ".json":
+        return _json(Path(path).read_bytes().decode("utf-8"))
+    return _table(path, suffix) if suffix in (".csv", ".tsv", ".parquet") else None
+
+
+def read_columns(path: str) -> dict[str, list[object]]:
+    """Read the lists of a batch from an uploaded file: JSON with their names, CSV or Parquet with their columns.
+
+    Raises:
+        UploadError: names the file, and what is wrong with it.
+    """
+    with _unpacked(path) as (plain, suffix):
+        table = _content(plain, suffix)
         if table is None:
             raise UploadError("its name must end in .json, .csv, .tsv or .parquet; give JSON, CSV or Parquet")
         if isinstance(table, dict):
@@ -122,24 +143,8 @@ def read_columns(path: str) -> dict[str, list[object]]:
     return found
 
 
-def _check_unpacked(path: str, limit: int) -> None:
-    """Unpack a gzip file once and forget it, to see that it is no larger than the limit."""
-    if not path.endswith(".gz"):
-        return
-    size = 0
-    with gzip.open(path) as file:
-        while part := file.read(1 << 20):
-            size += len(part)
-            if size > limit:
-                raise UploadError(f"unpacked it has more than {limit // 1_000_000} MB; upload a part of it")
-
-
-def _open(path: str) -> IO[bytes]:
-    return gzip.open(path) if path.endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
-
-
 def _lines(path: str) -> int:
-    with _open(path) as file:
+    with open(path, "rb") as file:
         parts = iter(lambda: file.read(1 << 20), b"")
         return sum(max(part.count(b"\n"), part.count(b"\r")) for part in parts)
 
@@ -147,11 +152,6 @@ def _lines(path: str) -> int:
 def _check_rows(rows: int) -> None:
     if rows > ROWS:
         raise UploadError(f"it has {rows:,} rows, more than the {ROWS:,} of this page; the metric itself has no limit")
-
-
-def _text(path: str) -> str:
-    with _open(path) as file:
-        return file.read().decode("utf-8")
 
 
 def _json(text: str) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _from_json(found: dict[str, Any]) -> Mappings:
-    """``{query: {document: value}}``."""
+    """Return ``{query: {document: value}}`` once every part is what it must be."""
     check_size(found.values())
     for query, documents in found.items():
         if not isinstance(documents, dict):
@@ -190,7 +190,7 @@ def _from_json(found: dict[str, Any]) -> Mappings:
 
 
 def _table(path: str, suffix: str) -> pa.Table:
-    """A table, once its size is known to be bearable."""
+    """Read a table, once its size is known to be bearable."""
     if suffix == ".parquet":
         file = pa.parquet.ParquetFile(path)
         _check_columns(file.schema_arrow.names)
@@ -204,8 +204,7 @@ def _table(path: str, suffix: str) -> pa.Table:
         return pa.Table.from_batches(batches, file.schema_arrow)
     delimiter = "\t" if suffix == ".tsv" else ","
     _check_rows(_lines(path) - 1)
-    with _open(path) as file:
-        content = file.read()
+    content = Path(path).read_bytes()
     head = io.StringIO(content[: 1 << 20].decode("utf-8-sig", "replace"), newline="")
     names = next((row for row in csv.reader(head, delimiter=delimiter) if row), [])
     _check_columns(names)
@@ -229,7 +228,7 @@ def _check_columns(names: list[str]) -> None:
 
 
 def _from_table(table: pa.Table, kind: str) -> Mappings:
-    """A row per query and document."""
+    """Return ``{query: {document: value}}`` of a table with a row for each query and document."""
     columns = {name.strip().lower(): name for name in table.column_names}
     wanted = [QUERY, DOCUMENT, VALUES[kind]]
     chosen = []

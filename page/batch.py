@@ -1,0 +1,128 @@
+"""The tab of a batch: predictions and references as text or as a file, scored query by query."""
+
+import ast
+import json
+import math
+from typing import Any
+
+import gradio as gr
+import pandas as pd
+
+from .choices import CHOICES, options_of, snippet, zero_division_of
+from .events import QUIET, follow, show_errors
+from .figures import distribution
+from .metric import ndcg
+from .render import csv_link, error_html, score_card, table_html
+from .uploads import BATCH, UploadError, check_size, read_columns
+
+ROWS_SHOWN = 1000
+
+
+def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
+    """Lay out the tab and return its fields: predictions, references, weights, query ids."""
+    with gr.Tab("Batch", id="batch") as tab:
+        with gr.Row():
+            predictions = gr.Textbox(
+                "[[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]]", label="Predictions: a list per query, or flat", lines=4
+            )
+            references = gr.Textbox("[[0, 1, 1], [1], [0, 0]]", label="References, likewise", lines=4)
+        with gr.Row():
+            weights = gr.Textbox(label="Weights, one per query (may be empty)")
+            ids = gr.Textbox(label="Query ids, for flat lists (may be empty)")
+        uploaded = gr.File(
+            label="Or a file: JSON, CSV or Parquet with prediction, reference, query_id; up to 20 MB",
+            height=160,
+            elem_id="batch-file",
+        )
+        problem = gr.HTML(elem_id="batch-problem")
+        score = gr.HTML(elem_id="batch-score")
+        histogram = gr.BarPlot(
+            x="value", y="queries", title="How many queries score what", x_label_angle=-90, height=300
+        )
+        queries = gr.HTML(elem_id="batch-queries")
+        signature = gr.Textbox(label="Signature", buttons=["copy"])
+        code = gr.Textbox(label="The same in Python", lines=8, max_lines=20, buttons=["copy"])
+        file = gr.HTML()
+    batch = [predictions, references, weights, ids]
+    uploaded.upload(fill_batch, uploaded, [problem, *batch], **QUIET)
+    shown = [score, histogram, queries, signature, code, file]
+    follow([tab.select, *(each.change for each in (*batch, *bar))], score_batch, [*batch, *bar], shown)
+    return batch
+
+
+def fill_batch(path: str) -> tuple[Any, ...]:
+    """Return the text of the batch from an uploaded file; what is wrong with it leaves the text alone."""
+    try:
+        columns = read_columns(path)
+    except UploadError as problem:
+        return (error_html(problem), *[gr.skip()] * len(BATCH))
+    return (None, *(json.dumps(columns[name]) if name in columns else "" for name in BATCH))
+
+
+@show_errors(6)
+def score_batch(predictions: str, references: str, weights: str, query_ids: str, *bar: Any) -> tuple[Any, ...]:
+    """Return everything the tab shows of a batch."""
+    options = options_of(*bar)
+    inputs = batch_of(predictions, references, weights, query_ids)
+    result = ndcg.compute(**inputs, **options)
+    by_query = ndcg.compute(**inputs, **options, use_aggregator=False)
+    name, values = next(iter(by_query.items()))
+    policies = []
+    for policy in CHOICES["empty"]:
+        chosen = {**options, "zero_division": zero_division_of(policy)}
+        try:
+            policies.append(f"{policy}: {ndcg.compute(**inputs, **chosen)[name]:.4f}")
+        except ValueError:
+            policies.append(f"{policy}: no score")
+    ideal = ndcg.compute(**inputs, **options, measures="IDCG", use_aggregator=False)
+    empty = sum(value <= 0 for value in next(iter(ideal.values())))
+    counts = f"{len(values):,} queries, {empty:,} with nothing relevant"
+    queries = pd.DataFrame(by_query).rename_axis("query").reset_index()
+    which = "Every query" if len(queries) <= ROWS_SHOWN else f"The first {ROWS_SHOWN:,} queries of {len(queries):,}"
+    return (
+        score_card(result, f"{counts}; {name} with these counted as {', '.join(policies)}."),
+        distribution([value for value in values if not math.isnan(value)]),
+        table_html(which, queries.head(ROWS_SHOWN)),
+        ndcg.signature(**options, sample_weight=inputs.get("sample_weight")),
+        snippet(inputs if len(predictions) <= 5000 else {}, options),
+        csv_link(queries, "batch.csv"),
+    )
+
+
+def batch_of(predictions: str, references: str, weights: str, query_ids: str) -> dict[str, Any]:
+    """Return the arguments of `compute` from the fields of the tab."""
+    inputs = {
+        "predictions": _json("predictions", predictions),
+        "references": _json("references", references),
+        "sample_weight": _json("weights", weights),
+        "query_ids": _json("query ids", query_ids),
+    }
+    inputs = {name: value for name, value in inputs.items() if value is not None}
+    if not {"predictions", "references"} <= inputs.keys():
+        raise ValueError("Give predictions and references, as lists of one list per query.")
+    return inputs
+
+
+def _json(name: str, text: str) -> Any:
+    """Read a list as people write it in Python or JSON."""
+    if not text or not text.strip():
+        return None
+    if len(text) > 5_000_000:
+        raise ValueError(f"{name}: more than 5 MB; upload files in the tab Search runs, or use the metric itself.")
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as problem:
+        try:
+            found = ast.literal_eval(text.strip())
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            hint = f"{problem.msg}; write a list such as [1, 2, 0]"
+            raise ValueError(f"{name}: line {problem.lineno}, column {problem.colno}: {hint}.") from None
+    except (ValueError, RecursionError):
+        raise ValueError(f"{name}: nested too deeply, or a number too long; give one list per query.") from None
+    if not isinstance(found, list):
+        raise ValueError(f"{name}: must be a list, such as [1, 2, 0]; got {type(found).__name__}.")
+    try:
+        check_size(found)
+    except UploadError as problem:
+        raise ValueError(f"{name}: {problem}.") from None
+    return found

@@ -1,0 +1,55 @@
+"""How the page answers events, and what it says where that fails."""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import gradio as gr
+
+from .render import error_html
+
+Handler = Callable[..., Any]
+QUIET: dict[str, Any] = {
+    "show_progress": "hidden",
+    "trigger_mode": "always_last",
+    "api_visibility": "private",
+    "queue": False,  # answers at once; what takes longer waits in the queue
+}
+
+
+def follow(events: Sequence[Any], handler: Handler, inputs: Any, outputs: Any, **how: Any) -> None:
+    """Answer any of these events by a handler.
+
+    It is put behind an event of its own: when Gradio has deferred one of several handlers of
+    an event, it runs all of them again, and two such events would keep each other going.
+    """
+    gr.on(events, None, js="() => []").then(handler, inputs, outputs, **QUIET, **how)
+
+
+def show_errors(outputs: int) -> Callable[[Handler], Handler]:
+    """Make a handler say what is wrong in its first output, and clear the others."""
+
+    def decorate(handler: Handler) -> Handler:
+        @wraps(handler)
+        def handle(*arguments: Any) -> Any:
+            try:
+                return handler(*arguments)
+            except (ValueError, TypeError, OverflowError) as problem:
+                return (error_html(problem), *[None] * (outputs - 1))
+
+        return handle
+
+    return decorate
+
+
+def raise_errors(handler: Handler) -> Handler:
+    """Make what is wrong the sentence that the page pops up, or that a program gets."""
+
+    @wraps(handler)
+    def handle(*arguments: Any) -> Any:
+        try:
+            return handler(*arguments)
+        except (ValueError, TypeError) as problem:
+            raise gr.Error(str(problem)[:500]) from None
+
+    return handle

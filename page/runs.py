@@ -1,0 +1,176 @@
+"""The tab of search runs: qrels and runs to upload, audited, scored and compared."""
+
+import itertools
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import pandas as pd
+
+from .choices import DOCUMENTS, options_of
+from .events import QUIET, follow, raise_errors, show_errors
+from .metric import ndcg
+from .ranking import table_with
+from .render import csv_link, score_card, table_html
+from .uploads import Mappings, read_upload
+
+AUDIT_CAPTION = (
+    "Audit. Not ranked: judged queries that the run lacks; not judged: its queries without judgments; "
+    "tied: queries whose score depends on the order of ties; unjudged: documents within the first cutoff"
+)
+AUDIT = ["run", "documents", "queries", "not ranked", "not judged", "tied", "unjudged@k"]
+MEANS = ["run", "measure", "mean", "from", "to", "standard error"]
+PAIRS = ["measure", "run", "other", "difference", "95% interval", "p", "p (Holm)", "t-test p", "t-test p (Holm)"]
+PAIRS += ["won, tied, lost"]
+RESAMPLES = 2000
+BARS = 20
+RUNS = 5
+ABOUT = (
+    "Qrels and one to five runs: TREC files (also `.gz`), CSV or Parquet with the columns query, document and score or "
+    "relevance, or JSON `{query: {document: value}}`; each up to 20 MB."
+)
+
+
+def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> None:
+    """Lay out the tab; a query that is chosen in it opens in the table of the first tab."""
+    with gr.Tab("Search runs", id="runs"):
+        gr.Markdown(ABOUT)
+        with gr.Row():
+            qrels_file = gr.File(label="Qrels", elem_id="qrels")
+            run_files = gr.File(label="Runs", file_count="multiple", elem_id="runs")
+        score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
+        score = gr.HTML(elem_id="runs-score")
+        audit = gr.HTML(elem_id="audit")
+        means = gr.HTML(elem_id="means")
+        pairs = gr.HTML(elem_id="pairs")
+        bars = gr.BarPlot(x="query", y="value", title="Query by query", sort="y", x_label_angle=-90, height=300)
+        queries = gr.Dataframe(
+            headers=["query", "score"],
+            label="Every query: choose one to open its ranking by the run of that column",
+            interactive=False,
+            elem_id="queries",
+        )
+        signature = gr.Textbox(label="Signature", buttons=["copy"])
+        file = gr.HTML()
+    files = [qrels_file, run_files]
+    shown = [score, audit, means, pairs, bars, queries, signature, file]
+    scoring = score_button.click(score_runs, [*files, *bar], shown, api_visibility="private")
+    follow([each.change for each in (*files, *bar)], forget_runs, None, shown, cancels=scoring)
+    queries.select(open_query, files, [table, tabs], **QUIET)
+
+
+def forget_runs() -> tuple[Any, ...]:
+    """Return no result, where files or choices are no longer those that were scored."""
+    return ("<p class='note'>Press Score.</p>", *[None] * 7)
+
+
+@raise_errors
+def open_query(qrels_file: str, run_files: list[str], event: gr.SelectData) -> tuple[gr.Dataframe, gr.Tabs]:
+    """Return the chosen query in the first tab, as the run of the chosen column ranks it."""
+    rows, what = ranking_from_upload(qrels_file, run_files, str(event.row_value[0]), event.index[1])
+    return table_with(rows, what), gr.Tabs(selected="ranking")
+
+
+@show_errors(8)
+def score_runs(qrels_file: str | None, run_files: list[str] | None, *bar: Any) -> tuple[Any, ...]:
+    """Return everything the tab shows of uploaded runs."""
+    options = options_of(*bar)
+    qrels, runs = read_files(qrels_file, run_files)
+    if len(qrels) == 1:
+        raise ValueError("The qrels have one query, and one says nothing of others: see it in the tab One ranking.")
+    names = list(runs)
+    if len(names) == 1:
+        report = report_on(runs[names[0]], qrels, options)
+        scores, pairs = {names[0]: report.scores}, []
+        measure = what = value = next(iter(report.scores))
+        table = report.queries.to_pandas()[["query", "retrieved", "judged", "relevant", measure]]
+    else:
+        report = compare_runs(runs, qrels, options)
+        scores, pairs = report.scores, report.pairs
+        measure, value = report.measures[0], "difference"
+        what = f"{names[0]} less {names[1]}, in {measure}"
+        by_system = report.queries.to_pandas().pivot(index="query", columns="system", values=measure)
+        table = by_system.loc[list(qrels), names].reset_index()
+        table[value] = table[names[0]] - table[names[1]]
+    bars = table[["query", value]].set_axis(["query", "value"], axis=1).dropna()
+    bars = bars.sort_values("value", key=abs if pairs else None, ascending=not pairs).head(BARS)
+    which = "differ most" if pairs else "score lowest"
+    note = f"{report.resampling}. Bars: {what}, the {len(bars)} queries that {which}."
+    audit = [audit_row(name, run, qrels, scores[name][measure]) for name, run in runs.items()]
+    means = [[system, name, *score[:4]] for system, each in scores.items() for name, score in each.items()]
+    return (
+        score_card({f"{system}: {name}": value for system, name, value, *_ in means}, " ".join([note, *report.notes])),
+        table_html(AUDIT_CAPTION, pd.DataFrame(audit, columns=AUDIT)),
+        table_html("Scores, with 95% intervals", pd.DataFrame(means, columns=MEANS)),
+        table_html("Paired comparison", pd.DataFrame(map(pair_row, pairs), columns=PAIRS)) if pairs else None,
+        bars.sort_values("value"),
+        table.round(4),
+        report.signature,
+        csv_link(table, "queries.csv"),
+    )
+
+
+def audit_row(name: str, run: Mappings, qrels: Mappings, score: Any) -> list[Any]:
+    """Return what to know of a run before believing its score."""
+    documents = sum(map(len, run.values()))
+    not_ranked, not_judged = len(qrels.keys() - run.keys()), len(run.keys() - qrels.keys())
+    unjudged = f"{_text(round(score.unjudged, 2))} of {score.ranked}"
+    return [name, documents, len(run), not_ranked, not_judged, score.tied, unjudged]
+
+
+def pair_row(pair: Any) -> list[Any]:
+    """Return a comparison of two runs as the table shows it."""
+    counts = f"{pair.wins}, {pair.ties}, {pair.losses}"
+    return [*pair[:4], f"{pair.low:.4f} to {pair.high:.4f}", *pair[7:11], counts]
+
+
+def read_files(qrels_file: str | None, run_files: list[str] | None) -> tuple[Mappings, dict[str, Mappings]]:
+    """Read the qrels, and the runs by their names."""
+    if not qrels_file or not run_files:
+        raise ValueError("Upload the qrels and at least one run.")
+    if len(run_files) > RUNS:
+        raise ValueError(f"{len(run_files)} runs; at most {RUNS} are compared.")
+    qrels = read_upload(qrels_file, "qrels")
+    return qrels, {name: read_upload(path, "run") for name, path in run_names(run_files).items()}
+
+
+def run_names(run_files: list[str]) -> dict[str, str]:
+    """Return the files of runs by the names of these, each its own."""
+    files: dict[str, str] = {}
+    for path in run_files:
+        stem = re.sub(r"(?i)\.(trec|run|txt|csv|tsv|parquet|json)?(\.gz)?$", "", Path(path).name) or Path(path).name
+        names = itertools.chain([stem], (f"{stem} ({at})" for at in itertools.count(2)))
+        files[next(each for each in names if each not in files)] = path
+    return files
+
+
+def report_on(run: Mappings, qrels: Mappings, options: Mapping[str, Any]) -> Any:
+    """Return the report on a run."""
+    return ndcg.report(predictions=run, references=qrels, resamples=RESAMPLES, **options)
+
+
+def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> Any:
+    """Return the comparison of runs; a judged query that one lacks counts as having retrieved nothing."""
+    systems = {name: {query: run.get(query, {}) for query in qrels} for name, run in runs.items()}
+    return ndcg.compare(systems=systems, references=qrels, resamples=RESAMPLES, **options)
+
+
+def ranking_from_upload(qrels_file: str, run_files: list[str], query: str, column: int) -> tuple[list[list[str]], str]:
+    """Return a query of uploaded files as rows of the table, by the run of a column or the first, and their name."""
+    names = run_names(run_files)
+    name = list(names)[column - 1 if 1 <= column <= len(names) else 0]
+    qrels, runs = read_files(qrels_file, [names[name]])
+    run, judged = next(iter(runs.values())).get(query, {}), qrels.get(query, {})
+    ranked = sorted(run, key=run.__getitem__, reverse=True)
+    missing = sorted((each for each in judged if each not in run), key=judged.__getitem__, reverse=True)
+    # of what does not fit, the least relevant documents that were not retrieved matter least
+    listed = [*ranked[: max(DOCUMENTS // 2, DOCUMENTS - len(missing))], *missing][:DOCUMENTS]
+    there = len(ranked) + len(missing)
+    cut = "" if len(listed) == there else f", {len(listed)} of {there} documents"
+    return [[d, _text(judged.get(d)), _text(run.get(d))] for d in listed], f"Query {query} by {name}{cut}"
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else repr(value).removesuffix(".0")

@@ -1,0 +1,46 @@
+"""The table of one ranking: its columns and cells."""
+
+import pandas as pd
+import pytest
+
+from page.ranking import rows_of, score_ranking, table_of
+
+BAR = ("10", 2, "linear", "average", "0", "raise", "gain 0")
+RANKING = [["a", "0", "2"], ["b", "1", "1"]]  # nDCG: 1 / log2(3) = 0.6309
+
+
+def score_of(table: pd.DataFrame) -> str:
+    return str(score_ranking(table, *BAR)[0])
+
+
+def test_columns_are_read_by_their_headers_in_any_order() -> None:
+    table = table_of(RANKING)
+    assert "0.6309" in score_of(table)
+    for headers in (["score", "document", "relevance"], ["relevance", "score", "document"]):
+        assert rows_of(table[headers]) == RANKING
+        assert score_of(table[headers]) == score_of(table)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        table_of(RANKING).drop(columns="relevance"),
+        table_of(RANKING).drop(columns="document"),
+        table_of(RANKING).assign(**{"Header 4": ""}),
+        table_of(RANKING).rename(columns={"relevance": "grade"}),
+        table_of(RANKING)[["document", "score", "score"]],
+        pd.DataFrame(RANKING),
+    ],
+    ids=lambda table: ", ".join(map(str, table.columns)),
+)
+def test_a_table_of_other_columns_has_no_score(table: pd.DataFrame) -> None:
+    found = ", ".join(map(str, table.columns))
+    score, *others = score_ranking(table, *BAR)
+    assert f"The table must have the columns document, relevance, score; it has {found}." in score
+    assert others == [None] * 7
+
+
+@pytest.mark.parametrize("cell", ["1_000", "\u0661", "0x10", "1,5"])
+def test_a_cell_is_a_number_where_a_file_would_hold_one(cell: str) -> None:
+    score, *_ = score_ranking(table_of([["a", cell, "2"], *RANKING]), *BAR)
+    assert f"Row 1: relevance {cell!r} is not a number" in score.replace("&#x27;", "'")

@@ -1,0 +1,41 @@
+"""Uploaded runs: their names, their audit, and a query of theirs as a ranking."""
+
+from pathlib import Path
+
+import pytest
+
+from page.choices import DOCUMENTS, bar_of, options_of
+from page.runs import audit_row, ranking_from_upload, report_on, run_names
+
+QRELS = {"q1": {"a": 1.0, "b": 0.0}, "q2": {"a": 2.0}}
+RUN = {"q1": {"a": 1.0, "x": 1.0, "b": 0.5}, "q3": {"a": 1.0}}
+
+
+def test_runs_are_named_by_their_files_each_by_a_name_of_its_own() -> None:
+    paths = ["1/bm25.run", "2/bm25.txt.gz", "3/bm25.CSV", "4/.run"]
+    assert run_names(paths) == dict(zip(["bm25", "bm25 (2)", "bm25 (3)", ".run"], paths, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("convention", "k", "unjudged"),
+    [("sklearn", "1", "0.5 of 1"), ("trec_eval", "1", "1 of 1"), ("ranx", "", "1 of 3")],
+)
+def test_an_audit_counts_as_the_report_does(convention: str, k: str, unjudged: str) -> None:
+    score, *_ = report_on(RUN, QRELS, options_of(k, *bar_of(convention)[1:])).scores.values()
+    assert audit_row("run", RUN, QRELS, score) == ["run", 4, 2, 1, 1, 1, unjudged]
+
+
+def test_a_query_opens_with_what_was_retrieved_and_what_was_missed(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text(
+        "q 0 a 2\nq 0 missed 1\n" + "".join(f"q 0 m{at} 0\n" for at in range(DOCUMENTS))
+    )
+    (tmp_path / "one.run").write_text("q Q0 x 1 1.5 t\nq Q0 a 2 2 t\n")
+    (tmp_path / "two.run").write_text("p Q0 x 1 1 t\n")
+    qrels, runs = str(tmp_path / "qrels.txt"), [str(tmp_path / f"{name}.run") for name in ("one", "two")]
+    rows, what = ranking_from_upload(qrels, runs, "q", 1)
+    assert rows[:3] == [["a", "2", "2"], ["x", "", "1.5"], ["missed", "1", ""]]
+    assert len(rows) == DOCUMENTS
+    assert what == f"Query q by one, {DOCUMENTS} of {DOCUMENTS + 3} documents"
+    rows, what = ranking_from_upload(qrels, runs, "q", 2)
+    assert rows[0] == ["a", "2", ""]
+    assert what.startswith("Query q by two")
