@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from numbers import Integral, Real
 from operator import attrgetter
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,7 +92,8 @@ def settled(**arguments: Any) -> list[Any]:
         ValueError: an argument that cannot be converted, two that are queries to a database, or
             columns of pandas with different indexes.
     """
-    queries = {id(values): name for name, values in arguments.items() if is_query(values)}
+    foreign = {name: values for name, values in arguments.items() if type(values) not in (NoneType, list, tuple, dict)}
+    queries = {id(values): name for name, values in foreign.items() if is_query(values)}
     if len(queries) > 1:
         first, second, *_ = queries.values()
         raise ValueError(
@@ -99,7 +101,7 @@ def settled(**arguments: Any) -> list[Any]:
             "queries come in no common order; run one query for all columns and give the columns of its table: "
             "table = relation.to_arrow_table(); predictions=table['score'], references=table['relevance']"
         )
-    indexes = {name: values.index for name, values in arguments.items() if _has_index(values)}
+    indexes = {name: values.index for name, values in foreign.items() if _has_index(values)}
     for name, index in indexes.items():
         first = next(iter(indexes))
         if index is not indexes[first] and not index.equals(indexes[first]):
@@ -108,10 +110,10 @@ def settled(**arguments: Any) -> list[Any]:
                 "give columns of one table, or .to_numpy() of each if their order is right"
             )
     found: dict[int, Any] = {}
-    for name, values in arguments.items():
+    for name, values in foreign.items():
         if id(values) not in found:
             found[id(values)] = plain(name, values)
-    return [found[id(values)] for values in arguments.values()]
+    return [found.get(id(values), values) for values in arguments.values()]
 
 
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")

@@ -22,6 +22,7 @@ from .frames import is_spark
 from .messages import shown as shown
 from .options import ComputeOptions, Options, QueryOptions, shows_options, signature
 from .queries import checked_rankings, inputs, query_values, scores
+from .ranked_ids import by_ranked_ids as by_ranked_ids
 from .rankings import to_arrow
 from .report import Report, Resampling, report, report_on
 from .scoring import score_queries as score_queries
@@ -66,10 +67,12 @@ Args:
     predictions: the score of each document of each query; higher ranks first. Nested lists
         (ragged too), a 2-D array or tensor (a masked array too), a list of 1-D arrays, a column
         of lists (Arrow, datasets, Polars, pandas, DuckDB), with `query_ids` flat scores, a
-        mapping `{query: {document: score}}` or the path of a TREC run. `None`, a masked value or
+        mapping `{query: {document: score}}`, the path of a TREC run, or for each query a list of
+        document ids, best first. `None`, a masked value or
         `-inf` marks a document that was not retrieved: it has no rank, but counts in the ideal.
     references: the relevance of the same documents in the same order, 0 for irrelevant; or a
-        mapping `{query: {document: relevance}}` or the path of TREC qrels. `None`, a masked value
+        mapping `{query: {document: relevance}}`, the path of TREC qrels, or for each query the
+        ids of relevant documents (a list, a set, or `{id: relevance}`). `None`, a masked value
         or, by ids, a document that is missing was not judged: it has a rank, with gain 0, and
         does not count in the ideal.
     k (`int`, `None` or a list of these): the cutoff, how many ranks count; `None` (default)

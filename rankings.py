@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from .by_id import Joined, are_by_id, join_by_id, join_rows, tied_rows
 from .columns import Column, Mask, Place, read_column, settled
+from .ranked_ids import by_ranked_ids
 
 # Queries of nested lists and of chunked columns are handed on in parts of about this many documents.
 PART = 1 << 20
@@ -94,8 +95,8 @@ def read(
         predictions: the score of each document of each query: a 2-D array (masked too), a
             sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
             ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
-            or a file's ``Columns``. None, a masked value or ``-inf`` marks a document that was
-            not retrieved.
+            or a file's ``Columns``; or ranked ids, as ``by_ranked_ids`` takes them. None, a masked
+            value or ``-inf`` marks a document that was not retrieved.
         references: their relevance, likewise. None or a masked value marks a document that
             was not judged.
         query_ids: for flat predictions and references, the id of each row's query: integers or
@@ -122,9 +123,22 @@ def read(
     >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
     [True, True, False]
     """
-    predictions, references, query_ids, document_ids = settled(
-        predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
-    )
+    sides = {"predictions": predictions, "references": references}
+    ids = {"query_ids": query_ids, "document_ids": document_ids}
+    return _align(*settled(**sides, **ids), ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid)
+
+
+def _align(
+    predictions: Any,
+    references: Any,
+    query_ids: Any,
+    document_ids: Any,
+    *,
+    ignore_index: float | None = None,
+    judged_only: bool = False,
+    by_docid: bool = False,
+) -> Rankings:
+    """Align predictions and references that are settled, as `read` does."""
     joined = _join(predictions, references, query_ids, document_ids, by_docid, ignore_index)
     rankings = _drop_padding(joined, judged_only)
     if by_docid and query_ids is not None and document_ids is None:
@@ -136,6 +150,8 @@ def _join(
     predictions: Any, references: Any, query_ids: Any, document_ids: Any, by_docid: bool, ignore_index: float | None
 ) -> Joined:
     """Bring both sides into one order of queries and documents."""
+    if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
+        return join_by_id(*ranked, by_docid, ignore_index)._replace(query_ids=None)
     by_id = are_by_id(predictions, references)
     if query_ids is not None and by_id:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
@@ -210,17 +226,14 @@ def parts(
     >>> [part.queries for part in parts(table["predictions"], table["references"])]
     [1]
     """
-    predictions, references, query_ids, document_ids = settled(
-        predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
-    )
-    how |= {"query_ids": query_ids, "document_ids": document_ids}
-    whole = predictions, references
-    for sides in _pieces(*whole) if query_ids is None else [whole]:
+    sides = {"predictions": predictions, "references": references}
+    *whole, query_ids, document_ids = settled(**sides, query_ids=query_ids, document_ids=document_ids)
+    for piece in _pieces(*whole) if query_ids is None else [whole]:
         try:
-            rankings = read(*sides, **how)
+            rankings = _align(*piece, query_ids, document_ids, **how)
         except ValueError:
-            if sides[0] is not predictions:  # say the same of the query as all of them are counted
-                read(*whole, **how)
+            if piece[0] is not whole[0]:  # say the same of the query as all of them are counted
+                _align(*whole, query_ids, document_ids, **how)
             raise
         yield rankings
 

@@ -384,7 +384,6 @@ FINE = [[1.0, 2.0], [3.0]]
         ([[1.0, 2.0], "3"], "query 1: must be a list of documents; got str"),
         ([[1.0, 2.0], b"3"], "query 1: must be a list of documents; got bytes"),
         ([[1.0, 2.0], None], "query 1: .*None"),
-        ([[1.0, 2.0], {"d": 3.0}], "query 1: must be a list of documents; got dict"),
         ([np.ones(2), np.ones((1, 1))], "query 1: must be a 1-D array of documents; got 2-D"),
         ([np.ones(2), np.array(1.0)], "query 1: must be a 1-D array of documents; got 0-D"),
         ([np.ones(2), np.array(["3"])], "query 1.* must hold real numbers.*<U1"),

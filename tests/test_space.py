@@ -32,6 +32,7 @@ ROOMS = (
     "messages",
     "options",
     "queries",
+    "ranked_ids",
     "rankings",
     "report",
     "scoring",

@@ -1,0 +1,119 @@
+"""Rankings as lists of document ids, best first, next to the ids of relevant documents -> mappings.
+
+Integers can be ids as well as scores or relevances. They are ids where a query's references are a
+set or a mapping, which no list of relevances is; text is always ids.
+"""
+
+from collections.abc import Mapping, Sequence, Set
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .messages import shown
+
+WITH_IDS = "beside text, sets or mappings both sides are ids: predictions best first, or {id: score}"
+Side = Mapping[int, Mapping[Any, Any]]
+
+
+def by_ranked_ids(predictions: Any, references: Any) -> tuple[Side, Side] | None:
+    """Return ``{query: {document: value}}`` of ranked ids and the ids of relevant documents; None of other forms.
+
+    Args:
+        predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
+        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
+            their relevances.
+
+    Returns:
+        Both sides by the index of each query. Scores fall by one from rank to rank; a listed document
+        has the relevance 1.
+
+    Raises:
+        ValueError: an id that is neither text nor an integer, or stands twice in a list; other
+            queries on one side than on the other. Names the argument, query and position.
+
+    >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
+    ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
+    >>> by_ranked_ids([[7, 1]], [{1: 3}])
+    ({0: {7: -1, 1: -2}}, {0: {1: 3}})
+    >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
+    True
+    """
+    if not _are_ids(predictions, references):
+        return None
+    ranked, relevant = _rows(predictions), _rows(references)
+    if len(ranked) != len(relevant):
+        raise ValueError(
+            f"predictions hold {len(ranked)} queries and references {len(relevant)}; give both for every query"
+        )
+    return (
+        {query: _by_id("predictions", query, row, range(-1, -len(row) - 1, -1)) for query, row in enumerate(ranked)},
+        {query: _by_id("references", query, row, [1] * len(row)) for query, row in enumerate(relevant)},
+    )
+
+
+def _are_ids(predictions: Any, references: Any) -> bool:
+    """Return whether sides by position hold ids: references of sets or mappings, or text on both sides."""
+    if isinstance(references, (list, tuple)) and any(issubclass(kind, (Set, Mapping)) for kind in _types(references)):
+        return True
+    kinds = {_is_text(predictions), _is_text(references)}
+    return True in kinds and False not in kinds
+
+
+def _types(rows: Sequence[Any]) -> set[type]:
+    return set(map(type, rows))
+
+
+def _is_text(side: Any) -> bool | None:
+    """Return whether the first document of a side is text; None if it holds no documents."""
+    if isinstance(side, (pa.Array, pa.ChunkedArray)):
+        kind = side.type
+        while pa.types.is_nested(kind) and kind.num_fields == 1:
+            kind = kind.field(0).type
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        return None if pa.types.is_null(kind) else any(test(kind) for test in TEXT)
+    if isinstance(side, np.ndarray) and side.ndim == 2:
+        return side.dtype.kind in "UT" or (side.dtype == object and side.size > 0 and isinstance(side.flat[0], str))
+    if not isinstance(side, (list, tuple)):
+        return False
+    for row in side:
+        if isinstance(row, (list, tuple, Mapping, np.ndarray)) and len(row):
+            return isinstance(next(iter(row)), str)
+        if not isinstance(row, (list, tuple, Mapping, np.ndarray)):
+            return False
+    return None
+
+
+TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+
+
+def _rows(side: Any) -> list[Any]:
+    """Return the rows of a side as lists, sets and mappings."""
+    if isinstance(side, (pa.Array, pa.ChunkedArray)):
+        return list(side.to_pylist())
+    if isinstance(side, np.ndarray):
+        return list(side.tolist())
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in side]
+
+
+def _by_id(argument: str, query: int, row: Any, values: Sequence[int]) -> Mapping[Any, Any]:
+    """Return a query's documents with their values: those it maps them to, or else those of their positions."""
+    if not isinstance(row, (list, tuple, Set, Mapping)):
+        raise ValueError(f"{argument}: query {query}: must be a list of ids, a set or a mapping; got {shown(row)}")
+    if not _types(row) <= {str, int}:
+        for position, document in enumerate(row):
+            if isinstance(document, bool) or not isinstance(document, (str, Integral)):
+                problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
+                raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+    if isinstance(row, Mapping):
+        return row
+    found = dict(zip(row, values, strict=True))
+    if len(found) < len(row):
+        seen: dict[Any, int] = {}
+        for position, document in enumerate(row):
+            if (first := seen.setdefault(document, position)) < position:
+                problem = f"document {shown(document)} is in position {first} already; give it once for a query"
+                raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+    return found
