@@ -7,7 +7,7 @@ OLDEST_PYTHON ?= python3.11
 NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
 PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
-MODULES := batches.py by_id.py columns.py comparison.py conventions.py messages.py options.py queries.py rankings.py report.py scoring.py significance.py spark.py store.py topk.py trainer.py trec.py
+MODULES := batches.py by_id.py columns.py comparison.py compute.py conventions.py frames.py messages.py options.py queries.py rankings.py report.py scoring.py significance.py spark.py store.py topk.py trainer.py trec.py
 PAGE := app.py choices.py figures.py uploads.py views.py
 
 .DEFAULT_GOAL := help
@@ -34,9 +34,9 @@ fuzz: .venv/test.done ## score random rankings in every form, and files, for MIN
 check: .venv/check.done ## the gate: lint, format, types, all tests: 4 minutes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@# a package of the modules, since mypy resolves their relative imports in packages only
-	ln -sfn "$(CURDIR)" .venv/ndcg_space
-	cd .venv && bin/mypy --config-file ../pyproject.toml $(patsubst %,ndcg_space/%,ndcg.py $(MODULES))
+	rm -rf build/package
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/package .
+	cd build/package && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p ndcg
 	$(BIN)/mypy publish.py $(PAGE)
 	$(PYTEST)
 

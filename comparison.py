@@ -7,7 +7,7 @@ dict that JSON can hold and that makes the same comparison again.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from .columns import settled
 from .messages import shown
-from .options import Options, choice, measure_of
-from .queries import from_file, progress, weights
+from .options import Options, QueryOptions, choice, measure_of
+from .queries import from_file, inputs, progress, weights
 from .report import (
     PerQuery,
     Readable,
@@ -278,10 +278,11 @@ def compare(
     sample_weight: Any = None,
     query_ids: Any = None,
     document_ids: Any = None,
+    data: Any = None,
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
-    **options: Any,
+    **options: Unpack[QueryOptions],
 ) -> Comparison:
     """Tell which of several systems ranks better on the same queries, and how sure that is.
 
@@ -297,6 +298,7 @@ def compare(
         sample_weight: one weight per query for the means.
         query_ids: for flat predictions and references.
         document_ids: with `query_ids`.
+        data: a frame; then the arguments above, and each system's predictions, may be names of its columns.
         confidence: of the intervals, between 0 and 1.
         resamples: how often queries are drawn, and exchanged between systems.
         seed: of the random numbers; the same seed gives the same comparison.
@@ -317,8 +319,12 @@ def compare(
     resampling = Resampling.parse(confidence, resamples, seed)
     parsed = Options.of_method(compare, k, options)
     names = _system_names(systems, baseline)
-    columns = _columns_of_systems({name: systems[name] for name in names}, references, query_ids, document_ids, parsed)
-    weight = weights(sample_weight, len(columns[names[0]]["ideal"]))
+    arguments = {f"systems[{shown(name)}]": name for name in names}
+    runs = {argument: systems[name] for argument, name in arguments.items()}
+    ids = {"query_ids": query_ids, "document_ids": document_ids}
+    rankings, weight = inputs(data, references=references, **ids, **runs, sample_weight=sample_weight)
+    columns = _columns_of_systems(arguments, **rankings, options=parsed)
+    weight = weights(weight, len(columns[names[0]]["ideal"]))
     values, scale = scaled(np.stack([[each[name] for name in parsed.names] for each in columns.values()]))
     contests = _contests(parsed.names, names, baseline)
     row = {each: at for at, each in enumerate((system, name) for system in names for name in parsed.names)}
@@ -407,22 +413,22 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> 
     return pa.concat_tables(tables)
 
 
-def _columns_of_systems(
-    systems: Mapping[str, Any], references: Any, query_ids: Any, document_ids: Any, options: Options
-) -> dict[str, PerQuery]:
-    """Return what a report says of each query, for each system; each input is read once."""
-    arguments = {f"systems[{shown(name)}]": run for name, run in systems.items()}
-    references, query_ids, document_ids, *runs = settled(
-        references=from_file("references", references),
-        query_ids=query_ids,
-        document_ids=document_ids,
-        **{argument: from_file(argument, run) for argument, run in arguments.items()},
-    )
-    _refuse_lacking_queries(dict(zip(systems, runs, strict=True)), references)
+def _columns_of_systems(systems: Mapping[str, str], *, options: Options, **rankings: Any) -> dict[str, PerQuery]:
+    """Return what a report says of each query, for each system; each input is read once.
+
+    Args:
+        systems: the name of each, by the argument with its predictions.
+        options: how to score them.
+        **rankings: `references`, `query_ids`, `document_ids`, and each system's predictions.
+    """
+    found = settled(**{argument: from_file(argument, side) for argument, side in rankings.items()})
+    read = dict(zip(rankings, found, strict=True))
+    references, ids = read["references"], {"query_ids": read["query_ids"], "document_ids": read["document_ids"]}
+    _refuse_lacking_queries({name: read[argument] for argument, name in systems.items()}, references)
     columns = {}
-    for name, argument, run in zip(systems, arguments, runs, strict=True):
+    for argument, name in systems.items():
         try:
-            columns[name] = query_columns(run, references, query_ids, document_ids, options=options)
+            columns[name] = query_columns(read[argument], references, **ids, options=options)
         except ValueError as error:
             raise ValueError(f"{argument}: {error}") from None
     return columns

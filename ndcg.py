@@ -7,7 +7,7 @@ them, since evaluate copies only the files that are named here.
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import datasets
 import evaluate
@@ -16,10 +16,12 @@ from .batches import Batch, Batches
 from .by_id import join_by_id as join_by_id
 from .columns import Column as Column
 from .comparison import Comparison, compare
+from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
+from .frames import is_spark
 from .messages import shown as shown
-from .options import Options, signature
-from .queries import checked_rankings, query_values, scores
+from .options import ComputeOptions, Options, QueryOptions, shows_options, signature
+from .queries import checked_rankings, inputs, query_values, scores
 from .rankings import to_arrow
 from .report import Report, Resampling, report, report_on
 from .scoring import score_queries as score_queries
@@ -73,6 +75,11 @@ Args:
     k (`int`, `None` or a list of these): the cutoff, how many ranks count; `None` (default)
         for the whole list.
     sample_weight: one non-negative weight per query for the mean; default: all equal.
+    query_ids: for flat predictions and references, the id of each document's query.
+    document_ids: with `query_ids`, the id of each document, for `ties="docid"`; a document that
+        a query has twice is refused.
+    data: a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark; then `predictions`,
+        `references`, `query_ids`, `document_ids` and `sample_weight` may be names of its columns.
     ignore_ties (`bool`): order documents of equal score, the last in the input first, rather
         than average over their orders; the same as `ties="last"`.
     measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`.
@@ -94,9 +101,6 @@ Args:
     negative_relevance: `"raise"` (default), `"clip"` (gain 0) or `"keep"`.
     judged_only (`bool`): leave out documents that were not judged before ranking; default False.
     ignore_index: the reference that marks padding, for instance -100; default: none.
-    query_ids: for flat predictions and references, the id of each document's query.
-    document_ids: with `query_ids`, the id of each document, for `ties="docid"`; a document that
-        a query has twice is refused.
     use_aggregator (`bool`): the mean over queries (default) or, if False, a list with one
         value per query.
     engine: `"numpy"` (default) or `"sklearn"`, which hands the batch to
@@ -165,13 +169,16 @@ class NDCG(Batches, evaluate.Metric):
         query_ids: Any = None,
         ignore_index: Any = None,
         document_ids: Any = None,
+        data: Any = None,
     ) -> None:
         """Add whole queries, to be scored by a later `compute`; a refused batch adds nothing.
 
         With `query_ids`, add all documents of a query in one batch; a query already added is refused.
         """
         ignore_index = Options.parse(ignore_index=ignore_index).ignore_index
-        self._add(partial(self._read, predictions, references, query_ids, document_ids, ignore_index))
+        given = {"predictions": predictions, "references": references}
+        ids = {"query_ids": query_ids, "document_ids": document_ids}
+        self._add(lambda: self._read(**inputs(data, **given, **ids)[0], ignore_index=ignore_index))
 
     def add(
         self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
@@ -186,6 +193,7 @@ class NDCG(Batches, evaluate.Metric):
             raise ValueError("give one query as prediction and reference or as predictions and references, not as both")
         self._add(partial(self._read, [prediction], [reference]))
 
+    @shows_options
     def compute(
         self,
         *,
@@ -193,43 +201,25 @@ class NDCG(Batches, evaluate.Metric):
         references: Any = None,
         k: Any = None,
         sample_weight: Any = None,
-        ignore_ties: bool = False,
-        measures: Any = "nDCG",
-        convention: str = "sklearn",
-        gain: Any = None,
-        log_base: float | None = None,
-        ties: str | None = None,
-        zero_division: float | None = None,
-        negative_relevance: str | None = None,
-        judged_only: bool = False,
-        ignore_index: float | None = None,
         query_ids: Any = None,
         document_ids: Any = None,
-        use_aggregator: bool = True,
-        engine: str = "numpy",
-    ) -> dict[str, float | list[float]] | None:
+        data: Any = None,
+        **options: Unpack[ComputeOptions],
+    ) -> Any:
         """Score the queries given and those added before.
 
         A call that raises leaves the queries added before as they were. With several
         processes the result is that of all of them, in process 0, and None in the others.
         """
-        options = Options.parse(
-            k=k,
-            ignore_ties=ignore_ties,
-            measures=measures,
-            convention=convention,
-            gain=gain,
-            log_base=log_base,
-            ties=ties,
-            zero_division=zero_division,
-            negative_relevance=negative_relevance,
-            judged_only=judged_only,
-            ignore_index=ignore_index,
-            use_aggregator=use_aggregator,
-            engine=engine,
-        )
-        score = partial(scores, options=options, sample_weight=sample_weight)
-        return self._score_all(score, predictions, references, query_ids, document_ids, options)
+        given = {"predictions": predictions, "references": references}
+        ids = {"query_ids": query_ids, "document_ids": document_ids}
+        if is_spark(data):
+            if self.num_process > 1 or self._holds_batches():
+                raise ValueError("data: a DataFrame of Spark is scored on its own, not together with batches")
+            return compute(**given, **ids, k=k, sample_weight=sample_weight, data=data, **options)
+        parsed = Options.of_method(self.compute, k, options, lacks=())
+        rankings, weight = inputs(data, **given, **ids, sample_weight=sample_weight)
+        return self._score_all(partial(scores, options=parsed, sample_weight=weight), **rankings, options=parsed)
 
     def _score_all(
         self,
@@ -265,16 +255,20 @@ class NDCG(Batches, evaluate.Metric):
         sample_weight: Any = None,
         query_ids: Any = None,
         document_ids: Any = None,
+        data: Any = None,
         confidence: float = 0.95,
         resamples: int = 10_000,
         seed: int = 0,
-        **options: Any,
+        **options: Unpack[QueryOptions],
     ) -> Report | None:
         """Report on the queries given and those added before, then done with; None in processes other than 0."""
         resampling = Resampling.parse(confidence, resamples, seed)
         parsed = Options.of_method(self.report, k, options)
-        score = partial(report_on, options=parsed, resampling=resampling, sample_weight=sample_weight)
-        return self._score_all(score, predictions, references, query_ids, document_ids, parsed)
+        given = {"predictions": predictions, "references": references}
+        ids = {"query_ids": query_ids, "document_ids": document_ids}
+        rankings, weight = inputs(data, **given, **ids, sample_weight=sample_weight)
+        score = partial(report_on, options=parsed, resampling=resampling, sample_weight=weight)
+        return self._score_all(score, **rankings, options=parsed)
 
     compare = staticmethod(compare)
     compute_spark = staticmethod(compute_spark)

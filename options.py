@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,39 @@ from .conventions import CONVENTIONS
 from .messages import shown
 from .scoring import MEASURES, TIES, Gain
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 # What methods lack that have their own way with the values of queries.
 PER_QUERY = ("use_aggregator", "engine")
+
+
+class ScoringOptions(TypedDict, total=False):
+    """The options of every method that scores, as type checkers know them."""
+
+    ignore_ties: bool
+    measures: str | Sequence[str]
+    convention: str
+    gain: str | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
+    log_base: float | None
+    ties: str | None
+    zero_division: float | None
+    negative_relevance: str | None
+    judged_only: bool
+
+
+class QueryOptions(ScoringOptions, total=False):
+    """Those of methods that read whole queries."""
+
+    ignore_index: float | None
+
+
+class ComputeOptions(QueryOptions, total=False):
+    """Those of `compute`."""
+
+    use_aggregator: bool
+    engine: str
 
 
 @dataclass(frozen=True)
@@ -156,7 +185,7 @@ class Options:
         return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
 
 
-def signature(k: Any = None, *, sample_weight: Any = None, **options: Any) -> str:
+def signature(k: Any = None, *, sample_weight: Any = None, **options: Unpack[ComputeOptions]) -> str:
     """Return every choice that a score depends on, in one line: scores compare if their signatures are equal.
 
     Args:
@@ -165,9 +194,18 @@ def signature(k: Any = None, *, sample_weight: Any = None, **options: Any) -> st
         **options: of `compute`.
 
     >>> signature(k=10)
-    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.0.0'
+    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.1.0'
     """
     return Options.of_method(signature, k, options, lacks=()).signature(weighted=sample_weight is not None)
+
+
+def shows_options(function: Function) -> Function:
+    """Show the options of `compute` in the signature of a function that takes them as `**options`."""
+    own = inspect.signature(function)
+    named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
+    options = {name: each for name, each in inspect.signature(Options.parse).parameters.items() if name not in named}
+    vars(function)["__signature__"] = own.replace(parameters=[*named.values(), *options.values()])
+    return function
 
 
 def result_name(measure: str, k: int | None) -> str:

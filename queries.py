@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import is_query, number, plain
+from .by_id import encode_ids
+from .columns import is_query, number, plain, read_flat_column, settled
+from .frames import named_columns
 from .messages import shown
 from .options import Options, is_real
 from .rankings import Rankings, parts, read
@@ -87,6 +89,51 @@ def describe_queries(
     if not queries:
         raise ValueError(NO_QUERIES)
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
+
+
+def inputs(data: Any, *, sample_weight: Any = None, **rankings: Any) -> tuple[dict[str, Any], Any]:
+    """Return rankings and the weights of queries, in place of names the columns of a frame.
+
+    A column of weights has one for each row: that of its query, or with `query_ids` of its document's query.
+
+    Raises:
+        ValueError: what `named_columns` refuses; rows of a query that differ in its weight.
+    """
+    *columns, weight = named_columns(data, **rankings, sample_weight=sample_weight)
+    found = dict(zip(rankings, columns, strict=True))
+    if weight is not sample_weight and found.get("query_ids") is not None:
+        weight = _weights_by_query(found["query_ids"], weight)
+    return found, weight
+
+
+def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
+    """Return the weight of each query, from a column with that of each row."""
+    query_ids, rows = settled(query_ids=query_ids, sample_weight=rows)
+    code, ids = encode_ids("query_ids", query_ids)
+
+    def place(_: int, row: int | None) -> str:
+        return f"row {row}"
+
+    column = read_flat_column("sample_weight", rows, place)
+    if len(column.values) != len(code):
+        raise ValueError(
+            f"sample_weight has {len(column.values)} rows and query_ids {len(code)}; give both for every row"
+        )
+    if column.present is not None:
+        row = int(np.flatnonzero(~column.present)[0])
+        raise ValueError(f"sample_weight: row {row}: is missing; give every row the weight of its query")
+    values = np.asarray(column.values, np.float64)
+    first = np.zeros(len(ids), np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]
+    of_query = values[first]
+    if (other := np.flatnonzero(values != of_query[code])).size:
+        row = int(other[0])
+        query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
+        raise ValueError(
+            f"sample_weight: query {query}: is {values[row]} in row {row} and {of_query[code[row]]} in row {before}; "
+            "give all rows of a query one weight"
+        )
+    return of_query
 
 
 def checked_rankings(predictions: Any, references: Any, **how: Any) -> Rankings:
@@ -203,7 +250,7 @@ def _scores_by_sklearn(
     try:
         from sklearn.metrics import ndcg_score
     except ImportError:
-        raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn') from None
+        raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
     rankings = checked_rankings(predictions, references, query_ids=query_ids, document_ids=document_ids)
     if not rankings.queries:
         raise ValueError(NO_QUERIES)

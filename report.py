@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from .messages import shown
-from .options import Options, is_real, measure_of, result_name
-from .queries import describe_queries, mean, progress, weights
+from .options import Options, QueryOptions, is_real, measure_of, result_name
+from .queries import describe_queries, inputs, mean, progress, weights
 from .rankings import Rankings
 from .scoring import score_queries
 from .significance import Intervals, bootstrap, differences
@@ -174,8 +174,8 @@ class Report(Readable):
             "mean",
             level,
             "standard error",
-            "by order of ties",
-            "queries so tied",
+            "range over tie orders",
+            "queries affected by ties",
             "unjudged",
         ]
         rows = [
@@ -260,10 +260,11 @@ def report(
     sample_weight: Any = None,
     query_ids: Any = None,
     document_ids: Any = None,
+    data: Any = None,
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
-    **options: Any,
+    **options: Unpack[QueryOptions],
 ) -> Report:
     """Score as `compute` does, and say how sure the scores are and what they rest on.
 
@@ -274,6 +275,7 @@ def report(
         sample_weight: one weight per query for the mean.
         query_ids: for flat predictions and references.
         document_ids: with `query_ids`.
+        data: a frame; then the arguments above may be names of its columns.
         confidence: of the intervals, between 0 and 1.
         resamples: how often the bootstrap draws the queries anew.
         seed: of the random numbers; the same seed gives the same report.
@@ -290,8 +292,9 @@ def report(
     """
     resampling = Resampling.parse(confidence, resamples, seed)
     parsed = Options.of_method(report, k, options)
-    how: dict[str, Any] = {"options": parsed, "resampling": resampling, "sample_weight": sample_weight}
-    return report_on(predictions, references, query_ids, document_ids, **how)
+    given = {"predictions": predictions, "references": references, "query_ids": query_ids, "document_ids": document_ids}
+    rankings, weight = inputs(data, **given, sample_weight=sample_weight)
+    return report_on(**rankings, options=parsed, resampling=resampling, sample_weight=weight)
 
 
 def report_on(
@@ -451,6 +454,6 @@ def figure_of(axes: int, height: float = 4.0) -> tuple[Any, Any]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("plot needs Matplotlib: pip install matplotlib") from None
+        raise ImportError('plot needs Matplotlib: pip install matplotlib, or "ndcg[report]"') from None
     figure = Figure(figsize=(5 * axes + 2 * (axes == 1), height), layout="constrained")
     return figure, figure.subplots(1, axes, squeeze=False)[0]

@@ -256,5 +256,5 @@ def _scipy_stats() -> Any:
     try:
         import scipy.stats
     except ImportError:
-        raise ImportError("intervals and tests need SciPy: pip install scipy") from None
+        raise ImportError('intervals and tests need SciPy: pip install scipy, or "ndcg[report]"') from None
     return scipy.stats

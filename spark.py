@@ -9,7 +9,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .messages import shown
-from .options import Options
+from .options import Options, QueryOptions
 from .queries import mean
 from .rankings import PART, read
 from .scoring import InvalidRankingError, score_queries
@@ -47,7 +47,7 @@ def compute_spark(
     sample_weight: str | None = None,
     k: Any = None,
     use_aggregator: bool = True,
-    **options: Any,
+    **options: Unpack[QueryOptions],
 ) -> Any:
     """Score a Spark DataFrame where its rows are, as `compute` scores what is in memory.
 
@@ -154,7 +154,7 @@ def arranged(
     try:
         from pyspark.sql import functions
     except ImportError:
-        raise ImportError("compute_spark needs PySpark: pip install pyspark") from None
+        raise ImportError('compute_spark needs PySpark: pip install pyspark, or "ndcg[spark]"') from None
     given: dict[str, Any] = {
         "query": query,
         "prediction": prediction,

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .columns import is_padding, plain
 from .messages import shown
-from .options import Options
+from .options import Options, ScoringOptions
 from .queries import NO_QUERIES, mean, query_values
 
 
@@ -131,7 +131,7 @@ def trainer_metrics(
     query_ids: Callable[[NDArray[Any]], Any] | None = None,
     main_input: str = "input_ids",
     ignore_index: float | None = -100,
-    **options: Any,
+    **options: Unpack[ScoringOptions],
 ) -> TrainerMetrics:
     """Return the function for `transformers.Trainer(compute_metrics=...)`.
 

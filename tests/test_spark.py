@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import LEAN_JAVA, ROOT, lean_environment, spark_session
+from conftest import LEAN_JAVA, ROOT, MetricFactory, lean_environment, spark_session
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,6 +72,27 @@ OPTIONS: list[dict[str, Any]] = [
     {"gain": lambda relevance: relevance**2, "ties": "worst", "k": 3},
     {"ignore_index": 2, "gain": "binary"},
 ]
+
+
+def test_compute_takes_a_dataframe(ndcg: evaluate.Metric, frame: Any) -> None:
+    columns = {"predictions": "score", "references": "relevance", "query_ids": "query", "document_ids": "document"}
+    how: dict[str, Any] = {"sample_weight": "weight", "convention": "trec_eval", "k": [1, 5]}
+    expected = ndcg.compute_spark(frame, **COLUMNS, document="document", **how)
+    assert ndcg.compute(data=frame, **columns, **how) == expected
+    values = ndcg.compute(data=frame, **columns, k=5, use_aggregator=False)
+    assert values.columns == ["query", "nDCG@5"]
+    with pytest.raises(TypeError, match="compute_spark has no option engine"):
+        ndcg.compute(data=frame, **columns, engine="sklearn")
+    with pytest.raises(ValueError, match="data: only compute takes a DataFrame of Spark; here give its rows, "):
+        ndcg.report(data=frame, **columns)
+
+
+def test_a_dataframe_is_not_mixed_with_batches(fresh_metric: MetricFactory, frame: Any) -> None:
+    metric = fresh_metric(keep_in_memory=True)
+    metric.add_batch(predictions=[[0.1, 0.2]], references=[[1, 0]])
+    with pytest.raises(ValueError, match="data: a DataFrame of Spark is scored on its own, not together with batches"):
+        metric.compute(data=frame, predictions="score", references="relevance", query_ids="query")
+    assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(3))}
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "defaults")
