@@ -82,8 +82,8 @@ def join_rows(
     Raises:
         ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
     """
-    codes, ids = codes_of_ids("query_ids", query_ids)
-    document, documents = (None, ids) if document_ids is None else codes_of_ids("document_ids", document_ids)
+    codes, ids = encode_ids("query_ids", query_ids)
+    document, documents = (None, ids) if document_ids is None else encode_ids("document_ids", document_ids)
 
     def row_of(_: int, row: int | None) -> str:
         query = f"query {shown(ids[int(codes[row])].as_py())}, " if row is not None and row < len(codes) else ""
@@ -124,7 +124,7 @@ def _refuse_repeated(query: NDArray[np.int64], document: NDArray[np.int64], plac
         raise ValueError(f"document_ids: {place(int(second))} is in row {first} already; give it once for a query")
 
 
-def codes_of_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
+def encode_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
     """Return for each row an index into the distinct ids, which are in the order of their first rows."""
     ids = _id_column(argument, values)
     if pa.types.is_dictionary(ids.type) and _is_id(ids.type.value_type):

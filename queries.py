@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .by_id import codes_of_ids
+from .by_id import encode_ids
 from .columns import is_query, number, plain, read_flat_column, settled
 from .frames import named_columns
 from .messages import shown
@@ -109,7 +109,7 @@ def inputs(data: Any, *, sample_weight: Any = None, **rankings: Any) -> tuple[di
 def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
     """Return the weight of each query, from a column with that of each row."""
     query_ids, rows = settled(query_ids=query_ids, sample_weight=rows)
-    code, ids = codes_of_ids("query_ids", query_ids)
+    code, ids = encode_ids("query_ids", query_ids)
 
     def place(_: int, row: int | None) -> str:
         return f"row {row}"

@@ -19,7 +19,7 @@ Every measure is a sum over the last two.
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
@@ -141,16 +141,12 @@ def score_queries(
     ...  score_queries(relevance, score, measures=MEASURES).items()}
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
-    if score.dtype.kind in "iu" and score.size and max(-int(score.min()), int(score.max())) > 2**53:
-        # float64 cannot tell these apart; their ranks among themselves can, which keep the sign by which ties are added
-        distinct, order = np.unique(score, return_inverse=True)
-        score = order.reshape(score.shape) - np.searchsorted(distinct, 0)
+    score = _told_apart(score)
     queries = len(relevance) if offsets is None else len(offsets) - 1
     scores = {measure: np.empty((len(cutoffs), queries)) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
     # in memory from the last rank to the first, as documents are once sorted
     discount = discounts(max(min(k or longest, longest) for k in cutoffs), log_base)[::-1].copy()[::-1]
-    sign = math.copysign(1, math.log(log_base))  # a base below 1 turns all sums negative
 
     def fill(read: Callable[[], _Block]) -> None:
         block = read()
@@ -160,25 +156,37 @@ def score_queries(
             sums = _sums(ranked, ideal, discount[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
             _refuse_overflow(block, sums)
             if "nDCG" in measures:
-                ratio = sums["DCG"] / sums["IDCG"]
-                if not negative:
-                    np.minimum(ratio, 1, out=ratio)  # rounding alone takes it above
-                sums["nDCG"] = np.where(sign * sums["IDCG"] > 0, ratio, zero_division)
+                sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], negative, log_base, zero_division)
         for measure in measures:
             scores[measure][:, block.queries] = sums[measure]
 
     # Of a grid little more is read than its columns' maxima, so that a block can hold more.
     size = BLOCK * max(1, min(grid_height(longest, len(discount) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
-    threads = _threads() if score.size > 2 * size else 1
-    if threads == 1:
-        for read in blocks:
-            fill(read)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(fill, blocks):
-                pass
+    _for_each(fill, blocks, _threads() if score.size > 2 * size else 1)
     return scores
+
+
+def _told_apart(score: NDArray[Any]) -> NDArray[Any]:
+    """Return scores that float64 tells apart: of integers beyond 2**53 their ranks, with the sign of each kept.
+
+    The sign is what ties are added by.
+    """
+    if score.dtype.kind not in "iu" or not score.size or max(-int(score.min()), int(score.max())) <= 2**53:
+        return score
+    distinct, order = np.unique(score, return_inverse=True)
+    return np.asarray(order.reshape(score.shape) - np.searchsorted(distinct, 0))
+
+
+def _for_each(work: Callable[[Any], None], items: Iterable[Any], threads: int) -> None:
+    """Call a function with each item, in so many threads."""
+    if threads == 1:
+        for item in items:
+            work(item)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, items):
+            pass
 
 
 def _threads() -> int:
@@ -416,6 +424,15 @@ def _sums(
         for name, (gains, weight) in terms.items()
         if name in needed
     }
+
+
+def _ratio(dcg: Floats, idcg: Floats, negative: bool, log_base: float, zero_division: float) -> Floats:
+    """Return nDCG, by whether any gain is negative: then it may be above 1 or below 0."""
+    ratio = dcg / idcg
+    if not negative:
+        np.minimum(ratio, 1, out=ratio)  # rounding alone takes it above
+    sign = math.copysign(1, math.log(log_base))  # a base below 1 turns all sums negative
+    return np.where(sign * idcg > 0, ratio, zero_division)
 
 
 def _sum(gains: Floats, weight: Floats) -> Floats:

@@ -7,6 +7,7 @@ al., CIKM 2007, on why to prefer it in retrieval), with Student's paired t-test 
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,7 +71,7 @@ def bootstrap(
         confidence: between 0 and 1.
         resamples: how often the queries are drawn anew.
         seed: of the random numbers: the same seed, the same intervals.
-        advance: is told of every number of resamples that are done.
+        advance: called with the number of resamples just done.
 
     Returns:
         Arrays of shape ``(rows + pairs,)``.
@@ -83,30 +84,19 @@ def bootstrap(
     True
     """
     scipy_stats = _scipy_stats()
-    count = len(values) + len(pairs)
-    result = Intervals(*(np.full(count, np.nan) for _ in Intervals._fields))
+    result = Intervals(*(np.full(len(values) + len(pairs), np.nan) for _ in Intervals._fields))
     for rows, queries in _alike(values, weight):
-        weights = np.ones(len(queries)) if weight is None else weight[queries] / weight[queries].max()
+        weights = _relative(weight, queries)
         if weights.min() < LIGHTEST:
             problem = f"a weight is {weights.min():.0e} of the largest, too far apart for a confidence interval"
             raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
         # sums of weighted values and of weights, so that a resample is two products with its counts
-        columns = _summable(np.column_stack([(values[rows][:, queries] * weights).T, weights]))
+        columns = _exact_halves(np.column_stack([(values[rows][:, queries] * weights).T, weights]))
         within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
         plus, minus = ([rows.index(pairs[at][side]) for at in within] for side in (0, 1))
-
-        def statistic(drawn: NDArray[np.int64], axis: int) -> Floats:
-            batch, size = drawn.shape
-            flat = (drawn + size * np.arange(batch)[:, None]).ravel()
-            counts = np.bincount(flat, minlength=batch * size).reshape(batch, size)
-            sums = _sums(counts, columns).T  # noqa: B023
-            resampled = sums[:-1] / sums[-1]
-            advance(batch)
-            return np.concatenate([resampled, resampled[plus] - resampled[minus]])  # noqa: B023
-
         found = scipy_stats.bootstrap(
             (np.arange(len(queries)),),
-            statistic,
+            partial(_resampled_means, columns, plus, minus, advance),
             n_resamples=resamples,
             batch=max(1, BATCH // len(queries)),
             vectorized=True,
@@ -119,6 +109,24 @@ def bootstrap(
         result.low[at], result.high[at] = found.confidence_interval
         result.standard_error[at] = found.standard_error
     return result
+
+
+def _resampled_means(
+    columns: Floats,
+    plus: list[int],
+    minus: list[int],
+    advance: Callable[[int], Any],
+    drawn: NDArray[np.int64],
+    axis: int,  # SciPy gives it
+) -> Floats:
+    """Return the mean of each row over the queries drawn, and the differences of some: (rows + pairs, resamples)."""
+    batch, size = drawn.shape
+    flat = (drawn + size * np.arange(batch)[:, None]).ravel()
+    counts = np.bincount(flat, minlength=batch * size).reshape(batch, size)
+    sums = _sums(counts, columns).T
+    means = sums[:-1] / sums[-1]
+    advance(batch)
+    return np.concatenate([means, means[plus] - means[minus]])
 
 
 def paired_tests(
@@ -146,7 +154,7 @@ def paired_tests(
         pairs: of each difference, the row and the row that is taken from it.
         resamples: how many exchanges to try.
         seed: of the random numbers.
-        advance: is told of every number of exchanges that are done.
+        advance: called with the number of exchanges just done.
 
     Returns:
         Arrays of shape ``(pairs,)``.
@@ -158,7 +166,7 @@ def paired_tests(
     >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 exchanges differ as much
     (0.25, 0.0742)
     """
-    scipy_stats = _scipy_stats()
+    student = _scipy_stats().t
     result = Tests(np.ones(len(pairs)), np.ones(len(pairs)), np.zeros(len(pairs), bool))
     for rows, queries in _alike(values, weight):
         within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
@@ -166,9 +174,8 @@ def paired_tests(
             continue
         plus, minus = ([pairs[at][side] for at in within] for side in (0, 1))
         shares = differences(values[plus][:, queries], values[minus][:, queries])
-        if weight is not None:
-            shares = shares * (weight[queries] / weight[queries].max())
-        columns = _summable(shares.T)
+        shares = shares * _relative(weight, queries)
+        columns = _exact_halves(shares.T)
         total = _sums(np.ones((1, len(queries))), columns)[0]
         least = np.abs(total) - ROUNDING * np.abs(shares).sum(axis=1)
         exact = len(queries) < 63 and 2 ** len(queries) <= resamples
@@ -179,12 +186,20 @@ def paired_tests(
             advance(len(exchanged))
         result.exact[within] = exact
         result.randomization[within] = (as_extreme + (not exact)) / (tried + (not exact))
-        # as ttest_1samp, which warns where all differences are the same
-        error = shares.std(axis=1, ddof=1) / np.sqrt(len(queries))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.abs(shares.mean(axis=1)) / error
-        result.t_test[within] = np.where(np.isnan(t), 1.0, 2 * scipy_stats.t.sf(t, len(queries) - 1))
+        result.t_test[within] = _t_test(shares, student)
     return result
+
+
+def _t_test(shares: Floats, student: Any) -> Floats:
+    """Return how likely the mean of each row is at least as far from 0 by chance.
+
+    As `scipy.stats.ttest_1samp`, which warns where all values of a row are the same.
+    """
+    queries = shares.shape[1]
+    error = shares.std(axis=1, ddof=1) / np.sqrt(queries)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(shares.mean(axis=1)) / error
+    return np.where(np.isnan(t), 1.0, 2 * student.sf(t, queries - 1))
 
 
 def holm(p_values: Floats) -> Floats:
@@ -199,8 +214,13 @@ def holm(p_values: Floats) -> Floats:
     return np.minimum(corrected, 1.0)
 
 
-def _summable(columns: Floats) -> Floats:
-    """The columns in two parts, high and low digits, of each of which sums are exact.
+def _relative(weight: Floats | None, queries: NDArray[np.intp]) -> Floats:
+    """Return the weights of queries, the largest of them as 1."""
+    return np.ones(len(queries)) if weight is None else weight[queries] / weight[queries].max()
+
+
+def _exact_halves(columns: Floats) -> Floats:
+    """Split columns into halves, high and low digits, that sum exactly.
 
     In float64 the last digits of a sum depend on the order of adding up, which libraries of
     linear algebra choose by the number of threads. Multiples of one power of two, small enough
@@ -216,7 +236,7 @@ def _summable(columns: Floats) -> Floats:
 
 
 def _sums(counts: NDArray[Any], columns: Floats) -> Floats:
-    """Of each row of counts, the columns' sums over so many of each query."""
+    """Return of each row of counts the columns' sums over so many of each query."""
     high, low = np.hsplit(counts.astype(np.float64) @ columns, 2)
     return np.asarray(high + low)
 
@@ -235,7 +255,7 @@ def _exchanges(queries: int, tried: int, exact: bool, seed: int) -> Any:
 
 
 def _alike(values: Floats, weight: Floats | None) -> list[tuple[list[int], NDArray[np.intp]]]:
-    """The rows that have values for the same queries, with these queries."""
+    """Return the rows that have values for the same queries, with these queries."""
     valued = ~np.isnan(values)
     if weight is not None:
         valued &= weight > 0

@@ -7,7 +7,7 @@ NumPy and pyarrow only; the rooms that read and score rankings travel with the j
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
@@ -87,31 +87,21 @@ def compute_spark(
     {'nDCG@2': 0.7601875334318685}
     """
     parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
-    frame = arranged(
-        df,
-        query=query,
-        prediction=prediction,
-        reference=reference,
-        document=document,
-        sample_weight=sample_weight,
-        ties=parsed.ties,
-    )
+    columns = {"query": query, "prediction": prediction, "reference": reference, "document": document}
+    frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties)
     job = Job(parsed.reading, parsed.scoring, tuple(parsed.results()))
     if not parsed.use_aggregator:
         if query is None:
             raise ValueError("query must name the column of query ids where every query's values are asked for")
         return by_query(frame, job)
-    found = means(frame, job)
-    if found is None:
-        raise ValueError("the DataFrame holds no queries; there is nothing to score")
-    return {name: mean(name, np.array([value])) for name, value in found.items()}
+    return {name: mean(name, np.array([value])) for name, value in means(frame, job).items()}
 
 
-def means(frame: Any, job: Job) -> dict[str, float] | None:
-    """Of each result the mean over all queries of what `arranged` made: nan if none has a value; None without queries.
+def means(frame: Any, job: Job) -> dict[str, float]:
+    """Return of each result the mean over all queries of what `prepare` returns: nan if none has a value.
 
     Raises:
-        ValueError: the first, in alphabetical order, of what the executors refuse; weights that are all 0.
+        ValueError: the first, in alphabetical order, of what the executors refuse; weights that are all 0; no queries.
     """
     schema = "queries long, scale double, sums array<double>, weights array<double>, problem string"
     rows = frame.mapInArrow(_travelling(_sums, job), schema).collect()
@@ -124,27 +114,25 @@ def means(frame: Any, job: Job) -> dict[str, float] | None:
     for at, (name, _, _) in enumerate(job.names):
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
         found[name] = total / weight if weight else math.nan
-    return found if sum(row.queries for row in rows) else None
+    if not sum(row.queries for row in rows):
+        raise ValueError("the DataFrame holds no queries; there is nothing to score")
+    return found
 
 
 def by_query(frame: Any, job: Job) -> Any:
-    """A DataFrame with the values of every query of what `arranged` made; it is computed when it is used."""
+    """Return a DataFrame with the values of every query of what `prepare` returns; it is computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
     columns = [f"query {kind}", *(f"`{name}` double" for name, _, _ in job.names)]
     return frame.mapInArrow(_travelling(_values, job), ", ".join(columns))
 
 
-def arranged(
-    frame: Any,
-    *,
-    query: str | None,
-    prediction: str,
-    reference: str,
-    document: str | None,
-    sample_weight: str | None,
-    ties: str,
-) -> Any:
-    """The columns that the executors read, the rows of a query one after the other.
+def prepare(frame: Any, columns: Mapping[str, str | None], ties: str) -> Any:
+    """Return the columns that the executors read, the rows of a query one after the other.
+
+    Args:
+        frame: the DataFrame.
+        columns: of each argument of `compute_spark` that names a column its name.
+        ties: the order of ties.
 
     Raises:
         ValueError: a column that is missing or of another type than it should be; an order of
@@ -155,14 +143,28 @@ def arranged(
         from pyspark.sql import functions
     except ImportError:
         raise ImportError('compute_spark needs PySpark: pip install pyspark, or "ndcg[spark]"') from None
-    given: dict[str, Any] = {
-        "query": query,
-        "prediction": prediction,
-        "reference": reference,
-        "document": document,
-        "sample_weight": sample_weight,
-    }
-    given = {name: column for name, column in given.items() if column is not None}
+    given = {name: column for name, column in columns.items() if column is not None}
+    nested = _are_nested(frame, given)
+    chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
+    if nested:
+        if "document" in given:
+            raise ValueError("document is for a row per document; in arrays, documents of ascending ids serve as well")
+        return chosen
+    if "query" not in given:
+        raise ValueError("query must name the column of query ids where each row is a document")
+    if ties == "docid" and "document" not in given:
+        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
+    if ties in ("first", "last"):
+        raise ValueError(
+            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
+        )
+    if "document" in given:
+        chosen = chosen.withColumn("document", functions.col("document").cast("string"))
+    return chosen.repartition("query").sortWithinPartitions("query", *["document"] * ("document" in given))
+
+
+def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
+    """Return whether predictions and references are arrays; refuse columns that are missing or of another type."""
     if not hasattr(frame, "mapInArrow"):
         raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
     for name, column in given.items():
@@ -173,7 +175,7 @@ def arranged(
         if frame.columns.count(column) > 1:
             raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
     types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
-    nested = types["prediction"].startswith("array<")
+    nested = bool(types["prediction"].startswith("array<"))
     for name in ("prediction", "reference"):
         inner = types[name].removeprefix("array<").removesuffix(">")
         if inner not in NUMBERS or types[name].startswith("array<") != nested:
@@ -184,26 +186,11 @@ def arranged(
             )
     if types.get("sample_weight", "double") not in NUMBERS:
         raise ValueError(
-            f"sample_weight: column {shown(sample_weight)} must hold numbers; got {types['sample_weight']}"
+            f"sample_weight: column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}"
         )
     if types.get("query", "string") not in IDS:
-        raise ValueError(f"query: column {shown(query)} must hold integers or strings; got {types['query']}")
-    chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
-    if nested:
-        if document is not None:
-            raise ValueError("document is for a row per document; in arrays, documents of ascending ids serve as well")
-        return chosen
-    if query is None:
-        raise ValueError("query must name the column of query ids where each row is a document")
-    if ties == "docid" and document is None:
-        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
-    if ties in ("first", "last"):
-        raise ValueError(
-            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
-        )
-    if document is not None:
-        chosen = chosen.withColumn("document", functions.col("document").cast("string"))
-    return chosen.repartition("query").sortWithinPartitions("query", *["document"] * (document is not None))
+        raise ValueError(f"query: column {shown(given['query'])} must hold integers or strings; got {types['query']}")
+    return nested
 
 
 NUMBERS = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double")
