@@ -93,6 +93,8 @@ def settled(**arguments: Any) -> list[Any]:
             columns of pandas with different indexes.
     """
     foreign = {name: values for name, values in arguments.items() if type(values) not in (NoneType, list, tuple, dict)}
+    if not foreign:
+        return list(arguments.values())
     queries = {id(values): name for name, values in foreign.items() if is_query(values)}
     if len(queries) > 1:
         first, second, *_ = queries.values()
@@ -435,7 +437,8 @@ def read_numbers(
     present = None
     if not _holds_all(array):
         array, present = _one_by_one(argument, values, offsets, place)
-    return Column(array, offsets, present, _padding_in_list(values, array, ignore_index))
+    padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
+    return Column(array, offsets, present, padding)
 
 
 def _holds_all(array: NDArray[Any]) -> bool:
@@ -549,9 +552,9 @@ def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
         return np.asarray(np.asarray(values) == ignore_index)
 
 
-def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float | None) -> Mask | None:
+def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
     """Return as ``is_padding``, of a list's array, but in the type that each number of the list is given in."""
-    if ignore_index is None or set(map(type, values)) <= {bool, int, float, type(None)}:
+    if set(map(type, values)) <= {bool, int, float, NoneType}:
         return is_padding(array, ignore_index)
 
     def is_reference(value: Any) -> bool:

@@ -1,7 +1,7 @@
 """Rankings as lists of document ids, best first, next to the ids of relevant documents -> mappings.
 
-Integers can be ids as well as scores or relevances. They are ids where a query's references are a
-set or a mapping, which no list of relevances is; text is always ids.
+Integers can be ids as well as scores or relevances. They are ids beside a set or a mapping of a
+query's documents, which no list of scores or relevances is; text is always ids.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -40,7 +40,8 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[Side, Side] | None
     >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
     True
     """
-    if not _are_ids(predictions, references):
+    kinds = {_kind(predictions), _kind(references)}
+    if "other" in kinds or ("mapping" not in kinds and ("text" not in kinds or "numbers" in kinds)):
         return None
     ranked, relevant = _rows(predictions), _rows(references)
     if len(ranked) != len(relevant):
@@ -53,36 +54,24 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[Side, Side] | None
     )
 
 
-def _are_ids(predictions: Any, references: Any) -> bool:
-    """Return whether sides by position hold ids: references of sets or mappings, or text on both sides."""
-    if isinstance(references, (list, tuple)) and any(issubclass(kind, (Set, Mapping)) for kind in _types(references)):
-        return True
-    kinds = {_is_text(predictions), _is_text(references)}
-    return True in kinds and False not in kinds
-
-
-def _types(rows: Sequence[Any]) -> set[type]:
-    return set(map(type, rows))
-
-
-def _is_text(side: Any) -> bool | None:
-    """Return whether the first document of a side is text; None if it holds no documents."""
+def _kind(side: Any) -> str | None:
+    """Return what the first query that is not empty holds: "mapping" (a set too), "text", "numbers"; "other" of no list."""
     if isinstance(side, (pa.Array, pa.ChunkedArray)):
         kind = side.type
         while pa.types.is_nested(kind) and kind.num_fields == 1:
             kind = kind.field(0).type
-        if pa.types.is_dictionary(kind):
-            kind = kind.value_type
-        return None if pa.types.is_null(kind) else any(test(kind) for test in TEXT)
-    if isinstance(side, np.ndarray) and side.ndim == 2:
-        return side.dtype.kind in "UT" or (side.dtype == object and side.size > 0 and isinstance(side.flat[0], str))
-    if not isinstance(side, (list, tuple)):
-        return False
+        return None if pa.types.is_null(kind) else "text" if any(test(kind) for test in TEXT) else "numbers"
+    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
+        return "text" if side.dtype.kind in "UT" else "numbers"
+    if not isinstance(side, (list, tuple, np.ndarray)):
+        return "other"
     for row in side:
-        if isinstance(row, (list, tuple, Mapping, np.ndarray)) and len(row):
-            return isinstance(next(iter(row)), str)
-        if not isinstance(row, (list, tuple, Mapping, np.ndarray)):
-            return False
+        if isinstance(row, (Set, Mapping)):
+            return "mapping"
+        if not isinstance(row, (list, tuple, np.ndarray)):
+            return "numbers"
+        if len(row):
+            return "text" if isinstance(row[0], str) else "numbers"
     return None
 
 
@@ -102,7 +91,7 @@ def _by_id(argument: str, query: int, row: Any, values: Sequence[int]) -> Mappin
     """Return a query's documents with their values: those it maps them to, or else those of their positions."""
     if not isinstance(row, (list, tuple, Set, Mapping)):
         raise ValueError(f"{argument}: query {query}: must be a list of ids, a set or a mapping; got {shown(row)}")
-    if not _types(row) <= {str, int}:
+    if not set(map(type, row)) <= {str, int}:
         for position, document in enumerate(row):
             if isinstance(document, bool) or not isinstance(document, (str, Integral)):
                 problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"

@@ -228,12 +228,12 @@ def parts(
     """
     sides = {"predictions": predictions, "references": references}
     *whole, query_ids, document_ids = settled(**sides, query_ids=query_ids, document_ids=document_ids)
-    for piece in _pieces(*whole) if query_ids is None else [whole]:
+    for predictions, references in _pieces(*whole) if query_ids is None else [whole]:
         try:
-            rankings = _align(*piece, query_ids, document_ids, **how)
+            rankings = _align(predictions, references, query_ids, document_ids, **how)
         except ValueError:
-            if piece[0] is not whole[0]:  # say the same of the query as all of them are counted
-                _align(*whole, query_ids, document_ids, **how)
+            if predictions is not whole[0]:  # say the same of the query as all of them are counted
+                _align(whole[0], whole[1], query_ids, document_ids, **how)
             raise
         yield rankings
 

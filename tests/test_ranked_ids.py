@@ -184,6 +184,8 @@ def test_a_negative_relevance_is_named_by_its_id(ndcg: evaluate.Metric) -> None:
             [{"d1"}],
             r"predictions: query 0, position 0: an id must be text or an integer; got 0\.9; beside text, sets ",
         ),
+        ({"q": ["d1"]}, [{"d1"}], "predictions: query 'q': must map documents to numbers; got list"),
+        ({"q": {"d1": 1}}, [{"d1"}], "predictions are by ids and references by position"),
         (["d1"], [{"d1"}], "predictions: query 0: must be a list of ids, a set or a mapping; got 'd1'"),
         ([["1", "2"]], [{1: 1}], "ids are str in the predictions, int in the references; give one type for both"),
         ([["d1"]], [{"d1": "2"}], "references: query 0, document 'd1': '2' is not a number"),
