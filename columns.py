@@ -79,7 +79,9 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     >>> offsets_of([2, 0, 3]).tolist()
     [0, 2, 2, 5]
     """
-    return np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64))])
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, dtype=np.int64, out=offsets[1:])
+    return offsets
 
 
 # Columns of other libraries
@@ -345,7 +347,7 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
         padding = is_padding(values, ignore_index)
     else:  # values are of another type than a row was given in
         padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
-    return Column(values, offsets_of(list(map(len, rows))), present, padding)
+    return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
 
 
 def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> Column:
@@ -400,7 +402,7 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
             else:
                 problem = f"must be a list of documents; got {type(row).__name__}"
             raise ValueError(f"{argument}: query {query}: {problem}")
-    offsets = offsets_of(list(map(len, rows)))
+    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
     column = read_numbers(argument, list(chain.from_iterable(rows)), offsets, ignore_index=ignore_index)
     if column.padding is not None:
         for query, row in enumerate(given):
