@@ -128,7 +128,7 @@ class Batches:
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        """The number of queries added and not yet computed."""
+        """Return the number of queries added and not yet computed."""
         return self._state.queries
 
     def _holds_batches(self) -> bool:

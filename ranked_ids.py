@@ -55,7 +55,7 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[Side, Side] | None
 
 
 def _kind(side: Any) -> str | None:
-    """Return what the first query that is not empty holds: "mapping" (a set too), "text", "numbers"; "other" of no list."""
+    """Return what the first query that has any holds: "mapping" (a set too), "text", "numbers"; "other" of no list."""
     if isinstance(side, (pa.Array, pa.ChunkedArray)):
         kind = side.type
         while pa.types.is_nested(kind) and kind.num_fields == 1:

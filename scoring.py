@@ -70,18 +70,18 @@ class _Block(NamedTuple):
     judged: Mask | None  # None: all of them
 
     def query(self, row: int) -> int:
-        """The index, among all queries, of a row of this block."""
+        """Return the index, among all queries, of a row of this block."""
         return self.queries.start + row if isinstance(self.queries, slice) else int(self.queries[row])
 
     def invalid(self, array: str, at: Mask, problem: str) -> InvalidRankingError:
-        """The error for the first document that the mask ``at`` marks."""
+        """Return the error for the first document that the mask ``at`` marks."""
         row, position = (int(index[0]) for index in np.nonzero(at))
         value = getattr(self, array)[row, position].item()
         return InvalidRankingError(array, self.query(row), position, problem.format(value=value))
 
 
 def discounts(ranks: int, log_base: float = 2.0) -> Floats:
-    """The discount ``1 / log_b(i + 1)`` of ranks ``i`` = 1..``ranks``.
+    """Return the discount ``1 / log_b(i + 1)`` of ranks ``i`` = 1..``ranks``.
 
     >>> discounts(3).round(4).tolist()
     [1.0, 0.6309, 0.5]
@@ -259,7 +259,7 @@ def _blocks(
 def _rows(
     rows: slice, relevance: NDArray[Any], score: NDArray[Any], judged: Mask | None, retrieved: Mask | None
 ) -> _Block:
-    """Queries of one length."""
+    """Take queries of one length as they are."""
     known = None if judged is None else judged[rows]
     return _Block(
         rows,
@@ -278,7 +278,7 @@ def _padded(
     judged: Mask | None,
     retrieved: Mask | None,
 ) -> _Block:
-    """Queries of several lengths, the first the longest, padded with what was neither judged nor retrieved."""
+    """Pad queries to the length of the first, the longest, with what was neither judged nor retrieved."""
     longest = int(lengths[0])
     narrow = np.min_scalar_type(longest)  # compared faster
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]

@@ -220,7 +220,7 @@ def _values(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBa
 
 
 def _sums(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Sums over queries, by weights of at most 1 and their scale; what is refused, as a sentence."""
+    """Sum over queries, by weights of at most 1 and their scale; yield what is refused as a sentence."""
     for table in _whole_queries(batches):
         row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "problem": None}
         try:
@@ -277,7 +277,7 @@ def _is_nested(side: pa.Array) -> bool:
 
 
 def _begins(queries: pa.ChunkedArray) -> NDArray[np.int64]:
-    """The rows in which a query begins; one without an id is a query of its own."""
+    """Return the rows in which a query begins; one without an id is a query of its own."""
     ids = queries.combine_chunks()
     differs = pc.fill_null(pc.not_equal(ids[1:], ids[:-1]), True).to_numpy(zero_copy_only=False)
     return np.concatenate([[0], 1 + np.flatnonzero(differs)])

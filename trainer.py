@@ -115,7 +115,7 @@ class TrainerMetrics:
         return wide
 
     def _main(self, inputs: Any) -> NDArray[Any]:
-        """The model's main input."""
+        """Return the model's main input."""
         if inputs is None:
             raise ValueError('query_ids need the inputs: set TrainingArguments(include_for_metrics=["inputs"])')
         if isinstance(inputs, Mapping):  # batch by batch the Trainer passes them all
