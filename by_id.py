@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .columns import ARROW, Column, Place, beyond_2_53, is_padding, offsets_of, read_flat_column, read_numbers
+from .columns import ARROW, Column, Mask, Place, beyond_2_53, is_padding, offsets_of, read_flat_column, read_numbers
 from .messages import in_short, shown
 from .trec import Columns
 
@@ -34,12 +34,14 @@ class Joined(NamedTuple):
         relevance: the references.
         place: words for a place; None where it is known by its numbers.
         query_ids: the id of each query, where they have ids.
+        missing: True for each query that the predictions lack; None if ids do not tell.
     """
 
     score: Column
     relevance: Column
     place: Place | None = None
     query_ids: Sequence[Any] | pa.Array | None = None
+    missing: Mask | None = None
 
 
 def are_by_id(predictions: Any, references: Any) -> bool:
@@ -112,7 +114,11 @@ def join_rows(
         return f"query {shown(ids[query].as_py())}{row}"
 
     score, relevance = _map_in_threads(lambda side: side.reordered(order, offsets), (score, relevance), len(codes))
-    return Joined(score, relevance, place, ids)
+    retrieved = score.values > -np.inf
+    if score.present is not None:
+        retrieved &= score.present
+    missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
+    return Joined(score, relevance, place, ids, missing)
 
 
 def _refuse_repeated(query: NDArray[np.int64], document: NDArray[np.int64], place: Callable[[int], str]) -> None:
@@ -246,7 +252,8 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     if not (retrieved & known).any() and (types := _id_types(predictions, references)):
         found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
         raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
-    return Joined(score.only(retrieved), relevance.only(known), place, list(references))
+    lacking = np.fromiter((query not in predictions for query in references), bool, len(references))
+    return Joined(score.only(retrieved), relevance.only(known), place, list(references), lacking)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
@@ -354,7 +361,9 @@ def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: fl
     sides = Column(score), Column(relevance).only(judged)
     score, relevance = _map_in_threads(lambda side: side.reordered(order, offsets), sides, len(query))
     padding = is_padding(relevance.values, ignore_index)
-    return Joined(score, relevance._replace(padding=padding), place, qrels.query_ids)
+    lacking = np.ones(len(qrels.query_ids), bool)
+    lacking[known_query[known_query >= 0]] = False
+    return Joined(score, relevance._replace(padding=padding), place, qrels.query_ids, lacking)
 
 
 def _matched(values: pa.Array, among: pa.Array) -> NDArray[np.int64]:

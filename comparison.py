@@ -302,7 +302,8 @@ def compare(
         confidence: of the intervals, between 0 and 1.
         resamples: how often queries are drawn, and exchanged between systems.
         seed: of the random numbers; the same seed gives the same comparison.
-        **options: of `compute`, but `use_aggregator` and `engine`.
+        **options: of `compute`, but `use_aggregator` and `engine`. By default a judged query that one
+            system lacks and another has is refused; `missing="skip"` leaves it out for all.
 
     Raises:
         ValueError: what `compute` refuses, with the system's name; fewer than two systems or
@@ -318,12 +319,13 @@ def compare(
     """
     resampling = Resampling.parse(confidence, resamples, seed)
     parsed = Options.of_method(compare, k, options)
+    alike = options.get("missing") is None
     names = _system_names(systems, baseline)
     arguments = {f"systems[{shown(name)}]": name for name in names}
     runs = {argument: systems[name] for argument, name in arguments.items()}
     ids = {"query_ids": query_ids, "document_ids": document_ids}
     rankings, weight = inputs(data, references=references, **ids, **runs, sample_weight=sample_weight)
-    columns = _columns_of_systems(arguments, **rankings, options=parsed)
+    columns = _columns_of_systems(arguments, **rankings, options=parsed, alike=alike)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
     values, scale = scaled(np.stack([[each[name] for name in parsed.names] for each in columns.values()]))
     contests = _contests(parsed.names, names, baseline)
@@ -413,25 +415,40 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> 
     return pa.concat_tables(tables)
 
 
-def _columns_of_systems(systems: Mapping[str, str], *, options: Options, **rankings: Any) -> dict[str, PerQuery]:
+def _columns_of_systems(
+    systems: Mapping[str, str], *, options: Options, alike: bool, **rankings: Any
+) -> dict[str, PerQuery]:
     """Return what a report says of each query, for each system; each input is read once.
 
     Args:
         systems: the name of each, by the argument with its predictions.
         options: how to score them.
+        alike: refuse a system without a ranking for a judged query that another ranks.
         **rankings: `references`, `query_ids`, `document_ids`, and each system's predictions.
     """
     found = settled(**{argument: from_file(argument, side) for argument, side in rankings.items()})
     read = dict(zip(rankings, found, strict=True))
     references, ids = read["references"], {"query_ids": read["query_ids"], "document_ids": read["document_ids"]}
-    _refuse_lacking_queries({name: read[argument] for argument, name in systems.items()}, references)
+    if alike:
+        _refuse_lacking_queries({name: read[argument] for argument, name in systems.items()}, references)
     columns = {}
     for argument, name in systems.items():
         try:
             columns[name] = query_columns(read[argument], references, **ids, options=options)
         except ValueError as error:
             raise ValueError(f"{argument}: {error}") from None
+    if options.missing == "skip":
+        _skip_missing(columns, options.names)
     return columns
+
+
+def _skip_missing(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
+    """Leave a query that one system lacks out of the means of all, so that they are over the same queries."""
+    lacking = np.logical_or.reduce([each["missing"] for each in columns.values()])
+    for each in columns.values():
+        for name in names:
+            for column in (name, f"worst {name}", f"best {name}"):
+                each[column] = np.where(lacking, np.nan, each[column])
 
 
 def _system_names(systems: Any, baseline: Any) -> list[str]:
@@ -465,8 +482,8 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
             other = next(each for each, theirs in ranked.items() if query in theirs)
             problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
             hint = (
-                "if it retrieved nothing there, give it an empty ranking, {} (read_run makes a mapping of a file), "
-                "or leave the query out of the references"
+                'missing="empty" counts it as having retrieved nothing there, missing="skip" leaves the query out for '
+                "all systems"
             )
             raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
 

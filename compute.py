@@ -34,7 +34,7 @@ def compute(
         document_ids: with `query_ids`, the id of each document.
         data: a frame; then the arguments above may be names of its columns.
         **options: `measures`, `convention`, `gain`, `log_base`, `ties`, `ignore_ties`,
-            `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`,
+            `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.
 
     Returns:

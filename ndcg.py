@@ -104,6 +104,9 @@ Args:
     negative_relevance: `"raise"` (default), `"clip"` (gain 0) or `"keep"`.
     judged_only (`bool`): leave out documents that were not judged before ranking; default False.
     ignore_index: the reference that marks padding, for instance -100; default: none.
+    missing: what a judged query is worth that the predictions lack, by ids or because none of its
+        rows has a score: `"empty"` (default; nothing was retrieved), `"skip"` (left out of the
+        mean, as trec_eval does without `-c`) or `"raise"`.
     use_aggregator (`bool`): the mean over queries (default) or, if False, a list with one
         value per query.
     engine: `"numpy"` (default) or `"sklearn"`, which hands the batch to
@@ -244,6 +247,9 @@ class NDCG(Batches, evaluate.Metric):
             problem = "batches and several processes keep no document ids"
             hint = 'where documents are in ascending order of their ids, ties="last" is the same'
             raise ValueError(f'ties="docid": {problem}; {hint}')
+        if options.missing != "empty":
+            problem = "batches and several processes do not know which queries a run lacks"
+            raise ValueError(f'missing="{options.missing}": {problem}; compute each run at once')
         inputs = (predictions, references, query_ids, document_ids, options.ignore_index)
         read = partial(self._read, *inputs) if given else None
         return self._score(read, partial(query_values, options=options), score, options.ignore_index)

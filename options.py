@@ -42,6 +42,7 @@ class QueryOptions(ScoringOptions, total=False):
     """Those of methods that read whole queries."""
 
     ignore_index: float | None
+    missing: str | None
 
 
 class ComputeOptions(QueryOptions, total=False):
@@ -64,6 +65,7 @@ class Options:
     negative_relevance: str
     judged_only: bool
     ignore_index: float | None
+    missing: str
     use_aggregator: bool
     engine: str
 
@@ -82,6 +84,7 @@ class Options:
         negative_relevance: Any = None,
         judged_only: Any = False,
         ignore_index: Any = None,
+        missing: Any = None,
         use_aggregator: Any = True,
         engine: Any = "numpy",
     ) -> "Options":
@@ -105,6 +108,7 @@ class Options:
             ),
             judged_only=_flag("judged_only", judged_only),
             ignore_index=_ignore_index(ignore_index),
+            missing=choice("missing", "empty" if missing is None else missing, ("empty", "skip", "raise")),
             use_aggregator=_flag("use_aggregator", use_aggregator),
             engine=choice("engine", engine, ("numpy", "sklearn")),
         )
@@ -119,6 +123,7 @@ class Options:
                 negative_relevance=negative_relevance,
                 judged_only=judged_only or None,
                 ignore_index=ignore_index,
+                missing=missing,
                 use_aggregator=None if use_aggregator else False,
             )
         return parsed
@@ -134,7 +139,7 @@ class Options:
             TypeError: an option that the method does not have; names the nearest or all it has.
         """
         for name in options:
-            if name not in ComputeOptions.__annotations__ or name in lacks:
+            if name not in OF_COMPUTE or name in lacks:
                 raise _unknown_option(name, method, lacks)
         return cls.parse(k=k, **options)
 
@@ -178,10 +183,14 @@ class Options:
             "negative": self.negative_relevance,
             "unjudged": "removed" if self.judged_only else "0",
             **({} if self.ignore_index is None else {"ignored": _number(self.ignore_index)}),
+            **({"missing": "skip"} if self.missing == "skip" else {}),
             "v": __version__,
             **({"weights": "given"} if weighted else {}),
         }
         return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
+
+
+OF_COMPUTE = tuple(inspect.signature(Options.parse).parameters)  # the names of all options
 
 
 def signature(k: Any = None, *, sample_weight: Any = None, **options: Unpack[ComputeOptions]) -> str:
@@ -253,7 +262,7 @@ def is_real(value: Any) -> bool:
 def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:
     """Return the error for an option that a method does not have."""
     own = [own for own, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
-    of_compute = [each for each in inspect.signature(Options.parse).parameters if each not in lacks]
+    of_compute = [each for each in OF_COMPUTE if each not in lacks]
     known = list(dict.fromkeys([*own, *of_compute]))
     near = "" if name in lacks else _nearest(name, known)
     hint = f"did you mean {near}?" if near else f"it has {', '.join(known)}"

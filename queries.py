@@ -58,10 +58,25 @@ def query_values(
     """Return the values of all queries under the name of each result."""
 
     def score(part: Rankings) -> Values:
-        scored = score_queries(**part.arrays(), **options.scoring)
+        scored = score_part(part, options)
         return {name: scored[measure][row] for name, measure, row in options.results()}
 
     return describe_queries(score, predictions, references, query_ids, document_ids, options)
+
+
+def score_part(part: Rankings, options: Options, **other: Any) -> Values:
+    """Return the values of each measure, of shape ``(cutoffs, queries)``: nan for a query that is skipped.
+
+    Args:
+        part: the rankings.
+        options: how to score them.
+        **other: what to tell the kernel in place of the options.
+    """
+    scored = score_queries(**part.arrays(), **{**options.scoring, **other})
+    if options.missing == "skip" and part.missing is not None:
+        for values in scored.values():
+            values[:, part.missing] = np.nan
+    return scored
 
 
 def describe_queries(
@@ -81,6 +96,8 @@ def describe_queries(
         for part in parts(*sides, query_ids=query_ids, document_ids=document_ids, **options.reading):
             if described and bar is None:
                 bar = until_done.enter_context(progress(len(predictions), "Scoring", " queries", initial=queries))
+            if options.missing == "raise":
+                refuse_missing(part)
             with user_terms(part, queries):
                 described.append(describe(part))
             queries += part.queries
@@ -89,6 +106,19 @@ def describe_queries(
     if not queries:
         raise ValueError(NO_QUERIES)
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
+
+
+def refuse_missing(rankings: Rankings) -> None:
+    """Refuse rankings that lack a query.
+
+    Raises:
+        ValueError: names the first, and says how many there are.
+    """
+    if rankings.missing is None or rankings.place is None or not rankings.missing.any():
+        return
+    query = rankings.place(int(rankings.missing.argmax()), None)
+    hint = 'missing="empty" counts such queries as having retrieved nothing, missing="skip" leaves them out of the mean'
+    raise ValueError(f"predictions: {query} is missing ({int(rankings.missing.sum())} such queries); {hint}")
 
 
 def inputs(data: Any, *, sample_weight: Any = None, **rankings: Any) -> tuple[dict[str, Any], Any]:

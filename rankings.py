@@ -37,6 +37,7 @@ class Rankings(NamedTuple):
         place: words for a query, by its index, and a document in it, by its position or None,
             where people know them by ids.
         query_ids: the id of each query, where they have ids.
+        missing: True for each query that the predictions lack; None if ids do not tell.
     """
 
     relevance: NDArray[Any]
@@ -46,6 +47,7 @@ class Rankings(NamedTuple):
     retrieved: Mask | None = None
     place: Place | None = None
     query_ids: Sequence[Any] | pa.Array | None = None
+    missing: Mask | None = None
 
     @property
     def queries(self) -> int:
@@ -54,7 +56,8 @@ class Rankings(NamedTuple):
 
     def arrays(self) -> dict[str, Any]:
         """Return what the kernel takes, by name."""
-        return {name: value for name, value in self._asdict().items() if name not in ("place", "query_ids")}
+        not_arrays = ("place", "query_ids", "missing")
+        return {name: value for name, value in self._asdict().items() if name not in not_arrays}
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
         """Return how many documents of each query were retrieved, judged, and judged relevant.
@@ -188,8 +191,8 @@ def _drop_padding(joined: Joined, judged_only: bool) -> Rankings:
         score, relevance = score.only(kept), relevance.only(kept)
     if judged_only and relevance.present is not None:
         score = score.only(relevance.present | ~(score.values < np.inf))  # what is no score stays, to be refused
-    masks = relevance.present, score.present
-    return Rankings(relevance.values, score.values, score.offsets, *masks, joined.place, joined.query_ids)
+    rankings = Rankings(relevance.values, score.values, score.offsets, relevance.present, score.present)
+    return rankings._replace(place=joined.place, query_ids=joined.query_ids, missing=joined.missing)
 
 
 def _refuse_open_ties(rankings: Rankings) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .messages import shown
 from .options import Options, QueryOptions, is_real, measure_of, result_name
-from .queries import describe_queries, inputs, mean, progress, weights
+from .queries import describe_queries, inputs, mean, progress, score_part, weights
 from .rankings import Rankings
 from .scoring import score_queries
 from .significance import Intervals, bootstrap, differences
@@ -339,10 +339,10 @@ def query_columns(
 
 
 def _describe(options: Options, part: Rankings) -> PerQuery:
-    how = {**options.scoring, "measures": tuple(dict.fromkeys([*options.measures, "IDCG"]))}
-    orders = {how["ties"], "worst", "best"}
-    by_ties = {ties: score_queries(**part.arrays(), **{**how, "ties": ties}) for ties in orders}
-    scored = by_ties[how["ties"]]
+    measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
+    chosen = options.scoring["ties"]
+    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in {chosen, "worst", "best"}}
+    scored = by_ties[chosen]
     columns: PerQuery = part.counts()
     if part.query_ids is not None:
         ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
@@ -353,6 +353,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
+    columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
     columns["ideal"] = (scored["IDCG"] * math.copysign(1, math.log(options.log_base))).max(axis=0)
     return columns
 
@@ -378,7 +379,8 @@ def query_table(columns: PerQuery) -> pa.Table:
         ids = list(map(int, ids))
     else:  # as text, in which what is no Unicode is spelled out
         ids = [str(each).encode("utf-8", "backslashreplace").decode() for each in ids]
-    kept = {name: column for name, column in columns.items() if name not in ("query", "ideal", "retrieved and judged")}
+    hidden = ("query", "ideal", "missing", "retrieved and judged")
+    kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
         {"query": pa.array(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
     )

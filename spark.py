@@ -9,7 +9,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -18,23 +18,9 @@ from numpy.typing import NDArray
 
 from .messages import shown
 from .options import Options, QueryOptions
-from .queries import mean
+from .queries import mean, refuse_missing, score_part
 from .rankings import PART, read
-from .scoring import InvalidRankingError, score_queries
-
-
-class Job(NamedTuple):
-    """What executors need to know.
-
-    Attributes:
-        reading: options of ``read``.
-        scoring: options of ``score_queries``.
-        names: of each result its name, measure and the index of its cutoff.
-    """
-
-    reading: dict[str, Any]
-    scoring: dict[str, Any]
-    names: tuple[tuple[str, str, int], ...]
+from .scoring import InvalidRankingError
 
 
 def compute_spark(
@@ -89,29 +75,28 @@ def compute_spark(
     parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
     columns = {"query": query, "prediction": prediction, "reference": reference, "document": document}
     frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties)
-    job = Job(parsed.reading, parsed.scoring, tuple(parsed.results()))
     if not parsed.use_aggregator:
         if query is None:
             raise ValueError("query must name the column of query ids where every query's values are asked for")
-        return by_query(frame, job)
-    return {name: mean(name, np.array([value])) for name, value in means(frame, job).items()}
+        return by_query(frame, parsed)
+    return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
 
 
-def means(frame: Any, job: Job) -> dict[str, float]:
+def means(frame: Any, options: Options) -> dict[str, float]:
     """Return of each result the mean over all queries of what `prepare` returns: nan if none has a value.
 
     Raises:
         ValueError: the first, in alphabetical order, of what the executors refuse; weights that are all 0; no queries.
     """
     schema = "queries long, scale double, sums array<double>, weights array<double>, problem string"
-    rows = frame.mapInArrow(_travelling(_sums, job), schema).collect()
+    rows = frame.mapInArrow(_travelling(_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
     found = {}
     scale = max((row.scale for row in rows), default=1.0)
     if not scale:
         raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
-    for at, (name, _, _) in enumerate(job.names):
+    for at, name in enumerate(options.names):
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
         found[name] = total / weight if weight else math.nan
     if not sum(row.queries for row in rows):
@@ -119,11 +104,11 @@ def means(frame: Any, job: Job) -> dict[str, float]:
     return found
 
 
-def by_query(frame: Any, job: Job) -> Any:
+def by_query(frame: Any, options: Options) -> Any:
     """Return a DataFrame with the values of every query of what `prepare` returns; it is computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
-    columns = [f"query {kind}", *(f"`{name}` double" for name, _, _ in job.names)]
-    return frame.mapInArrow(_travelling(_values, job), ", ".join(columns))
+    columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
+    return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
 
 
 def prepare(frame: Any, columns: Mapping[str, str | None], ties: str) -> Any:
@@ -200,31 +185,31 @@ IDS = ("tinyint", "smallint", "int", "bigint", "string")
 # On executors
 
 
-def _travelling(function: Callable[..., Any], job: Job) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
+def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
     """Return a function that Spark sends with all that it needs of these rooms, which executors have not got."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__.rpartition(".")[0]])
-    return partial(function, job)
+    return partial(function, options)
 
 
 def _quoted(column: str) -> str:
     return f"`{column.replace('`', '``')}`"
 
 
-def _values(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Every query with its values."""
     for table in _whole_queries(batches):
-        queries, scored, _ = _scored(job, table)
-        yield pa.record_batch([queries, *map(pa.array, scored)], ["query", *(name for name, _, _ in job.names)])
+        queries, scored, _ = _scored(options, table)
+        yield pa.record_batch([queries, *map(pa.array, scored)], ["query", *options.names])
 
 
-def _sums(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Sum over queries, by weights of at most 1 and their scale; yield what is refused as a sentence."""
     for table in _whole_queries(batches):
         row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "problem": None}
         try:
-            _, scored, weight = _scored(job, table)
+            _, scored, weight = _scored(options, table)
             valued = [~np.isnan(values) for values in scored]
             row["queries"] = len(weight)
             row["scale"] = float(weight.max())
@@ -283,7 +268,9 @@ def _begins(queries: pa.ChunkedArray) -> NDArray[np.int64]:
     return np.concatenate([[0], 1 + np.flatnonzero(differs)])
 
 
-def _scored(job: Job, table: pa.Table) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
+def _scored(
+    options: Options, table: pa.Table
+) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
     """Of whole queries the ids, the values of each result, and the weights."""
     columns = {name: table[name].combine_chunks() for name in table.column_names}
     queries, weight = columns.get("query"), columns.get("sample_weight")
@@ -291,7 +278,8 @@ def _scored(job: Job, table: pa.Table) -> tuple[pa.Array | None, list[NDArray[np
     begins = np.arange(table.num_rows)
     if queries is not None and queries.null_count:
         raise ValueError("query: a row has no query id; give each one")
-    if not _is_nested(sides[0]):
+    nested = _is_nested(sides[0])
+    if not nested:
         begins = _begins(table["query"])
         offsets = pa.array(np.append(begins, table.num_rows))
         sides = [pa.LargeListArray.from_arrays(offsets, side) for side in sides]
@@ -309,12 +297,16 @@ def _scored(job: Job, table: pa.Table) -> tuple[pa.Array | None, list[NDArray[np
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        found = read(*sides, **job.reading)
-        scored = score_queries(**found.arrays(), **job.scoring)
+        found = read(*sides, **options.reading)
+        if options.missing != "empty" and not nested:
+            found = found._replace(missing=found.counts()["retrieved"] == 0, place=lambda query, _: place(query))
+        if options.missing == "raise":
+            refuse_missing(found)
+        scored = score_part(found, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
-    return queries, [np.asarray(scored[measure][row]) for _, measure, row in job.names], weights
+    return queries, [np.asarray(scored[measure][row]) for _, measure, row in options.results()], weights
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .columns import is_padding, plain
 from .messages import shown
-from .options import Options, ScoringOptions
+from .options import PER_QUERY, Options, ScoringOptions
 from .queries import NO_QUERIES, mean, query_values
 
 
@@ -125,6 +125,9 @@ class TrainerMetrics:
         return _array(inputs)
 
 
+LACKS = (*PER_QUERY, "missing")  # each row of a model's output is there
+
+
 def trainer_metrics(
     k: Any = None,
     *,
@@ -149,7 +152,7 @@ def trainer_metrics(
         main_input: the name of the model's main input.
         ignore_index: the label of padding, which the Trainer itself uses to make
             batches of one width.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+        **options: of `compute`, but `sample_weight`, `missing`, `use_aggregator` and `engine`.
 
     Raises:
         ValueError: an option that `compute` refuses.
@@ -159,7 +162,7 @@ def trainer_metrics(
     >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
     {'nDCG@1': 1.0}
     """
-    parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options})
+    parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=LACKS)
 
     return TrainerMetrics(parsed, query_ids, main_input)
 

@@ -658,7 +658,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
 HUGE = 10**5000  # an integer that Python does not print
 SHARED = {"ignore_ties", "measures", "convention", "gain", "log_base", "ties", "zero_division"}
 SHARED |= {"negative_relevance", "judged_only", "ignore_index"}
-OPTIONS = sorted({"k", "use_aggregator", "engine", *SHARED})
+OPTIONS = sorted({"k", "missing", "use_aggregator", "engine", *SHARED})
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -671,12 +671,23 @@ def test_a_value_of_any_size_is_refused_in_few_words(ndcg: evaluate.Metric, name
 
 OF_METHODS: dict[str, set[str]] = {
     "report": {"predictions", "references", "k", "sample_weight", "query_ids", "document_ids", "data"}
+    | {"missing", "confidence", "resamples", "seed"},
+    "compare": {
+        "systems",
+        "references",
+        "k",
+        "baseline",
+        "sample_weight",
+        "query_ids",
+        "document_ids",
+        "data",
+        "missing",
+    }
     | {"confidence", "resamples", "seed"},
-    "compare": {"systems", "references", "k", "baseline", "sample_weight", "query_ids", "document_ids", "data"}
-    | {"confidence", "resamples", "seed"},
-    "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "k", "use_aggregator"},
+    "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "k", "use_aggregator"}
+    | {"missing"},
     "trainer_metrics": {"k", "query_ids", "main_input", "ignore_index"},
-    "signature": {"k", "sample_weight", "use_aggregator", "engine"},
+    "signature": {"k", "sample_weight", "missing", "use_aggregator", "engine"},
 }
 REQUIRED = {
     "compare": {"systems": {}, "references": {}},
