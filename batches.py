@@ -1,8 +1,9 @@
 """What a metric holds until `compute` scores it: batches, here and in other processes.
 
-All of it is one state that is never changed, only replaced, so that a signal lands before or
-after. Batches are put in a file of the metric's cache directory, or in memory. Several
-processes write a file each, whose lock they hold until they hand it over to process 0.
+All of it is one state that is replaced as a whole, so that a signal lands before or after; a
+file only grows, and the state says how much of it counts. Batches are put in a file of the
+metric's cache directory, or in memory. Several processes write a file each, whose lock they hold
+until they hand it over to process 0.
 """
 
 import os
@@ -53,9 +54,9 @@ class State(NamedTuple):
         store: where batches are put; None before the first.
         contents: of the store.
         ids: of the queries added, in sets of falling size.
-        added: tables that a compute has read and not yet scored: of this process.
-        rest: of each other process.
-        read: the files that these are in.
+        added: batches of this process that a `compute` has read but not yet scored.
+        rest: such batches of each other process.
+        read: the files that they were read from.
         handed_over: the file of the last round, which process 0 removes once it is scored.
     """
 
@@ -71,7 +72,7 @@ class State(NamedTuple):
 
     @property
     def queries(self) -> int:
-        """How many are held."""
+        """The number of queries held."""
         read: int = sum(table.num_rows for table in chain(self.added, *self.rest))
         return self.contents.rows + read
 
@@ -100,10 +101,16 @@ class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
 class Batches:
     """The part of a metric that holds batches and knows the other processes.
 
-    A process other than 0 hands its file over by giving up the lock, after it has put a mark at
-    the end. It begins a round only once process 0 has: process 0 locks its own file when it has
-    seen that the others hold theirs, and holds the rendez-vous lock meanwhile. Another looks
-    for that lock while it holds the rendez-vous itself; so nobody takes a look for a lock.
+    A round of several processes, each with a file of its own and the lock of that file:
+
+    1. Process 0 takes the rendez-vous lock and waits until all others have locked their files.
+       Then it locks its own file and gives the rendez-vous lock up.
+    2. Each other process waits until the file of process 0 is locked. It probes that lock only
+       while it holds the rendez-vous lock, so that a probe is never mistaken for a process.
+    3. All add batches. A process other than 0 hands its batches over: it puts an end mark into
+       its file and gives the lock up.
+    4. Process 0 takes the locks of the others, reads all files, scores them and removes them. A
+       process whose file is gone may begin the next round.
     """
 
     data_dir: str
@@ -163,7 +170,7 @@ class Batches:
         """
         before = None
         try:
-            with self._free_lock():
+            with self._lock_or_refuse():
                 after, result = step()
                 before, self._state = self._state, after
         except BaseException:
@@ -172,11 +179,12 @@ class Batches:
             raise
         return result
 
-    def _free_lock(self) -> threading.Lock:
+    def _lock_or_refuse(self) -> threading.Lock:
+        """Return the lock of this metric, unless another thread has it or another process has added the batches."""
         if self._state.pid not in (0, os.getpid()):
             if self._holds_batches():
                 problem = f"this metric holds batches that process {self._state.pid} has added"
-                raise RuntimeError(f"{problem}; compute them there, and load the metric anew in each process")
+                raise RuntimeError(f"{problem}; compute them there, and reload the metric in each process")
             self._state = State()
         if self._lock.locked():
             raise RuntimeError("this metric is in use by another thread; load one for each thread")
@@ -228,7 +236,7 @@ class Batches:
                 if not state.queries:
                     raise
                 held = f"{state.queries} queries added before, which count from 0, are kept"
-                raise ValueError(f"{error} ({held}; to do without them, load the metric anew)") from None
+                raise ValueError(f"{error} ({held}; to do without them, reload the metric)") from None
             for file in state.read:
                 if file.lock.is_locked:  # else an interrupted call has removed the file, and another may have its name
                     Path(file.path).unlink(missing_ok=True)

@@ -97,13 +97,13 @@ def settled(**arguments: Any) -> list[Any]:
     foreign = {name: values for name, values in arguments.items() if type(values) not in (NoneType, list, tuple, dict)}
     if not foreign:
         return list(arguments.values())
-    queries = {id(values): name for name, values in foreign.items() if is_query(values)}
+    queries = {id(values): name for name, values in foreign.items() if is_database_query(values)}
     if len(queries) > 1:
         first, second, *_ = queries.values()
         raise ValueError(
-            f"{second}: is a query of its own ({type(arguments[second]).__name__}), as {first} is, and the rows of two "
-            "queries come in no common order; run one query for all columns and give the columns of its table: "
-            "table = relation.to_arrow_table(); predictions=table['score'], references=table['relevance']"
+            f"{second}: is a separate database query ({type(arguments[second]).__name__}), as {first} is, and the rows "
+            "of two queries come in no common order; give both as columns of one: "
+            "data=relation, predictions='score', references='relevance'"
         )
     indexes = {name: values.index for name, values in foreign.items() if _has_index(values)}
     for name, index in indexes.items():
@@ -123,7 +123,7 @@ def settled(**arguments: Any) -> list[Any]:
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
 
 
-def is_query(values: Any) -> bool:
+def is_database_query(values: Any) -> bool:
     """Return whether reading it runs a query, or takes what is left of one: its rows are in an order of their own."""
     runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
     return runs or isinstance(values, pa.RecordBatchReader)
@@ -300,7 +300,7 @@ DTYPE = attrgetter("dtype")
 
 def _row(argument: str, values: Any) -> Any:
     """Return one query of a list, as NumPy's array if it is an array of another library."""
-    if is_query(values):
+    if is_database_query(values):
         raise ValueError(
             f"{argument}: is a query to a database ({type(values).__name__}), whose rows come in no certain order; run "
             "it first and give the columns of its table: table = relation.to_arrow_table(); "

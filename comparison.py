@@ -319,14 +319,26 @@ def compare(
     """
     resampling = Resampling.parse(confidence, resamples, seed)
     parsed = Options.of_method(compare, k, options)
-    alike = options.get("missing") is None
+    same_queries = options.get("missing") is None
     names = _system_names(systems, baseline)
     arguments = {f"systems[{shown(name)}]": name for name in names}
     runs = {argument: systems[name] for argument, name in arguments.items()}
     ids = {"query_ids": query_ids, "document_ids": document_ids}
     rankings, weight = inputs(data, references=references, **ids, **runs, sample_weight=sample_weight)
-    columns = _columns_of_systems(arguments, **rankings, options=parsed, alike=alike)
+    columns = _columns_of_systems(arguments, **rankings, options=parsed, same_queries=same_queries)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
+    return _compared(columns, weight, parsed, baseline, resampling)
+
+
+def _compared(
+    columns: Mapping[str, PerQuery],
+    weight: NDArray[np.float64] | None,
+    parsed: Options,
+    baseline: str | None,
+    resampling: Resampling,
+) -> Comparison:
+    """Return the comparison of systems, from what a report says of each one's queries."""
+    names = list(columns)
     values, scale = scaled(np.stack([[each[name] for name in parsed.names] for each in columns.values()]))
     contests = _contests(parsed.names, names, baseline)
     row = {each: at for at, each in enumerate((system, name) for system in names for name in parsed.names)}
@@ -416,20 +428,20 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> 
 
 
 def _columns_of_systems(
-    systems: Mapping[str, str], *, options: Options, alike: bool, **rankings: Any
+    systems: Mapping[str, str], *, options: Options, same_queries: bool, **rankings: Any
 ) -> dict[str, PerQuery]:
     """Return what a report says of each query, for each system; each input is read once.
 
     Args:
         systems: the name of each, by the argument with its predictions.
         options: how to score them.
-        alike: refuse a system without a ranking for a judged query that another ranks.
+        same_queries: refuse a system without a ranking for a judged query that another ranks.
         **rankings: `references`, `query_ids`, `document_ids`, and each system's predictions.
     """
     found = settled(**{argument: from_file(argument, side) for argument, side in rankings.items()})
     read = dict(zip(rankings, found, strict=True))
     references, ids = read["references"], {"query_ids": read["query_ids"], "document_ids": read["document_ids"]}
-    if alike:
+    if same_queries:
         _refuse_lacking_queries({name: read[argument] for argument, name in systems.items()}, references)
     columns = {}
     for argument, name in systems.items():

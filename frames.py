@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .columns import is_query
+from .columns import is_database_query
 from .messages import shown
 
 HINT = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
@@ -66,7 +66,7 @@ def _table(data: Any, names: Iterable[str]) -> Any:
     if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset of files
         known = data.schema.names
         return data.to_table(columns=[name for name in names if known.count(name) == 1] or known)
-    if is_query(data):
+    if is_database_query(data):
         return pa.table(data)
     if isinstance(data, str) or not (hasattr(data, "columns") or hasattr(data, "column_names")):
         raise ValueError(f"data must be a frame with named columns; got {shown(data)}; {HINT}")

@@ -20,8 +20,8 @@ __version__ = "1.1.0"
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# What methods lack that have their own way with the values of queries.
-PER_QUERY = ("use_aggregator", "engine")
+# Options that methods with an aggregation of their own do not take.
+AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
 
 class ScoringOptions(TypedDict, total=False):
@@ -130,7 +130,7 @@ class Options:
 
     @classmethod
     def of_method(
-        cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = PER_QUERY
+        cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = AGGREGATION_OPTIONS
     ) -> "Options":
         """Check the options of a method that takes those of `compute`, but for those it lacks, besides its own.
 

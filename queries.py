@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .by_id import encode_ids
-from .columns import is_query, number, plain, read_flat_column, settled
+from .columns import is_database_query, number, plain, read_flat_column, settled
 from .frames import named_columns
 from .messages import shown
 from .options import Options, is_real
@@ -216,10 +216,10 @@ def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
     """
     if sample_weight is None:
         return None
-    if is_query(sample_weight):
+    if is_database_query(sample_weight):
         kind = type(sample_weight).__name__
         problem = "whose rows may come in another order than the queries; give a column of the table with the rankings"
-        raise ValueError(f"sample_weight: is a query of its own ({kind}), {problem}")
+        raise ValueError(f"sample_weight: is a separate database query ({kind}), {problem}")
     given = plain("sample_weight", sample_weight)
     if isinstance(given, Mapping):
         raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
@@ -303,10 +303,10 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
     """Return relevance and score in two dimensions.
 
     Raises:
-        ValueError: scikit-learn has no place for what the rankings hold.
+        ValueError: scikit-learn does not support what the rankings hold.
     """
     if rankings.judged is not None or rankings.retrieved is not None:
-        raise ValueError('engine="sklearn": scikit-learn has no place for None or masked values')
+        raise ValueError('engine="sklearn": scikit-learn does not support None or masked values')
     relevance, score = rankings.relevance, rankings.score
     if rankings.offsets is not None:
         lengths = np.diff(rankings.offsets)

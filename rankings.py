@@ -145,7 +145,7 @@ def _align(
     joined = _join(predictions, references, query_ids, document_ids, by_docid, ignore_index)
     rankings = _drop_padding(joined, judged_only)
     if by_docid and query_ids is not None and document_ids is None:
-        _refuse_open_ties(rankings)
+        _refuse_ambiguous_ties(rankings)
     return rankings
 
 
@@ -195,7 +195,7 @@ def _drop_padding(joined: Joined, judged_only: bool) -> Rankings:
     return rankings._replace(place=joined.place, query_ids=joined.query_ids, missing=joined.missing)
 
 
-def _refuse_open_ties(rankings: Rankings) -> None:
+def _refuse_ambiguous_ties(rankings: Rankings) -> None:
     """Raise an error where the order of flat rows of equal score would decide, for want of document ids."""
     if rankings.offsets is None or rankings.place is None:
         return
@@ -214,7 +214,7 @@ def _refuse_open_ties(rankings: Rankings) -> None:
         at = int(open_ties.argmax())
         places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
         raise ValueError(
-            f'document_ids are missing: {places[0]} and {places[1]} have one score, and ties="docid" (which '
+            f'document_ids are missing: {places[0]} and {places[1]} have the same score, and ties="docid" (which '
             'convention="trec_eval" means) ranks them by the ids of their documents; give these as document_ids, or '
             'other ties, such as ties="average"'
         )

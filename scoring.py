@@ -141,7 +141,7 @@ def score_queries(
     ...  score_queries(relevance, score, measures=MEASURES).items()}
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
-    score = _told_apart(score)
+    score = _exact_in_float64(score)
     queries = len(relevance) if offsets is None else len(offsets) - 1
     scores = {measure: np.empty((len(cutoffs), queries)) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
@@ -167,10 +167,10 @@ def score_queries(
     return scores
 
 
-def _told_apart(score: NDArray[Any]) -> NDArray[Any]:
+def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
     """Return scores that float64 tells apart: of integers beyond 2**53 their ranks, with the sign of each kept.
 
-    The sign is what ties are added by.
+    Signs are kept, because they set the order in which tied gains are summed.
     """
     if score.dtype.kind not in "iu" or not score.size or max(-int(score.min()), int(score.max())) <= 2**53:
         return score

@@ -85,7 +85,7 @@ def bootstrap(
     """
     scipy_stats = _scipy_stats()
     result = Intervals(*(np.full(len(values) + len(pairs), np.nan) for _ in Intervals._fields))
-    for rows, queries in _alike(values, weight):
+    for rows, queries in _rows_by_queries(values, weight):
         weights = _relative(weight, queries)
         if weights.min() < LIGHTEST:
             problem = f"a weight is {weights.min():.0e} of the largest, too far apart for a confidence interval"
@@ -168,7 +168,7 @@ def paired_tests(
     """
     student = _scipy_stats().t
     result = Tests(np.ones(len(pairs)), np.ones(len(pairs)), np.zeros(len(pairs), bool))
-    for rows, queries in _alike(values, weight):
+    for rows, queries in _rows_by_queries(values, weight):
         within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
         if not within:
             continue
@@ -254,7 +254,7 @@ def _exchanges(queries: int, tried: int, exact: bool, seed: int) -> Any:
             yield np.unpackbits(bits, axis=1, count=queries)
 
 
-def _alike(values: Floats, weight: Floats | None) -> list[tuple[list[int], NDArray[np.intp]]]:
+def _rows_by_queries(values: Floats, weight: Floats | None) -> list[tuple[list[int], NDArray[np.intp]]]:
     """Return the rows that have values for the same queries, with these queries."""
     valued = ~np.isnan(values)
     if weight is not None:

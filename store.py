@@ -119,7 +119,7 @@ class Store:
 
     def _lost(self) -> ValueError:
         problem = f"the cache file was removed, replaced or cut off by another: {self.path}"
-        return ValueError(f"{problem}; its batches are lost: load the metric anew and add them again")
+        return ValueError(f"{problem}; its batches are lost: reload the metric and add them again")
 
     def close(self) -> None:
         """Let go of the file."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .columns import is_padding, plain
 from .messages import shown
-from .options import PER_QUERY, Options, ScoringOptions
+from .options import AGGREGATION_OPTIONS, Options, ScoringOptions
 from .queries import NO_QUERIES, mean, query_values
 
 
@@ -125,7 +125,7 @@ class TrainerMetrics:
         return _array(inputs)
 
 
-LACKS = (*PER_QUERY, "missing")  # each row of a model's output is there
+LACKS = (*AGGREGATION_OPTIONS, "missing")  # each row of a model's output is there
 
 
 def trainer_metrics(

@@ -394,16 +394,16 @@ def test_two_queries_have_no_common_order(fresh_metric: MetricFactory, several: 
     for method in (metric.compute, metric.add_batch, metric.report):
         score, relevance = several(p=[[0.5, 0.25]] * 2, r=[[1, 0]] * 2)
         with pytest.raises(
-            ValueError, match=r"^references: is a query of its own .*, as predictions is.*to_arrow_table"
+            ValueError, match=r"^references: is a separate database query .*, as predictions is.*data=relation"
         ):
             method(predictions=score, references=relevance)
     ids, score = several(q=["a", "b"], p=[0.5, 0.25])
-    with pytest.raises(ValueError, match=r"^query_ids: is a query of its own .*, as predictions is"):
+    with pytest.raises(ValueError, match=r"^query_ids: is a separate database query .*, as predictions is"):
         metric.compute(predictions=score, references=[1, 0], query_ids=ids)
     score, relevance = several(p=[[0.5, 0.25]] * 2, r=[[1, 0]] * 2)
-    with pytest.raises(ValueError, match=r"^systems\['a'\]: is a query of its own .*, as references is"):
+    with pytest.raises(ValueError, match=r"^systems\['a'\]: is a separate database query .*, as references is"):
         metric.compare(systems={"a": score, "b": [[0.5, 0.25]] * 2}, references=relevance)
-    with pytest.raises(ValueError, match=r"^sample_weight: is a query of its own"):
+    with pytest.raises(ValueError, match=r"^sample_weight: is a separate database query"):
         metric.compute(predictions=[[0.5, 0.25]] * 2, references=[[1, 0]] * 2, sample_weight=several(w=[1, 2])[0])
     assert len(metric) == 0
 
@@ -1291,7 +1291,7 @@ def test_flat_columns_without_document_ids_are_refused_where_docid_decides(ndcg:
     flat = {"predictions": [1, 2, 1, 2, 2], "references": [1, 0, 1, 2, 0], "query_ids": ["p", "q", "p", "q", "p"]}
     for options in ({"ties": "docid"}, {"convention": "trec_eval"}):
         with pytest.raises(
-            ValueError, match=r"^document_ids are missing: query 'q', row 1 and query 'q', row 3 have one score"
+            ValueError, match=r"^document_ids are missing: query 'q', row 1 and query 'q', row 3 have the same score"
         ):
             ndcg.compute(**flat, **options)
     # where all tied documents are alike, padding, or not retrieved, there is nothing to decide
