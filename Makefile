@@ -7,7 +7,7 @@ OLDEST_PYTHON ?= python3.11
 NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
 PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
-MODULES := batches.py comparison.py conventions.py options.py queries.py rankings.py report.py scoring.py significance.py spark.py store.py topk.py trainer.py trec.py
+MODULES := batches.py comparison.py conventions.py files.py options.py queries.py rankings.py report.py scoring.py significance.py spark.py store.py topk.py trainer.py
 PAGE := app.py choices.py figures.py uploads.py views.py
 
 .DEFAULT_GOAL := help

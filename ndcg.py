@@ -15,6 +15,7 @@ import evaluate
 from .batches import Batch, Batches
 from .comparison import Comparison, compare
 from .conventions import CONVENTIONS as CONVENTIONS
+from .files import read_qrels, read_run
 from .options import Options, QueryOptions, signature
 from .queries import checked_rankings, query_values, scores
 from .rankings import to_arrow
@@ -25,7 +26,6 @@ from .spark import compute_spark
 from .store import Store as Store
 from .topk import ranked_gains as ranked_gains
 from .trainer import trainer_metrics
-from .trec import read_qrels, read_run
 
 Result = TypeVar("Result")
 
@@ -61,10 +61,10 @@ Args:
     predictions: the score of each document of each query; higher ranks first. Nested lists
         (ragged too), a 2-D array or tensor (a masked array too), a list of 1-D arrays, a column
         of lists (Arrow, datasets, Polars, pandas, DuckDB), with `query_ids` flat scores, a
-        mapping `{query: {document: score}}` or the path of a TREC run. `None`, a masked value or
+        mapping `{query: {document: score}}` or the path of a file of one. `None`, a masked value or
         `-inf` marks a document that was not retrieved: it has no rank, but counts in the ideal.
     references: the relevance of the same documents in the same order, 0 for irrelevant; or a
-        mapping `{query: {document: relevance}}` or the path of TREC qrels. `None`, a masked value
+        mapping `{query: {document: relevance}}` or the path of a file of one. `None`, a masked value
         or, by ids, a document that is missing was not judged: it has a rank, with gain 0, and
         does not count in the ideal.
     k (`int`, `None` or a list of these): the cutoff, how many ranks count; `None` (default)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from .comparison import Comparison, compare
 from .conventions import CONVENTIONS
+from .files import read_qrels, read_run
 from .options import __version__, signature
 from .queries import compute
 from .report import Report, report
 from .spark import compute_spark
 from .trainer import trainer_metrics
-from .trec import read_qrels, read_run
 
 if TYPE_CHECKING:
     from .metric import NDCG

@@ -15,10 +15,10 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from .files import read_columns
 from .options import ComputeOptions, Options, is_real
-from .rankings import Columns, Rankings, is_query, number, parts, plain, read, shown
+from .rankings import Rankings, is_query, number, parts, plain, read, shown
 from .scoring import InvalidRankingError, check_queries, score_queries
-from .trec import read_columns
 
 Values = dict[str, NDArray[np.float64]]
 
@@ -39,10 +39,10 @@ def compute(
 
     Args:
         predictions: the score of each document of each query, higher ranks first: nested lists,
-            arrays, tensors, columns of lists, `{query: {document: score}}` or the path of a TREC
-            run; with `query_ids` flat scores. `None` marks a document that was not retrieved.
+            arrays, tensors, columns of lists, `{query: {document: score}}` or the path of a file
+            of them; with `query_ids` flat scores. `None` marks a document that was not retrieved.
         references: the relevance of the same documents in the same order, or by their ids; or
-            the path of TREC qrels. `None` marks a document that was not judged.
+            the path of a file of them. `None` marks a document that was not judged.
         k: the cutoff, how many ranks count, or several; None for the whole list.
         sample_weight: one weight per query for the mean.
         query_ids: for flat predictions and references, the id of each document's query.
@@ -137,14 +137,14 @@ def checked_rankings(predictions: Any, references: Any, **how: Any) -> Rankings:
 
 
 def from_file(argument: str, side: Any) -> Any:
-    """Return what a TREC file holds, if an argument is the path of one: qrels for the references, else a run."""
+    """Return what a file holds, if an argument is the path of one: qrels for the references, else a run."""
     if not isinstance(side, (str, os.PathLike)):
         return side
     kind = "qrels" if argument == "references" else "run"
     try:
-        return Columns(*read_columns(side, kind))
+        return read_columns(side, kind)
     except OSError as error:
-        problem = f"cannot be read as a TREC {kind} file: {error.strerror or error}"
+        problem = f"cannot be read as a {kind} file: {error.strerror or error}"
         path = os.fsdecode(side)
         name = path if path.isprintable() and len(path) <= 500 else shown(path)  # it may be a file's content
         raise ValueError(f"{argument}: {name}: {problem}") from None

@@ -22,6 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .files import Columns as Columns
+
 Result = TypeVar("Result")
 
 # Queries of nested lists and of chunked columns are handed on in parts of about this many documents; flat
@@ -113,22 +115,6 @@ def _raise_if_ours(error: BaseException) -> None:
 def _in_short(error: BaseException) -> str:
     """What a library says of an error, in one line."""
     return " ".join(str(error).split())[:200].rstrip(".")
-
-
-class Columns(NamedTuple):
-    """One side by ids, a row per document: as read from a file.
-
-    Attributes:
-        query: of each row, an index into ``query_ids``.
-        query_ids: distinct strings.
-        document: the id of each row's document, a string.
-        value: the score or the relevance.
-    """
-
-    query: NDArray[np.int64]
-    query_ids: pa.StringArray
-    document: pa.StringArray | pa.ChunkedArray
-    value: NDArray[np.float64]
 
 
 class _Column(NamedTuple):

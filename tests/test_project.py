@@ -16,6 +16,7 @@ ROOMS = (
     "batches.py",
     "comparison.py",
     "conventions.py",
+    "files.py",
     "options.py",
     "queries.py",
     "rankings.py",
@@ -26,7 +27,6 @@ ROOMS = (
     "store.py",
     "topk.py",
     "trainer.py",
-    "trec.py",
     "figures.py",
     "uploads.py",
 )

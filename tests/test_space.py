@@ -25,6 +25,7 @@ ROOMS = (
     "batches",
     "comparison",
     "conventions",
+    "files",
     "options",
     "queries",
     "rankings",
@@ -35,7 +36,6 @@ ROOMS = (
     "store",
     "topk",
     "trainer",
-    "trec",
 )
 PAGE = ("app", "choices", "figures", "uploads", "views")
 LOAD = """
