@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .columns import ARROW, Column, Mask, Place, beyond_2_53, is_padding, offsets_of, read_flat_column, read_numbers
+from .files import Columns
 from .messages import in_short, shown
-from .trec import Columns
 
 Result = TypeVar("Result")
 Side = Mapping[Any, Mapping[Any, Any]]

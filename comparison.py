@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .columns import settled
+from .files import Columns
 from .messages import shown
 from .options import Options, QueryOptions, choice, measure_of
 from .queries import from_file, inputs, progress, weights
@@ -33,7 +34,6 @@ from .report import (
     table_from_lists,
 )
 from .significance import Intervals, Tests, bootstrap, differences, holm, paired_tests
-from .trec import Columns
 
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
 

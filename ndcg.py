@@ -18,6 +18,7 @@ from .columns import Column as Column
 from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
+from .files import read_qrels, read_run
 from .frames import is_spark
 from .messages import shown as shown
 from .options import ComputeOptions, Options, QueryOptions, shows_options, signature
@@ -31,7 +32,6 @@ from .spark import compute_spark
 from .store import Store as Store
 from .topk import ranked_gains as ranked_gains
 from .trainer import trainer_metrics
-from .trec import read_qrels, read_run
 
 Result = TypeVar("Result")
 
@@ -67,11 +67,11 @@ Args:
     predictions: the score of each document of each query; higher ranks first. Nested lists
         (ragged too), a 2-D array or tensor (a masked array too), a list of 1-D arrays, a column
         of lists (Arrow, datasets, Polars, pandas, DuckDB), with `query_ids` flat scores, a
-        mapping `{query: {document: score}}`, the path of a TREC run, or for each query a list of
+        mapping `{query: {document: score}}`, the path of a file of one, or for each query a list of
         document ids, best first. `None`, a masked value or
         `-inf` marks a document that was not retrieved: it has no rank, but counts in the ideal.
     references: the relevance of the same documents in the same order, 0 for irrelevant; or a
-        mapping `{query: {document: relevance}}`, the path of TREC qrels, or for each query the
+        mapping `{query: {document: relevance}}`, the path of a file of one, or for each query the
         ids of relevant documents (a list, a set, or `{id: relevance}`). `None`, a masked value
         or, by ids, a document that is missing was not judged: it has a rank, with gain 0, and
         does not count in the ideal.

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS
+from .files import read_qrels, read_run
 from .options import __version__, signature
 from .report import Report, report
 from .spark import compute_spark
 from .trainer import trainer_metrics
-from .trec import read_qrels, read_run
 
 if TYPE_CHECKING:
     from .metric import NDCG

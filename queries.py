@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from .by_id import encode_ids
 from .columns import is_database_query, number, plain, read_flat_column, settled
+from .files import read_columns
 from .frames import named_columns
 from .messages import shown
 from .options import Options, is_real
 from .rankings import Rankings, parts, read
 from .scoring import InvalidRankingError, check_queries, score_queries
-from .trec import read_columns
 
 Values = dict[str, NDArray[np.float64]]
 
@@ -175,14 +175,14 @@ def checked_rankings(predictions: Any, references: Any, **how: Any) -> Rankings:
 
 
 def from_file(argument: str, side: Any) -> Any:
-    """Return what a TREC file holds, if an argument is the path of one: qrels for the references, else a run."""
+    """Return what a file holds, if an argument is the path of one: qrels for the references, else a run."""
     if not isinstance(side, (str, os.PathLike)):
         return side
     kind = "qrels" if argument == "references" else "run"
     try:
         return read_columns(side, kind)
     except OSError as error:
-        problem = f"cannot be read as a TREC {kind} file: {error.strerror or error}"
+        problem = f"cannot be read as a {kind} file: {error.strerror or error}"
         path = os.fsdecode(side)
         name = path if path.isprintable() and len(path) <= 500 else shown(path)  # it may be a file's content
         raise ValueError(f"{argument}: {name}: {problem}") from None

@@ -1216,7 +1216,7 @@ def test_queries_without_documents_count_beside_a_file_as_in_mappings(
 
 def test_the_content_of_a_file_is_no_path(ndcg: evaluate.Metric) -> None:
     content = "".join(f"q Q0 d{at} 1 {at} tag\n" for at in range(10_000))
-    with pytest.raises(ValueError, match=r"^predictions: 'q Q0 .*tag\\n': cannot be read as a TREC run file") as caught:
+    with pytest.raises(ValueError, match=r"^predictions: 'q Q0 .*tag\\n': cannot be read as a run file") as caught:
         ndcg.compute(predictions=content, references={"q": {"d1": 1}})
     assert len(str(caught.value)) < 200
     assert "\n" not in str(caught.value)

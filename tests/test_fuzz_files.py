@@ -24,6 +24,7 @@ MINUTES = float(os.environ.get("FUZZ_MINUTES", "0"))
 CASES = 250
 BYTE_ORDER_MARK = "\ufeff".encode()
 COLUMNS = {"run": "a run has 6: query Q0 document rank", "qrels": "qrels have 4: query iteration document"}
+NUMBER = re.compile(rb"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|nan(\(\w*\))?|inf(inity)?)", re.IGNORECASE)
 VALUE = {"run": "score", "qrels": "relevance"}
 Mapping = dict[str, dict[str, float]]
 
@@ -41,6 +42,7 @@ class Fault(NamedTuple):
 def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
     """Line by line, in plain Python."""
     found: Mapping = {}
+    widths: set[int] = set()
     lines: dict[tuple[str, str], int] = {}
     for number, line in enumerate(content.removeprefix(BYTE_ORDER_MARK).split(b"\n"), 1):
         text = line.removesuffix(b"\r")
@@ -55,13 +57,19 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
         if not text or text.startswith(b"#"):
             continue
         cells = re.split(rb"[ \t]+", text)
-        if len(cells) != (6 if kind == "run" else 4):
-            return Fault(number, (f"{len(cells)} column{'s' if len(cells) > 1 else ''}; {COLUMNS[kind]}",))
+        if not widths:  # the first line says how many columns there are
+            three = kind == "qrels" and len(cells) == 3 and bool(NUMBER.fullmatch(cells[2]))
+            widths = set(range(6, 99)) if kind == "run" else {3 if three else 4}
+        if len(cells) not in widths:
+            words = COLUMNS[kind] if widths != {3} else "the first line has 3: query document"
+            of_three = len(cells) == 3 and kind == "qrels" and not lines  # a first line of three columns
+            no_number = (f"the relevance {cells[2].decode(errors='replace')!r} is not a number",) if of_three else ()
+            return Fault(number, (f"{len(cells)} column{'s' if len(cells) > 1 else ''}; {words}", *no_number))
         try:
-            query, document = cells[0].decode(), cells[2].decode()
+            query, document = cells[0].decode(), cells[1 if widths == {3} else 2].decode()
         except UnicodeDecodeError:
             return Fault(number, ("is not text in UTF-8",))
-        value = cells[4 if kind == "run" else 3]
+        value = cells[4 if kind == "run" else 2 if widths == {3} else 3]
         if re.fullmatch(rb"[+-]?(nan|inf|infinity)|nan\(\w*\)", value, re.IGNORECASE):
             return Fault(number, (f"the {VALUE[kind]} '{value.decode()}' is not finite",))
         if not re.fullmatch(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", value):
@@ -288,7 +296,7 @@ def check(ndcg: evaluate.Metric, folder: Path, chance: random.Random, longest: i
 def test_every_file_ends_in_the_number_of_a_slow_reader_or_in_its_error(
     ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trec = importlib.import_module(f"{type(ndcg).__module__.rpartition('.')[0]}.trec")
+    files = importlib.import_module(f"{type(ndcg).__module__.rpartition('.')[0]}.files")
     scored = refused = 0
     end = time.monotonic() + 60 * MINUTES
     first = time.time_ns() if MINUTES else 0
@@ -296,8 +304,8 @@ def test_every_file_ends_in_the_number_of_a_slow_reader_or_in_its_error(
         chance = random.Random(case)
         chunk = chance.choice([1, 3, 10, 30, 64, 100, 333, 1 << 22])
         longest = chance.choice([80, 150, 300, 2000, 1 << 20 if chunk > 300 else 5000])
-        monkeypatch.setattr(trec, "CHUNK", chunk)
-        monkeypatch.setattr(trec, "LINE", longest)
+        monkeypatch.setattr(files, "CHUNK", chunk)
+        monkeypatch.setattr(files, "LINE", longest)
         try:
             done = check(ndcg, tmp_path, chance, longest)
         except BaseException as error:

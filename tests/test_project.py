@@ -19,6 +19,7 @@ ROOMS = (
     "comparison.py",
     "compute.py",
     "conventions.py",
+    "files.py",
     "frames.py",
     "messages.py",
     "options.py",
@@ -32,7 +33,6 @@ ROOMS = (
     "store.py",
     "topk.py",
     "trainer.py",
-    "trec.py",
 )
 PAGE = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("page/*.py"))
 
@@ -154,7 +154,7 @@ FLOORS = {
     **{path.stem: 0 for path in ROOT.glob("*.py")},
     "columns": 1,
     "scoring": 1,
-    "trec": 1,
+    "files": 1,
     "by_id": 2,
     "options": 2,
     "frames": 2,

@@ -28,6 +28,7 @@ ROOMS = (
     "comparison",
     "compute",
     "conventions",
+    "files",
     "frames",
     "messages",
     "options",
@@ -41,7 +42,6 @@ ROOMS = (
     "store",
     "topk",
     "trainer",
-    "trec",
 )
 LOAD = """
 import sys

@@ -1,6 +1,8 @@
 """TREC files: every way that people write them is read, and what is malformed is refused by file and line."""
 
 import gzip
+import io
+import json
 import math
 import os
 import re
@@ -12,19 +14,20 @@ from typing import Any
 import evaluate
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from conftest import MetricFactory
 from hypothesis import given
 from hypothesis import strategies as st
 
-import trec
+import files
 
 RUN = "q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 -1 tag\nq2 Q0 d1 1 0.25 tag\n"
 RUN_READ = {"q1": {"d1": 2.5, "d2": -1.0}, "q2": {"d1": 0.25}}
 QRELS = "q1 0 d1 1\nq1 0 d3 2\nq2 0 d1 0\n"
 QRELS_READ = {"q1": {"d1": 1, "d3": 2}, "q2": {"d1": 0}}
 KINDS = ("run", "qrels")
-READERS: dict[str, Callable[[Any], dict[str, dict[str, Any]]]] = {"run": trec.read_run, "qrels": trec.read_qrels}
+READERS: dict[str, Callable[[Any], dict[str, dict[str, Any]]]] = {"run": files.read_run, "qrels": files.read_qrels}
 ARGUMENTS = {"run": "predictions", "qrels": "references"}
 
 
@@ -49,8 +52,8 @@ GOOD = {"run": "q Q0 good 1 1.5 tag", "qrels": "q 0 good 1"}
 FAULTY_LINES: dict[str, tuple[str, str, str]] = {
     "a column is missing": ("q Q0 d 1 1.5", "q 0 d", " columns; "),
     "only one column": ("q", "q", ": 1 column; "),
-    "a column too many": ("q Q0 d 1 1.5 tag more", "q 0 d 1 more", " columns; "),
-    "a comment after the columns": ("q Q0 d 1 1.5 tag # good", "q 0 d 1 # good", " columns; "),
+    "a column too many": ("q d 1 1.5 tag", "q 0 d 1 more", " columns; "),
+    "a comment after the columns": ("q Q0 d # good", "q 0 d 1 # good", " columns; "),
     "text": ("q Q0 d 1 high tag", "q 0 d high", "'high' is not a number"),
     "a decimal comma": ("q Q0 d 1 1,5 tag", "q 0 d 1,5", "'1,5' is not a number"),
     "a hexadecimal number": ("q Q0 d 1 0x10 tag", "q 0 d 0x10", "'0x10' is not a number"),
@@ -113,9 +116,9 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
 def test_every_layout_of_lines_is_read(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, layout: str, chunk: int
 ) -> None:
-    monkeypatch.setattr(trec, "CHUNK", chunk)
-    assert trec.read_run(write(LAYOUTS[layout](RUN))) == RUN_READ
-    assert trec.read_qrels(write(LAYOUTS[layout](QRELS))) == QRELS_READ
+    monkeypatch.setattr(files, "CHUNK", chunk)
+    assert files.read_run(write(LAYOUTS[layout](RUN))) == RUN_READ
+    assert files.read_qrels(write(LAYOUTS[layout](QRELS))) == QRELS_READ
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -128,11 +131,11 @@ def test_a_path_is_a_string_or_a_path_of_pathlib(write: Callable[..., Path], kin
 def test_files_that_end_in_gz_are_decompressed(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(trec, "CHUNK", chunk)
-    assert trec.read_run(write(gzip.compress(RUN.encode()), "run.gz")) == RUN_READ
-    assert trec.read_qrels(str(write(gzip.compress(QRELS.encode()), "qrels.txt.gz"))) == QRELS_READ
+    monkeypatch.setattr(files, "CHUNK", chunk)
+    assert files.read_run(write(gzip.compress(RUN.encode()), "run.gz")) == RUN_READ
+    assert files.read_qrels(str(write(gzip.compress(QRELS.encode()), "qrels.txt.gz"))) == QRELS_READ
     several = b"".join(gzip.compress(each.encode()) for each in RUN.splitlines(keepends=True))
-    assert trec.read_run(write(several, "appended.gz")) == RUN_READ
+    assert files.read_run(write(several, "appended.gz")) == RUN_READ
 
 
 IDS = [
@@ -181,12 +184,12 @@ def test_ids_are_text_whatever_they_look_like(write: Callable[..., Path], kind: 
 def test_a_byte_order_mark_is_taken_off_a_file_and_not_off_ids(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(trec, "CHUNK", chunk)
+    monkeypatch.setattr(files, "CHUNK", chunk)
     marked = "\ufeffq"
     path = write("\ufeff" + "".join(line("run", query) + "\n" for query in ("q", marked, "p", "\ufeff" + marked)))
-    assert trec.read_run(path) == {query: {"d": 1.0} for query in ("q", marked, "p", "\ufeff" + marked)}
+    assert files.read_run(path) == {query: {"d": 1.0} for query in ("q", marked, "p", "\ufeff" + marked)}
     path = write("\ufeff" + line("run", marked))
-    assert trec.read_run(path) == {marked: {"d": 1.0}}
+    assert files.read_run(path) == {marked: {"d": 1.0}}
 
 
 SPELLINGS = ["1", "-1", "+1.5", "1.5", ".5", "5.", "-0.25", "1e5", "1E5", "-1.5e-3", "2.5E+10", "1e-400", "5e-324"]
@@ -204,7 +207,7 @@ def test_a_number_in_any_spelling_is_the_nearest_float(write: Callable[..., Path
 def test_scores_are_read_to_the_last_bit(tmp_path_factory: pytest.TempPathFactory, scores: list[float]) -> None:
     path = tmp_path_factory.mktemp("run") / "run.txt"
     path.write_text("".join(line("run", document=f"d{at}", value=repr(each)) + "\n" for at, each in enumerate(scores)))
-    actual = list(trec.read_run(path)["q"].values())
+    actual = list(files.read_run(path)["q"].values())
     assert list(map(repr, actual)) == list(map(repr, scores))
 
 
@@ -222,26 +225,26 @@ def test_relevances_are_integers_where_all_are_whole(
     write: Callable[..., Path], values: list[str], read: list[float]
 ) -> None:
     path = write("".join(line("qrels", document=f"d{at}", value=value) + "\n" for at, value in enumerate(values)))
-    actual = trec.read_qrels(path)
+    actual = files.read_qrels(path)
     assert actual == {"q": {f"d{at}": value for at, value in enumerate(read)}}
     assert set(map(type, actual["q"].values())) == {type(read[0])}
 
 
 def test_scores_are_floats_where_all_are_whole(write: Callable[..., Path]) -> None:
-    scores = trec.read_run(write(line("run", value=1)))["q"]
+    scores = files.read_run(write(line("run", value=1)))["q"]
     assert set(map(type, scores.values())) == {float}
 
 
 def test_queries_and_documents_keep_the_order_of_the_file(write: Callable[..., Path]) -> None:
     # the lines of a query need not be next to each other
     path = write("q2 0 b 1\nq10 0 c 1\nq2 0 a 2\nq1 0 z 0\nq10 0 a 1\n")
-    actual = [(query, list(documents.items())) for query, documents in trec.read_qrels(path).items()]
+    actual = [(query, list(documents.items())) for query, documents in files.read_qrels(path).items()]
     assert actual == [("q2", [("b", 1), ("a", 2)]), ("q10", [("c", 1), ("a", 1)]), ("q1", [("z", 0)])]
 
 
 def test_the_rank_and_the_other_columns_are_not_looked_at(write: Callable[..., Path]) -> None:
-    assert trec.read_run(write("q x d1 9 0.5 NA\nq - d2 first 2 #tag\n")) == {"q": {"d1": 0.5, "d2": 2.0}}
-    assert trec.read_qrels(write("q Q0 d1 1\nq NA d2 0\n")) == {"q": {"d1": 1, "d2": 0}}
+    assert files.read_run(write("q x d1 9 0.5 NA\nq - d2 first 2 #tag\n")) == {"q": {"d1": 0.5, "d2": 2.0}}
+    assert files.read_qrels(write("q Q0 d1 1\nq NA d2 0\n")) == {"q": {"d1": 1, "d2": 0}}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -249,7 +252,7 @@ def test_columns_hold_indices_into_distinct_queries_and_the_ids_of_documents(
     write: Callable[..., Path], kind: str
 ) -> None:
     rows = [("b", "y", 1.0), ("a", "x", 2.0), ("b", "x", 0.5)]
-    columns = trec.read_columns(write("\n".join(line(kind, *row) for row in rows)), kind)
+    columns = files.read_columns(write("\n".join(line(kind, *row) for row in rows)), kind)
     assert columns.query.dtype == np.int64
     assert columns.value.dtype == np.float64
     assert (columns.query_ids.to_pylist(), columns.query.tolist()) == (["b", "a"], [0, 1, 0])
@@ -265,8 +268,8 @@ def test_chunks_may_end_anywhere(write: Callable[..., Path], monkeypatch: pytest
     expected = {f"q{query}": {f"文書{at}": at / 8 for at in range(query, 9, 3)} for query in range(3)}
     path = write(text) if not compress else write(gzip.compress(text.encode()), "run.gz")
     for chunk in range(1, len(text.encode()) + 2):
-        monkeypatch.setattr(trec, "CHUNK", chunk)
-        actual = trec.read_run(path)
+        monkeypatch.setattr(files, "CHUNK", chunk)
+        actual = files.read_run(path)
         assert actual == expected, chunk
         assert list(actual) == list(expected), chunk
 
@@ -416,7 +419,7 @@ def test_a_faulty_line_is_refused_by_its_number_wherever_chunks_end(
     path = write(f"# comment\n{GOOD[kind]}\n\n{FAULTY_LINES[fault][KINDS.index(kind)]}")
     messages = set()
     for chunk in (1, 10, 20, 30, 1 << 26):
-        monkeypatch.setattr(trec, "CHUNK", chunk)
+        monkeypatch.setattr(files, "CHUNK", chunk)
         messages.add(refused(kind, path))
     assert len(messages) == 1
     assert messages.pop().startswith(f"{path}: line 4: ")
@@ -434,7 +437,7 @@ def test_lines_are_counted_with_those_that_are_skipped(
             path = write(text)
             number = text.split("\n").index(faulty, 1) + 1
             for chunk in (1, 30, 100, 1 << 26):
-                monkeypatch.setattr(trec, "CHUNK", chunk)
+                monkeypatch.setattr(files, "CHUNK", chunk)
                 assert refused(kind, path).startswith(f"{path}: line {number}: "), (text, chunk)
 
 
@@ -456,7 +459,7 @@ def test_a_document_is_found_twice_however_long_the_ids_around_it(
         documents = ["x" * length, "z", "y" * other, "x" * length]
         path = write("\n".join(line(kind, document=document) for document in documents))
         for chunk in (30, 150, 1 << 26):
-            monkeypatch.setattr(trec, "CHUNK", chunk)
+            monkeypatch.setattr(files, "CHUNK", chunk)
             assert refused(kind, path).endswith(f"document '{'x' * length}' of query 'q' is in line 1 already")
 
 
@@ -464,7 +467,7 @@ def test_a_document_is_found_twice_however_long_the_ids_around_it(
 def test_documents_of_one_hash_are_no_duplicates(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(trec, "_hashes", lambda ids: np.zeros(len(ids), np.uint64))
+    monkeypatch.setattr(files, "_hashes", lambda ids: np.zeros(len(ids), np.uint64))
     lines = [line(kind, query, document) for query in ("q1", "q2") for document in ("a", "b", "c")]
     path = write("\n".join(lines))
     assert READERS[kind](path) == {query: dict.fromkeys("abc", 1) for query in ("q1", "q2")}
@@ -475,8 +478,8 @@ def test_documents_of_one_hash_are_no_duplicates(
 def test_the_hash_of_an_id_is_of_its_bytes_alone() -> None:
     ids = [text * times for text in ("a", "\0", "é", "doc") for times in (1, 2, 3, 7, 8, 9, 15, 16, 17, 1000)]
     ids += [f"doc{at}" for at in range(1000)]
-    together = trec._hashes(pa.chunked_array([ids]))
-    assert trec._hashes(pa.chunked_array([[each] for each in ids])).tolist() == together.tolist()
+    together = files._hashes(pa.chunked_array([ids]))
+    assert files._hashes(pa.chunked_array([[each] for each in ids])).tolist() == together.tolist()
     assert len(set(together.tolist())) == len(ids)
 
 
@@ -518,7 +521,7 @@ def test_a_number_that_is_read_is_not_blamed_for_a_later_line(
 
 def test_a_column_that_is_not_looked_at_is_not_blamed_for_a_later_line(write: Callable[..., Path]) -> None:
     tagged = "q Q0 a 1 2 modèle\n".encode("latin-1")
-    assert trec.read_run(write(tagged)) == {"q": {"a": 2.0}}
+    assert files.read_run(write(tagged)) == {"q": {"a": 2.0}}
     path = write(tagged + b"q Q0 b 1 x tag\n")
     assert refused("run", path).startswith(f"{path}: line 2: ")
 
@@ -529,9 +532,7 @@ def test_every_spelling_that_is_not_finite_is_refused_by_line(
     write: Callable[..., Path], kind: str, spelling: str
 ) -> None:
     path = write(f"{line(kind, document='a')}\n{line(kind, document='b', value=spelling)}\n")
-    assert refused(kind, path).endswith(
-        f"line 2: the {trec.COLUMNS[kind][trec.VALUE[kind]]} '{spelling}' is not finite"
-    )
+    assert refused(kind, path).endswith(f"line 2: the {files.VALUE[kind]} '{spelling}' is not finite")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -592,12 +593,6 @@ def test_a_nul_byte_is_refused_by_line(write: Callable[..., Path], kind: str, do
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_file_of_gzip_by_another_name_is_told(write: Callable[..., Path], kind: str) -> None:
-    path = write(gzip.compress(line(kind, "q", "a").encode()), "packed.txt")
-    assert refused(kind, path) == f"{path}: is compressed by gzip; let its name end in .gz, or decompress it"
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "content",
     ["", "\n", " \n\t\r\n", "# only\n# comments\n", "# no newline"],
@@ -650,7 +645,6 @@ UNREADABLE_GZ = {
     "cut in the header": gzip.compress(LONG)[:5],
     "cut before its check sum": gzip.compress(LONG)[:-8],
     "of a wrong check sum": gzip.compress(LONG)[:-8] + bytes(8),
-    "not compressed": LONG,
 }
 
 
@@ -672,11 +666,11 @@ def test_a_gz_that_cannot_be_decompressed_is_refused_by_name(
 def test_a_gz_that_is_cut_is_never_half_read(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(trec, "CHUNK", chunk)
+    monkeypatch.setattr(files, "CHUNK", chunk)
     whole = gzip.compress(LONG)
     for size in range(1, len(whole), 997):
         with pytest.raises((OSError, ValueError)):
-            trec.read_run(write(whole[:size], "run.gz"))
+            files.read_run(write(whole[:size], "run.gz"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -684,13 +678,13 @@ def test_what_cannot_be_opened_is_refused_by_name(holding: evaluate.Metric, tmp_
     missing = tmp_path / "missing.txt"
     with pytest.raises(FileNotFoundError, match=re.escape(str(missing))):
         READERS[kind](missing)
-    problem = f"{ARGUMENTS[kind]}: {missing}: cannot be read as a TREC {kind} file: No such file or directory"
+    problem = f"{ARGUMENTS[kind]}: {missing}: cannot be read as a {kind} file: No such file or directory"
     assert refused_by_metric(holding, kind, missing) == problem
     for folder in (tmp_path, tmp_path / "folder.gz"):
         folder.mkdir(exist_ok=True)
         with pytest.raises(IsADirectoryError, match=re.escape(str(folder))):
             READERS[kind](folder)
-        problem = f"{ARGUMENTS[kind]}: {folder}: cannot be read as a TREC {kind} file: Is a directory"
+        problem = f"{ARGUMENTS[kind]}: {folder}: cannot be read as a {kind} file: Is a directory"
         assert refused_by_metric(holding, kind, folder) == problem
     assert_nothing_was_added(holding)
 
@@ -712,3 +706,274 @@ def test_a_first_file_that_is_refused_leaves_an_empty_metric(
         metric.add_batch(predictions=path, references=write(QRELS, "qrels"))
     assert len(metric) == 0
     assert not list((tmp_path / "cache").rglob("*.arrow"))
+
+
+# --- Other forms -----------------------------------------------------------------------------------------------------
+
+RECORDS = [
+    {"query-id": query, "corpus-id": document, "score": value}
+    for query, documents in {"q1": {"d1": 2.5, "d2": -1.0}, "7": {"d1": 0.25}}.items()
+    for document, value in documents.items()
+]
+AS_MAPPING = {"q1": {"d1": 2.5, "d2": -1.0}, "7": {"d1": 0.25}}
+NUMBERED = [{**each, "corpus-id": int(str(each["corpus-id"])[1:])} for each in RECORDS]
+
+
+def as_lines(delimiter: str, head: str = "", end: str = "\n") -> bytes:
+    rows = ["query-id", "corpus-id", "score"], *(each.values() for each in RECORDS)
+    return (head + "".join(delimiter.join(map(str, row)) + end for row in rows)).encode()
+
+
+def as_parquet(records: list[dict[str, Any]] | pa.Table) -> bytes:
+    file = io.BytesIO()
+    table = records if isinstance(records, pa.Table) else pa.Table.from_pylist(records)
+    pa.parquet.write_table(table, file, row_group_size=2)
+    return file.getvalue()
+
+
+def as_arrow(opened: Callable[..., Any], table: pa.Table | None = None) -> bytes:
+    file = io.BytesIO()
+    table = pa.Table.from_pylist(RECORDS) if table is None else table
+    with opened(file, table.schema) as writer:
+        writer.write_table(table, 2)
+    return file.getvalue()
+
+
+FORMS = {
+    "file.txt": "".join(
+        f"{each['query-id']} Q0 {each['corpus-id']} 1 {each['score']} tag\n" for each in RECORDS
+    ).encode(),
+    "tagged.txt": "".join(
+        f'{each["query-id"]} Q0 {each["corpus-id"]} 1 {each["score"]} my tag,  "#7\n' for each in RECORDS
+    ).encode(),
+    "file.csv": as_lines(","),
+    "crlf.csv": as_lines(",", end="\r\n"),
+    "blank.csv": as_lines(",", head="\n\n", end="\n\n"),
+    "mark.csv": as_lines(",", head="\ufeff"),
+    "quoted.csv": b'"","score","Query_ID","DocID"\n1,2.5,"q1","d1"\n2,"-1","q1","d2"\n3,.25,"7","d1"\n',
+    "named.txt": as_lines(","),
+    "beir.tsv": as_lines("\t"),
+    "beir.txt": as_lines("\t"),
+    "file.json": json.dumps(AS_MAPPING).encode(),
+    "indented.json": json.dumps(AS_MAPPING, indent=2).encode(),
+    "list.json": json.dumps(RECORDS).encode(),
+    "mteb.json": json.dumps({"mteb_model_meta": {"model_name": "m"}, "default": {"test": AS_MAPPING}}).encode(),
+    "file.jsonl": "\n".join(map(json.dumps, RECORDS)).encode(),
+    "blank.jsonl": "\n\n".join(map(json.dumps, RECORDS)).encode(),
+    "mapping.jsonl": "\n".join(json.dumps({query: each}) for query, each in AS_MAPPING.items()).encode(),
+    "integers.jsonl": "\n".join(
+        json.dumps({**each, "query-id": 7} if each["query-id"] == "7" else each) for each in RECORDS
+    ).encode(),
+    "file.parquet": as_parquet(RECORDS),
+    "category.parquet": as_parquet(
+        pa.Table.from_pylist(RECORDS).set_column(0, "user", pa.array(["q1", "q1", "7"]).dictionary_encode())
+    ),
+    "file.arrow": as_arrow(pa.ipc.new_file),
+    "stream.arrow": as_arrow(pa.ipc.new_stream),
+}
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".zst": lambda content: pa.compress(content, "zstd", asbytes=True),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_the_same_rankings_holds_the_same(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, form: str, packed: str, kind: str
+) -> None:
+    content = FORMS[form]
+    if kind == "qrels" and form in ("file.txt", "tagged.txt"):
+        pytest.skip("a run")
+    for chunk in (7, 1 << 20):
+        monkeypatch.setattr(files, "CHUNK", chunk)
+        for name in (form + packed, "unnamed"):
+            if name == "unnamed" and form in ("file.csv",):
+                continue
+            columns = files.read_columns(write(PACKED[packed](content), name), kind)
+            assert columns.query.tolist() == [0, 0, 1]
+            assert columns.query_ids.to_pylist() == ["q1", "7"]
+            assert columns.document.to_pylist() == ["d1", "d2", "d1"]
+            assert columns.value.tolist() == [2.5, -1.0, 0.25]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_may_be_a_pipe(tmp_path: Path, form: str) -> None:
+    writer = piped(FORMS[form], tmp_path / form)
+    assert files.read_run(tmp_path / form) == AS_MAPPING
+    writer.join()
+
+
+def test_qrels_may_have_three_columns(write: Callable[..., Path]) -> None:
+    assert files.read_qrels(write("# q d r\nq1 d1 1\nq1\td3  2\nq2 d1 0\n")) == QRELS_READ
+    path = write("q1 d1 1\nq1 0 d3 2\n")
+    assert refused("qrels", path) == f"{path}: line 2: 4 columns; the first line has 3: query document relevance"
+
+
+def test_integer_ids_of_tables_are_their_decimal_text(write: Callable[..., Path]) -> None:
+    expected = {"q1": {"1": 2.5, "2": -1.0}, "7": {"1": 0.25}}
+    for name, content in {
+        "a.json": json.dumps(NUMBERED).encode(),
+        "a.parquet": as_parquet(NUMBERED),
+        "a.arrow": as_arrow(pa.ipc.new_file, pa.Table.from_pylist(NUMBERED)),
+    }.items():
+        assert files.read_run(write(content, name)) == expected
+
+
+def test_an_id_is_chosen_before_a_text_and_a_judgment_before_a_score(write: Callable[..., Path]) -> None:
+    path = write("query,qid,document,item_id,score,label\nwhat?,q1,a text,d1,0.5,2\n", "a.csv")
+    assert files.read_run(path) == {"q1": {"d1": 0.5}}
+    assert files.read_qrels(path) == {"q1": {"d1": 2}}
+
+
+FAULTY_FORMS: dict[str, tuple[str, str | bytes, str]] = {
+    "csv: no document": (
+        "a.csv",
+        "qid,text,score\nq,x,1\n",
+        "no column holds the document; name it document_id",
+    ),
+    "csv: what it has": ("a.csv", "qid,text,score\nq,x,1\n", "the file has 'qid', 'text', 'score'"),
+    "csv: no header": ("a.csv", "q1,d1,0.5\n", "no column holds the query; name it query_id or qid"),
+    "csv: two columns": ("a.csv", "qid,QID,docid,score\nq,q,d,1\n", "two columns are called qid; leave one out"),
+    "csv: columns": (
+        "a.csv",
+        "\nqid,docid,score\nq,d,1\nq,e\n",
+        "line 4: 2 columns; the header has 3: qid docid",
+    ),
+    "csv: no number": ("a.csv", "qid,docid,score\nq,d,1\nq,e,high\n", "line 3: the score 'high' is not a number"),
+    "csv: no value": ("a.csv", "qid,docid,score\nq,d,\n", "line 2: the score '' is not a number"),
+    "csv: infinite": ("a.csv", "qid,docid,score\nq,d,inf\n", "line 2: the score 'inf' is not finite"),
+    "csv: no id": ("a.csv", "qid,docid,score\nq,d,1\nq,,1\n", "line 3: has no document; give each row its id"),
+    "csv: twice": (
+        "a.csv",
+        "qid,docid,score\nq,d,1\n\nq,d,1\n",
+        "line 4: document 'd' of query 'q' is in line 2",
+    ),
+    "csv: goes on": ("a.csv", 'qid,docid,score\nq,d,1\nq,"e\nf",1\n', "line 3: holds a quote that another line closes"),
+    "csv: Latin-1": ("a.csv", b"qid,docid,score\nq,d\xe9,1\n", "line 2: document 'd�' is not text in UTF-8"),
+    "csv: only a header": ("a.csv", "qid,docid,score\n", "holds no lines"),
+    "json: cut": ("a.json", '{"q":\n{"d": 1', "line 2, column 8: not JSON: "),
+    "json: a list": ("a.json", '{"q": ["d"]}', "no column holds the query"),
+    "json: not all": ("a.json", '{"q": {"d": 1}, "r": 2}', "query 'r': must be an object {document: score}; got 2"),
+    "json: twice": ("a.json", '{"q": {"d": 1, "d": 1}}', "'d' is there twice in one object"),
+    "json: no number": ("a.json", '{"q": {"d": "1"}}', "the score '1' of document 'd' of query 'q' is not a number"),
+    "json: null": ("a.json", '{"q": {"d": null}}', "has no score"),
+    "json: nan": ("a.json", '{"q": {"d": NaN}}', "the score nan of document 'd' of query 'q' is not finite"),
+    "json: digits": ("a.json", '{"q": {"d": 9007199254740993}}', "has more digits than float64 holds"),
+    "json: beyond": ("a.json", '{"q": {"d": 1' + "0" * 400 + "}}", "has more digits than float64 holds"),
+    "json: surrogate": ("a.json", '{"q": {"\\ud800": 1}}', "is neither text nor an integer"),
+    "json: empty": ("a.json", "{}", "holds no lines"),
+    "json: deep": ("a.json", '{"q":' * 100_000, "nests objects too deep"),
+    "json: a number": ("a.json", "[1]", "record 0 (from 0): 1 is no JSON object"),
+    "json: a record": (
+        "a.json",
+        '[{"qid": 1, "docid": 2, "score": 1},\n{"qid": 1, "docid": 2.5, "score": 1}]',
+        "record 1 (from 0): the document 2.5 is neither text nor an integer",
+    ),
+    "json: MTEB": (
+        "a.json",
+        json.dumps({"en": {"test": AS_MAPPING, "dev": AS_MAPPING}, "de": {"test": AS_MAPPING}}),
+        "holds 3 rankings: ['en']['test'], ['en']['dev'], ['de']['test']; read it by json.load and give one",
+    ),
+    "jsonl: cut": ("a.jsonl", '{"qid": "q", "docid": "d", "score": 1}\n{"qid"', "line 2: not JSON: "),
+    "jsonl: null": (
+        "a.jsonl",
+        '{"qid": "q", "docid": "d", "score": 1}\n\n{"qid": null, "docid": "d", "score": 1}',
+        "line 3: has no query; give each row its id",
+    ),
+    "jsonl: twice": (
+        "a.jsonl",
+        '{"qid": "q", "docid": "d", "score": 1}\n\n{"qid": "q", "docid": "d", "score": 1}',
+        "line 3: document 'd' of query 'q' is in line 1 already",
+    ),
+    "jsonl: twice in two": (
+        "a.jsonl",
+        '{"q": {"d": 1}}\n{"q": {"e": 1, "d": 1}}',
+        "line 2: document 'd' of query 'q'",
+    ),
+    "jsonl: Latin-1": (
+        "a.jsonl",
+        b'{"qid": "q", "docid": "d", "score": 1}\n{"qid": "\xe9", "docid": "d", "score": 1}',
+        "line 2: is not text in UTF-8",
+    ),
+    "parquet: null": (
+        "a.parquet",
+        as_parquet([*RECORDS, {"query-id": "q", "corpus-id": None, "score": 1.0}]),
+        "row 3 (from 0): has no document",
+    ),
+    "parquet: no value": (
+        "a.parquet",
+        as_parquet([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": None}]),
+        "row 3 (from 0): has no score",
+    ),
+    "parquet: nan": (
+        "a.parquet",
+        as_parquet([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": math.nan}]),
+        "row 3 (from 0): the score nan of document 'd' of query 'q' is not finite",
+    ),
+    "parquet: twice": (
+        "a.parquet",
+        as_parquet([*RECORDS, RECORDS[0]]),
+        "row 3 (from 0): document 'd1' of query 'q1' is in row 0 (from 0) already",
+    ),
+    "parquet: floats": (
+        "a.parquet",
+        as_parquet([{"query-id": 1.5, "corpus-id": "d", "score": 1.0}]),
+        "the column 'query-id' holds double; ids are text or integers",
+    ),
+    "parquet: text": (
+        "a.parquet",
+        as_parquet([{"query-id": "q", "corpus-id": "d", "score": "1"}]),
+        "the column 'score' holds string; it must hold numbers",
+    ),
+    "parquet: columns": ("a.parquet", as_parquet([{"q": "q", "score": 1.0}]), "no column holds the query"),
+    "parquet: cut": ("a.parquet", as_parquet(RECORDS)[:100], "a.parquet: "),
+    "parquet: no rows": ("a.parquet", as_parquet(pa.Table.from_pylist(RECORDS)[:0]), "holds no lines"),
+    "arrow: cut": ("a.arrow", as_arrow(pa.ipc.new_file)[:100], "a.arrow: "),
+    "stream: cut": ("a.arrow", as_arrow(pa.ipc.new_stream)[:-200], "a.arrow: "),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY_FORMS)
+def test_a_fault_in_any_form_is_named_with_its_file_and_place(write: Callable[..., Path], fault: str) -> None:
+    name, content, problem = FAULTY_FORMS[fault]
+    path = write(content, name)
+    with pytest.raises((ValueError, OSError)) as caught:
+        files.read_run(path)
+    message = str(caught.value)
+    assert problem in message
+    assert str(path) in message
+    assert len(message.splitlines()) == 1
+    assert len(message) < 500 + len(str(path))
+
+
+LIMITS = {
+    "bytes": (files.Limits(bytes=20), "holds more than 20 bytes"),
+    "unpacked": (files.Limits(unpacked=20), "bytes unpacked"),
+    "rows": (files.Limits(rows=2), "holds more than 2 rows, the limit here"),
+    "queries": (files.Limits(queries=1), "holds more than 1 queries, the limit here"),
+    "columns": (files.Limits(columns=2), "holds more than 2 columns, the limit here"),
+}
+
+
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("form", ["file.txt", "file.csv", "file.json", "file.jsonl", "file.parquet", "file.arrow"])
+def test_limits_bound_every_form(write: Callable[..., Path], form: str, limit: str, packed: str) -> None:
+    limits, problem = LIMITS[limit]
+    path = write(PACKED[packed](FORMS[form]), form + packed)
+    assert len(files.read_columns(path, "run", files.Limits(10_000, 10_000, 3, 2, 3)).value) == 3
+    if limit == "columns" and form in ("file.txt", "file.json"):
+        return
+    with pytest.raises(ValueError, match=problem):
+        files.read_columns(path, "run", limits)
+
+
+def test_what_unpacks_to_more_than_the_limit_is_not_unpacked_whole(write: Callable[..., Path]) -> None:
+    limits = files.Limits(bytes=1 << 20, unpacked=1 << 22)
+    for pack in (PACKED[".gz"], PACKED[".zst"]):
+        for content in (bytes(1 << 26), b"q Q0 d 1 1 tag\n" * (1 << 22), b"[" + b" " * (1 << 26)):
+            with pytest.raises(ValueError, match=r"bytes unpacked|line 1: "):
+                files.read_columns(write(pack(content), "bomb"), "run", limits)
