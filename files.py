@@ -505,7 +505,8 @@ def _plain(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] 
             text = text[:start]
             problem = f"is longer than {LINE:,} bytes; give each document a line of its own"
         start = end + 1
-    span = text.count(b"\n") + (text != b"" and not text.endswith(b"\n"))
+    span = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))  # faster than bytes.count
+    span += text != b"" and not text.endswith(b"\n")
     irregular = True
     if spaced:
         white = np.frombuffer(text, np.uint8) <= ord(" ")
