@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .columns import settled
 from .files import Columns
 from .messages import shown
-from .options import Options, QueryOptions, choice, measure_of
+from .options import Cutoffs, Options, QueryOptions, choice, measure_of
 from .queries import from_file, inputs, progress, weights
 from .report import (
     PerQuery,
@@ -82,7 +82,7 @@ class Comparison(Readable):
         signature: every choice that the scores depend on.
         scores: by system, then by name.
         pairs: the differences, by measure.
-        baseline: the system that all others are compared with, or None for each with each.
+        baseline: the system that all others are compared with, or None for every pair.
         queries: a row per system and query: ``system``, ``query`` and under each score's name the
             query's value (null where it has none).
         resampling: how intervals and tests were found.
@@ -273,7 +273,7 @@ def compare(
     *,
     systems: Mapping[str, Any],
     references: Any,
-    k: Any = None,
+    k: Cutoffs = None,
     baseline: str | None = None,
     sample_weight: Any = None,
     query_ids: Any = None,
@@ -294,7 +294,7 @@ def compare(
         systems: the predictions of each system by its name, in any form of `compute`.
         references: the relevances that all of them are scored by.
         k: the cutoff or cutoffs.
-        baseline: the system to compare all others with; None for each with each.
+        baseline: the system to compare all others with; None for every pair.
         sample_weight: one weight per query for the means.
         query_ids: for flat predictions and references.
         document_ids: with `query_ids`.

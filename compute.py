@@ -3,7 +3,7 @@
 from typing import Any, Unpack
 
 from .frames import is_spark
-from .options import ComputeOptions, Options, shows_options
+from .options import ComputeOptions, Cutoffs, Options, shows_options
 from .queries import inputs, scores
 from .spark import compute_spark
 
@@ -13,7 +13,7 @@ def compute(
     *,
     predictions: Any,
     references: Any,
-    k: Any = None,
+    k: Cutoffs = None,
     sample_weight: Any = None,
     query_ids: Any = None,
     document_ids: Any = None,

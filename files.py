@@ -33,8 +33,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.json
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
@@ -46,7 +44,7 @@ COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the byte
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
 SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
-NO_ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()}).empty_table()
+ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
 NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
@@ -440,7 +438,7 @@ def _from_lines(
                 head = head[first.end() :]
             break
     parse = partial(_parse_lines, layout=layout)
-    return "line {}", chain([_Part(NO_ROWS, before)], _in_threads(pool, parse, chain([head], chunks)))
+    return "line {}", chain([_Part(ROWS.empty_table(), before)], _in_threads(pool, parse, chain([head], chunks)))
 
 
 def _layout(line: bytes, path: str, kind: str, limits: Limits) -> _Layout:
@@ -533,7 +531,7 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
             a cell that goes on in the next line.
     """
     if not text:
-        return NO_ROWS
+        return ROWS.empty_table()
     if text.startswith(BYTE_ORDER_MARK):
         text = BYTE_ORDER_MARK + text  # Arrow takes one off, also in the middle of a file
     columns = list(map(str, range(len(layout.names))))
@@ -545,9 +543,11 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
             delimiter=layout.delimiter, quote_char='"' if layout.delimiter != " " and b'"' in text else False
         ),
         convert_options=pa.csv.ConvertOptions(
-            column_types=dict(zip(read, NO_ROWS.schema.types, strict=True)), include_columns=read, null_values=[]
+            column_types=dict(zip(read, ROWS.types, strict=True)),
+            include_columns=read,
+            null_values=[],
         ),
-    ).rename_columns(NO_ROWS.column_names)
+    ).rename_columns(ROWS.names)
     if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
         raise pa.ArrowInvalid("a cell goes on in the next line")
     return table
@@ -556,7 +556,7 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
 def _parseable(rows: list[bytes], layout: _Layout) -> pa.Table:
     """Return the rows before the first that cannot be parsed."""
     good, bad = 0, len(rows) + 1  # rows[:good] can be parsed, rows[:bad] cannot
-    table, middle = NO_ROWS, len(rows)
+    table, middle = ROWS.empty_table(), len(rows)
     while bad - good > 1:
         try:
             table, good = _parse_rows(b"\n".join(rows[:middle]), layout), middle
@@ -601,7 +601,7 @@ def _from_json(stream: _Stream, kind: str, limits: Limits, pool: ThreadPoolExecu
         first = None
     if isinstance(first, dict):
         parse = partial(_parse_json_lines, reading=_Reading(first, kind, limits))
-        return "line {}", chain([_Part(NO_ROWS, 1)], _in_threads(pool, parse, chain([head], chunks)))
+        return "line {}", chain([_Part(ROWS.empty_table(), 1)], _in_threads(pool, parse, chain([head], chunks)))
     try:
         value = _loaded(head + b"".join(chunks))
     except json.JSONDecodeError as error:
@@ -688,12 +688,14 @@ def _parse_json_lines(text: bytes, reading: _Reading) -> _Part:
     """Return the rows of lines of JSON; those of plain records by Arrow."""
     lines = text.removesuffix(b"\n").split(b"\n")
     if reading.names:
+        from pyarrow import json as arrow_json  # when it is needed
+
         types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=True))
-        how = pa.json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
-        block = pa.json.ReadOptions(block_size=len(text) + 1, use_threads=False)
+        how = arrow_json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
+        block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
         try:
             text.decode()
-            found = pa.json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
+            found = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
             table = _table(*(found[name].combine_chunks() for name in reading.names))
             exact = pc.max(pc.abs(table["value"])).as_py()
             if len(table) == len(lines) and not _faults(table).any() and exact < 2**53:
@@ -777,7 +779,9 @@ def _from_table(form: str, file: Any, kind: str, limits: Limits) -> Iterator[_Pa
     """Yield the rows of a Parquet or an Arrow file."""
     unpacked = 0
     if form == "parquet":
-        parquet = pa.parquet.ParquetFile(file)
+        from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
+
+        parquet = arrow_parquet.ParquetFile(file)
         names = parquet.schema_arrow.names
         chosen = [names[at] for at in _chosen(names, kind, limits)]
         limits.check("rows", parquet.metadata.num_rows)
@@ -821,7 +825,7 @@ def _number_column(name: str, column: pa.Array) -> pa.DoubleArray:
 
 
 def _table(query: pa.Array, document: pa.Array, value: pa.Array) -> pa.Table:
-    return pa.table([query.cast(QUERY), document, value], schema=NO_ROWS.schema)
+    return pa.table([query.cast(QUERY), document, value], schema=ROWS)
 
 
 def _faults(table: pa.Table) -> NDArray[np.bool_]:

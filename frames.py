@@ -62,10 +62,11 @@ def _table(data: Any, names: Iterable[str]) -> Any:
         return data
     if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
         known = data.collect_schema().names()
-        return data.select([name for name in names if name in known] or known).collect()
+        return (data.select(list(names)) if set(names) <= set(known) else data.limit(0)).collect()
     if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset of files
         known = data.schema.names
-        return data.to_table(columns=[name for name in names if known.count(name) == 1] or known)
+        once = all(known.count(name) == 1 for name in names)
+        return data.to_table(columns=list(names)) if once else data.schema.empty_table()
     if is_database_query(data):
         return pa.table(data)
     if isinstance(data, str) or not (hasattr(data, "columns") or hasattr(data, "column_names")):

@@ -4,6 +4,9 @@ It is a door: it describes the metric and leads to the rooms that do the work. I
 them, since evaluate copies only the files that are named here.
 """
 
+if not __package__:
+    raise ImportError("this is the file that evaluate.load opens: import the installed package from another folder")
+
 import inspect
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +24,7 @@ from .conventions import CONVENTIONS as CONVENTIONS
 from .files import read_qrels, read_run
 from .frames import is_spark
 from .messages import shown as shown
-from .options import ComputeOptions, Options, QueryOptions, shows_options, signature
+from .options import ComputeOptions, Cutoffs, Options, QueryOptions, shows_options, signature
 from .queries import checked_rankings, inputs, query_values, scores
 from .ranked_ids import by_ranked_ids as by_ranked_ids
 from .rankings import to_arrow
@@ -205,7 +208,7 @@ class NDCG(Batches, evaluate.Metric):
         *,
         predictions: Any = None,
         references: Any = None,
-        k: Any = None,
+        k: Cutoffs = None,
         sample_weight: Any = None,
         query_ids: Any = None,
         document_ids: Any = None,
@@ -260,7 +263,7 @@ class NDCG(Batches, evaluate.Metric):
         *,
         predictions: Any = None,
         references: Any = None,
-        k: Any = None,
+        k: Cutoffs = None,
         sample_weight: Any = None,
         query_ids: Any = None,
         document_ids: Any = None,

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from .scoring import MEASURES, TIES, Gain
 
 __version__ = "1.1.0"
 
+Measure = Literal["nDCG", "DCG", "IDCG", "CG"]
+Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Options that methods with an aggregation of their own do not take.
@@ -28,13 +30,13 @@ class ScoringOptions(TypedDict, total=False):
     """The options of every method that scores, as type checkers know them."""
 
     ignore_ties: bool
-    measures: str | Sequence[str]
+    measures: Measure | Sequence[Measure]
     convention: str
-    gain: str | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
+    gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
     log_base: float | None
-    ties: str | None
+    ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | None
-    negative_relevance: str | None
+    negative_relevance: Literal["raise", "clip", "keep"] | None
     judged_only: bool
 
 
@@ -42,14 +44,14 @@ class QueryOptions(ScoringOptions, total=False):
     """Those of methods that read whole queries."""
 
     ignore_index: float | None
-    missing: str | None
+    missing: Literal["empty", "skip", "raise"] | None
 
 
 class ComputeOptions(QueryOptions, total=False):
     """Those of `compute`."""
 
     use_aggregator: bool
-    engine: str
+    engine: Literal["numpy", "sklearn"]
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,7 @@ class Options:
 OF_COMPUTE = tuple(inspect.signature(Options.parse).parameters)  # the names of all options
 
 
-def signature(k: Any = None, *, sample_weight: Any = None, **options: Unpack[ComputeOptions]) -> str:
+def signature(k: Cutoffs = None, *, sample_weight: Any = None, **options: Unpack[ComputeOptions]) -> str:
     """Return every choice that a score depends on, in one line: scores compare if their signatures are equal.
 
     Args:

@@ -185,7 +185,9 @@ def from_file(argument: str, side: Any) -> Any:
         problem = f"cannot be read as a {kind} file: {error.strerror or error}"
         path = os.fsdecode(side)
         name = path if path.isprintable() and len(path) <= 500 else shown(path)  # it may be a file's content
-        raise ValueError(f"{argument}: {name}: {problem}") from None
+        is_name = isinstance(error, FileNotFoundError) and os.sep not in path
+        hint = "; if it names a column, give its frame as data" if is_name else ""
+        raise ValueError(f"{argument}: {name}: {problem}{hint}") from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
 

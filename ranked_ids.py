@@ -4,7 +4,8 @@ Integers can be ids as well as scores or relevances. They are ids beside a set o
 query's documents, which no list of scores or relevances is; text is always ids.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
+from itertools import count, repeat
 from numbers import Integral
 from typing import Any
 
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from .messages import shown
 
-WITH_IDS = "beside text, sets or mappings both sides are ids: predictions best first, or {id: score}"
+WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
 Side = Mapping[int, Mapping[Any, Any]]
 
 
@@ -23,7 +24,7 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[Side, Side] | None
     Args:
         predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
         references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
-            their relevances.
+            their relevances. Ids are of one type, text or integers.
 
     Returns:
         Both sides by the index of each query. Scores fall by one from rank to rank; a listed document
@@ -48,10 +49,24 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[Side, Side] | None
         raise ValueError(
             f"predictions hold {len(ranked)} queries and references {len(relevant)}; give both for every query"
         )
-    return (
-        {query: _by_id("predictions", query, row, range(-1, -len(row) - 1, -1)) for query, row in enumerate(ranked)},
-        {query: _by_id("references", query, row, [1] * len(row)) for query, row in enumerate(relevant)},
+    sides = (
+        {query: _by_id("predictions", query, row, count(-1, -1)) for query, row in enumerate(ranked)},
+        {query: _by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
     )
+    types = {type(document) for side in sides for documents in side.values() for document in documents}
+    if len({issubclass(each, str) for each in types}) > 1:
+        raise _mixed_types(sides)
+    return sides
+
+
+def _mixed_types(sides: tuple[Side, Side]) -> ValueError:
+    """Return the error for ids that are text and integers."""
+    found: dict[bool, str] = {}
+    for argument, side in zip(("predictions", "references"), sides, strict=True):
+        for query, documents in side.items():
+            for document in documents:
+                found.setdefault(isinstance(document, str), f"{shown(document)} in {argument}, query {query}")
+    return ValueError(f"ids must be all text or all integers; got {found[True]}, and {found[False]}")
 
 
 def _kind(side: Any) -> str | None:
@@ -68,6 +83,10 @@ def _kind(side: Any) -> str | None:
     for row in side:
         if isinstance(row, (Set, Mapping)):
             return "mapping"
+        if isinstance(row, str):
+            return "text"
+        if row is None:
+            continue
         if not isinstance(row, (list, tuple, np.ndarray)):
             return "numbers"
         if len(row):
@@ -87,8 +106,10 @@ def _rows(side: Any) -> list[Any]:
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in side]
 
 
-def _by_id(argument: str, query: int, row: Any, values: Sequence[int]) -> Mapping[Any, Any]:
+def _by_id(argument: str, query: int, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
     """Return a query's documents with their values: those it maps them to, or else those of their positions."""
+    if row is None:
+        raise ValueError(f"{argument}: query {query}: is None; give [] if there is no document")
     if not isinstance(row, (list, tuple, Set, Mapping)):
         raise ValueError(f"{argument}: query {query}: must be a list of ids, a set or a mapping; got {shown(row)}")
     if not set(map(type, row)) <= {str, int}:
@@ -98,7 +119,9 @@ def _by_id(argument: str, query: int, row: Any, values: Sequence[int]) -> Mappin
                 raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
     if isinstance(row, Mapping):
         return row
-    found = dict(zip(row, values, strict=True))
+    if isinstance(row, Set) and argument == "predictions":
+        raise ValueError(f"predictions: query {query}: a set has no order; give a list of ids, best first")
+    found = dict(zip(row, values, strict=False))
     if len(found) < len(row):
         seen: dict[Any, int] = {}
         for position, document in enumerate(row):

@@ -176,7 +176,8 @@ def _join(
         query = int(np.flatnonzero(different)[0])
         raise ValueError(
             f"query {query}: {scored[query]} predictions and {judged[query]} references; give "
-            "both for every document, None for the score of one not retrieved or the relevance of one not judged"
+            "both for every document, None for the score of one not retrieved or the relevance of one not judged; or, "
+            "if these are document ids, give the references as sets"
         )
     return Joined(score.flat(), relevance.flat())
 

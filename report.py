@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .messages import shown
-from .options import Options, QueryOptions, is_real, measure_of, result_name
+from .options import Cutoffs, Options, QueryOptions, is_real, measure_of, result_name
 from .queries import describe_queries, inputs, mean, progress, score_part, weights
 from .rankings import Rankings
 from .scoring import score_queries
@@ -256,7 +256,7 @@ def report(
     *,
     predictions: Any,
     references: Any,
-    k: Any = None,
+    k: Cutoffs = None,
     sample_weight: Any = None,
     query_ids: Any = None,
     document_ids: Any = None,

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .messages import shown
-from .options import Options, QueryOptions
+from .options import Cutoffs, Options, QueryOptions
 from .queries import mean, refuse_missing, score_part
 from .rankings import PART, read
 from .scoring import InvalidRankingError
@@ -31,7 +31,7 @@ def compute_spark(
     query: str | None = None,
     document: str | None = None,
     sample_weight: str | None = None,
-    k: Any = None,
+    k: Cutoffs = None,
     use_aggregator: bool = True,
     **options: Unpack[QueryOptions],
 ) -> Any:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .columns import is_padding, plain
 from .messages import shown
-from .options import AGGREGATION_OPTIONS, Options, ScoringOptions
+from .options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
 from .queries import NO_QUERIES, mean, query_values
 
 
@@ -129,7 +129,7 @@ LACKS = (*AGGREGATION_OPTIONS, "missing")  # each row of a model's output is the
 
 
 def trainer_metrics(
-    k: Any = None,
+    k: Cutoffs = None,
     *,
     query_ids: Callable[[NDArray[Any]], Any] | None = None,
     main_input: str = "input_ids",

@@ -118,6 +118,11 @@ def test_the_package_imports_nothing_heavy(alone: Run) -> None:
     assert not {"ndcg.metric", "ndcg.batches", "ndcg.store"} & set(imported)
 
 
+def test_the_package_imports_no_library_that_happens_to_be_there(beside: Run) -> None:
+    code = "import ndcg\nheavy = {'pandas', 'scipy', 'datasets', 'evaluate', 'pyspark', 'matplotlib', 'tqdm'}\n"
+    assert beside(code + "print(json.dumps(sorted(heavy & sys.modules.keys())))") == []
+
+
 def test_the_package_reports_and_compares_as_the_metric_does(beside: Run, ndcg: evaluate.Metric) -> None:
     systems = {"a": RANKINGS["predictions"], "b": [[1, 2, 3]] * 3}
     printed = beside(
@@ -170,6 +175,19 @@ def test_what_needs_more_names_the_extra(alone: Run, call: str, message: str) ->
     assert printed == message
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     assert message.rpartition("[")[2].partition("]")[0] in extras
+
+
+def test_in_the_clone_the_error_says_where_the_package_is(site: Path) -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", "import ndcg"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 1
+    message = "ImportError: this is the file that evaluate.load opens: import the installed package from another folder"
+    assert process.stderr.rstrip().endswith(message)
 
 
 def test_an_unknown_name_of_the_package_is_an_attribute_error(alone: Run) -> None:
