@@ -20,9 +20,9 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
+from .arrow_file import Contents, Store, is_finished, read_finished
 from .messages import shown
 from .rankings import without_padding
-from .store import Contents, Store, is_finished, read_finished
 
 Result = TypeVar("Result")
 

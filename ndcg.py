@@ -15,6 +15,7 @@ from typing import Any, TypeVar, Unpack
 import datasets
 import evaluate
 
+from .arrow_file import Store as Store
 from .batches import Batch, Batches
 from .by_id import join_by_id as join_by_id
 from .columns import Column as Column
@@ -32,8 +33,7 @@ from .report import Report, Resampling, report, report_on
 from .scoring import score_queries as score_queries
 from .significance import Intervals as Intervals
 from .spark import compute_spark
-from .store import Store as Store
-from .topk import ranked_gains as ranked_gains
+from .ties import ranked_gains as ranked_gains
 from .trainer import trainer_metrics
 
 Result = TypeVar("Result")
@@ -228,24 +228,20 @@ class NDCG(Batches, evaluate.Metric):
             return compute(**given, **ids, k=k, sample_weight=sample_weight, data=data, **options)
         parsed = Options.of_method(self.compute, k, options, lacks=())
         rankings, weight = inputs(data, **given, **ids, sample_weight=sample_weight)
-        return self._score_all(partial(scores, options=parsed, sample_weight=weight), **rankings, options=parsed)
+        return self._score_all(partial(scores, options=parsed, sample_weight=weight), rankings, parsed)
 
-    def _score_all(
-        self,
-        score: Callable[..., Result],
-        predictions: Any,
-        references: Any,
-        query_ids: Any,
-        document_ids: Any,
-        options: Options,
-    ) -> Result | None:
-        """Return what a function makes of the queries given and those added before; None in processes other than 0."""
-        given = predictions is not None or references is not None
-        for name, ids in (("query_ids", query_ids), ("document_ids", document_ids)):
-            if ids is not None and not given:
+    def _score_all(self, score: Callable[..., Result], rankings: dict[str, Any], options: Options) -> Result | None:
+        """Return what a function makes of the queries given and those added before; None in processes other than 0.
+
+        Whoever calls it gives no `**`: after such a call Python runs the handlers of signals, when
+        the batches are scored and gone, but the result is not yet the caller's.
+        """
+        given = rankings["predictions"] is not None or rankings["references"] is not None
+        for name in ("query_ids", "document_ids"):
+            if rankings[name] is not None and not given:
                 raise ValueError(f"{name} without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
-            return score(predictions, references, query_ids, document_ids)
+            return score(**rankings)
         if options.ties == "docid":
             problem = "batches and several processes keep no document ids"
             hint = 'where documents are in ascending order of their ids, ties="last" is the same'
@@ -253,8 +249,7 @@ class NDCG(Batches, evaluate.Metric):
         if options.missing != "empty":
             problem = "batches and several processes do not know which queries a run lacks"
             raise ValueError(f'missing="{options.missing}": {problem}; compute each run at once')
-        inputs = (predictions, references, query_ids, document_ids, options.ignore_index)
-        read = partial(self._read, *inputs) if given else None
+        read = partial(self._read, **rankings, ignore_index=options.ignore_index) if given else None
         return self._score(read, partial(query_values, options=options), score, options.ignore_index)
 
     @evaluate.utils.file_utils.add_end_docstrings(inspect.getdoc(report))
@@ -280,7 +275,7 @@ class NDCG(Batches, evaluate.Metric):
         ids = {"query_ids": query_ids, "document_ids": document_ids}
         rankings, weight = inputs(data, **given, **ids, sample_weight=sample_weight)
         score = partial(report_on, options=parsed, resampling=resampling, sample_weight=weight)
-        return self._score_all(score, **rankings, options=parsed)
+        return self._score_all(score, rankings, parsed)
 
     compare = staticmethod(compare)
     compute_spark = staticmethod(compute_spark)

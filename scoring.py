@@ -28,7 +28,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from .topk import Floats, Mask, grid_height, ideal_gains, ranked_gains
+from .ties import Floats, Mask, grid_height, ideal_gains, ranked_gains
 
 Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
 

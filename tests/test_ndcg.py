@@ -829,7 +829,7 @@ def test_a_refused_compute_of_stored_rankings_keeps_them(
     metric.add_batch(**given_inputs)
     for _ in range(2):
         with pytest.raises(
-            ValueError, match=f"^{problem}.* \\(2 queries added before, .* are kept; .* load the metric"
+            ValueError, match=f"^{problem}.* \\(2 queries added before, .* are kept; .* reload the metric"
         ):
             metric.compute(**how)
         assert len(metric) == 2

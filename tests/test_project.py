@@ -13,6 +13,7 @@ import yaml
 from conftest import ROOT
 
 ROOMS = (
+    "arrow_file.py",
     "batches.py",
     "by_id.py",
     "columns.py",
@@ -30,8 +31,7 @@ ROOMS = (
     "scoring.py",
     "significance.py",
     "spark.py",
-    "store.py",
-    "topk.py",
+    "ties.py",
     "trainer.py",
 )
 PAGE = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("page/*.py"))

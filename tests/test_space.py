@@ -22,6 +22,7 @@ from packaging.utils import canonicalize_name
 from test_readme import dead_links
 
 ROOMS = (
+    "arrow_file",
     "batches",
     "by_id",
     "columns",
@@ -39,8 +40,7 @@ ROOMS = (
     "scoring",
     "significance",
     "spark",
-    "store",
-    "topk",
+    "ties",
     "trainer",
 )
 LOAD = """
