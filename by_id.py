@@ -55,8 +55,8 @@ def are_by_id(predictions: Any, references: Any) -> bool:
             if type(documents) is not dict and not isinstance(documents, Mapping):
                 raise ValueError(
                     f"{argument}: query {shown(query)}: must map documents to numbers; got {type(documents).__name__}; "
-                    "for the columns of a table give data=, or query_ids and document_ids besides; for ranked ids, a list "
-                    "of lists in the order of the queries"
+                    "for the columns of a table give data=, or query_ids and document_ids besides; for ranked ids "
+                    "a list of lists in the order of the queries"
                 )
     by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
     if by_id[0] != by_id[1]:
