@@ -53,16 +53,17 @@ class Moments:
         self.calling: dict[FrameType, str] = {}
 
     def __enter__(self) -> "Moments":
+        self.before = sys.gettrace()  # a debugger's, or what measures coverage
         sys.settrace(self.enter)
         return self
 
     def __exit__(self, *error: object) -> None:
-        sys.settrace(None)
+        sys.settrace(self.before)
 
     def moment(self) -> None:
         self.seen += 1
         if self.seen - 1 == self.at:
-            sys.settrace(None)
+            sys.settrace(self.before)
             raise Interrupted
 
     def enter(self, frame: FrameType, event: str, argument: Any) -> Any:
