@@ -209,7 +209,7 @@ def test_spark_connect_gives_the_same(ndcg: evaluate.Metric) -> None:
     process = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", CONNECT],
         cwd=ROOT,
-        env=ENVIRONMENT,
+        env={**ENVIRONMENT, "SPARK_TESTING": "1"},  # a free port, rather than 15002, which another run may have
         capture_output=True,
         text=True,
     )
