@@ -230,8 +230,9 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
             run = {document: run[document] for document in _ascending(run)}
         scores.extend(run.values())
         relevances.extend(map(judged.get, run, repeat(0)))
-        is_judged.extend(map(judged.__contains__, run))
         missing = [document for document in judged if document not in run]
+        all_judged = len(judged) - len(missing) == len(run)
+        is_judged += b"\1" * len(run) if all_judged else bytes(map(judged.__contains__, run))
         scores.extend(repeat(0, len(missing)))
         relevances.extend(map(judged.__getitem__, missing))
         is_judged += b"\1" * len(missing)

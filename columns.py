@@ -94,7 +94,7 @@ def settled(**arguments: Any) -> list[Any]:
         ValueError: an argument that cannot be converted, two that are queries to a database, or
             columns of pandas with different indexes.
     """
-    foreign = {name: values for name, values in arguments.items() if type(values) not in (NoneType, list, tuple, dict)}
+    foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
     if not foreign:
         return list(arguments.values())
     queries = {id(values): name for name, values in foreign.items() if is_database_query(values)}
@@ -118,6 +118,12 @@ def settled(**arguments: Any) -> list[Any]:
         if id(values) not in found:
             found[id(values)] = plain(name, values)
     return [found.get(id(values), values) for values in arguments.values()]
+
+
+def _is_plain(values: Any) -> bool:
+    """Return whether it is a list, a dict, None or an array of NumPy, which need no conversion."""
+    kind = type(values)
+    return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
 
 
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
