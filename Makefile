@@ -22,10 +22,10 @@ demo: .venv/demo.done ## score real rankings: of scikit-learn's digits, and of M
 test: .venv/test.done ## run the tests, without other libraries, Spark and the browser: 2 minutes on two cores
 	@$(PYTEST) -m "not (peers or spark or browser)"
 
-test-oldest: .venv-oldest/test.done ## run all tests on Python 3.11 with the oldest libraries that pyproject.toml allows
+test-oldest: .venv-oldest/gate.done ## run all tests on Python 3.11 with the oldest libraries that pyproject.toml allows
 	@$(PYTEST)
 
-test-newest: .venv-newest/test.done ## run them on Python 3.13 with the newest libraries, without PyTorch
+test-newest: .venv-newest/gate.done ## run them on Python 3.13 with the newest libraries, without PyTorch
 	@$(PYTEST)
 
 fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
@@ -79,14 +79,14 @@ demo test test-oldest test-newest check: .venv/movielens
 	$(BIN)/python -m pip install --quiet --no-deps --target $@ recbole==1.2.1
 
 # each lower bound of the project's libraries as a pin
-.venv-oldest/test.done: pyproject.toml
+.venv-oldest/gate.done: pyproject.toml
 	$(OLDEST_PYTHON) -m venv .venv-oldest
 	sed '/^\[project/,/^\[tool/!d' pyproject.toml | grep -oE '"[A-Za-z_-]+(\[[a-z]+\])?>=[0-9.]+' \
 		| sed -E 's/"|\[.*\]//g; s/>=/==/' > .venv-oldest/pins.txt
-	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/pins.txt ".[test]"
+	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/pins.txt ".[gate]"
 	@touch $@
 
-.venv-newest/test.done: pyproject.toml
+.venv-newest/gate.done: pyproject.toml
 	$(NEWEST_PYTHON) -m venv .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager ".[test-without-torch]"
+	.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager ".[gate-without-torch]"
 	@touch $@

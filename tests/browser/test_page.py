@@ -22,7 +22,8 @@ import evaluate
 import pytest
 from conftest import ROOT, lean_environment
 from forks import FOREVER
-from playwright.sync_api import expect
+
+expect = pytest.importorskip("playwright.sync_api", reason="make check installs Playwright").expect
 
 pytestmark = [
     pytest.mark.browser,
