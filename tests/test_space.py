@@ -186,7 +186,7 @@ def test_evaluate_loads_the_metric_from_a_hub_with_the_requirements_alone(hub: H
     }
     # in a directory of its own, or "user/nDCG" could be a path
     others = not_required()
-    assert {"pyspark", "polars", "pytest"} <= set(others)
+    assert {"polars", "pytest"} <= set(others)
     command = [sys.executable, "-c", LOAD, *others]
     process = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert process.returncode == 0, process.stderr
