@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 
 from .arrow_file import Contents, Store, is_finished, read_finished
 from .messages import shown
-from .rankings import without_padding
+from .rankings import Inputs, without_padding
 
 Result = TypeVar("Result")
 
@@ -203,8 +203,8 @@ class Batches:
     def _score(
         self,
         read: Callable[[], Batch] | None,
-        check: Callable[[Any, Any], Any],
-        score: Callable[[Any, Any], Result],
+        check: Callable[[Inputs], Any],
+        score: Callable[[Inputs], Result],
         ignore_index: float | None,
     ) -> Result | None:
         """Return what a function makes of the queries given and those added before; None in processes other than 0.
@@ -212,7 +212,7 @@ class Batches:
         Args:
             read: returns the queries given; None if there are none.
             check: refuses queries that cannot be scored, before they are among those of all processes.
-            score: takes the predictions and the references.
+            score: scores all of them together.
             ignore_index: the reference of padding, as the numbers of each batch compare with it.
         """
 
@@ -221,7 +221,7 @@ class Batches:
             batch = Batch() if read is None or handed_over else read()
             if self.num_process > 1 and not self._state.read:
                 if batch.table.num_rows:
-                    check(batch.table["predictions"], batch.table["references"])
+                    check(Inputs(batch.table["predictions"], batch.table["references"]))
                 if self.process_id > 0:
                     return self._state if handed_over else self._hand_over(batch), None
                 self._open()
@@ -231,7 +231,7 @@ class Batches:
             _check_distinct([*state.ids, batch.ids], state.rest)
             queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
             try:
-                result = score(queries["predictions"], queries["references"])
+                result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
                 if not state.queries:
                     raise

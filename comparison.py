@@ -18,7 +18,8 @@ from .columns import settled
 from .files import Columns
 from .messages import shown
 from .options import Cutoffs, Options, QueryOptions, choice, measure_of
-from .queries import from_file, inputs, progress, weights
+from .queries import columns_of, from_file, progress, weights
+from .rankings import Inputs
 from .report import (
     PerQuery,
     Readable,
@@ -321,11 +322,10 @@ def compare(
     parsed = Options.of_method(compare, k, options)
     same_queries = options.get("missing") is None
     names = _system_names(systems, baseline)
-    arguments = {f"systems[{shown(name)}]": name for name in names}
-    runs = {argument: systems[name] for argument, name in arguments.items()}
-    ids = {"query_ids": query_ids, "document_ids": document_ids}
-    rankings, weight = inputs(data, references=references, **ids, **runs, sample_weight=sample_weight)
-    columns = _columns_of_systems(arguments, **rankings, options=parsed, same_queries=same_queries)
+    runs = {f"systems[{shown(name)}]": systems[name] for name in names}
+    shared = {"references": references, "query_ids": query_ids, "document_ids": document_ids}
+    read, weight = columns_of(data, {**runs, **shared}, sample_weight)
+    columns = _columns_of_systems(names, read, parsed, same_queries)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
     return _compared(columns, weight, parsed, baseline, resampling)
 
@@ -428,25 +428,25 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> 
 
 
 def _columns_of_systems(
-    systems: Mapping[str, str], *, options: Options, same_queries: bool, **rankings: Any
+    names: Sequence[str], arguments: Mapping[str, Any], options: Options, same_queries: bool
 ) -> dict[str, PerQuery]:
     """Return what a report says of each query, for each system; each input is read once.
 
     Args:
-        systems: the name of each, by the argument with its predictions.
+        names: of the systems.
+        arguments: each system's predictions, in the order of the names; then what is the same for all.
         options: how to score them.
         same_queries: refuse a system without a ranking for a judged query that another ranks.
-        **rankings: `references`, `query_ids`, `document_ids`, and each system's predictions.
     """
-    found = settled(**{argument: from_file(argument, side) for argument, side in rankings.items()})
-    read = dict(zip(rankings, found, strict=True))
-    references, ids = read["references"], {"query_ids": read["query_ids"], "document_ids": read["document_ids"]}
+    read = {name: from_file(name, side, "qrels" if name == "references" else "run") for name, side in arguments.items()}
+    sides = dict(zip(arguments, settled(**read), strict=True))
+    runs = {argument: sides.pop(argument) for argument in list(sides)[: len(names)]}
     if same_queries:
-        _refuse_lacking_queries({name: read[argument] for argument, name in systems.items()}, references)
+        _refuse_lacking_queries(dict(zip(names, runs.values(), strict=True)), sides["references"])
     columns = {}
-    for argument, name in systems.items():
+    for name, (argument, predictions) in zip(names, runs.items(), strict=True):
         try:
-            columns[name] = query_columns(read[argument], references, **ids, options=options)
+            columns[name] = query_columns(Inputs(predictions, **sides), options)
         except ValueError as error:
             raise ValueError(f"{argument}: {error}") from None
     if options.missing == "skip":

@@ -4,7 +4,8 @@ from typing import Any, Unpack
 
 from .frames import is_spark
 from .options import ComputeOptions, Cutoffs, Options, shows_options
-from .queries import inputs, scores
+from .queries import from_frame, scores
+from .rankings import Inputs
 from .spark import compute_spark
 
 
@@ -24,10 +25,11 @@ def compute(
 
     Args:
         predictions: the score of each document of each query, higher ranks first: nested lists,
-            arrays, tensors, columns of lists, `{query: {document: score}}` or the path of a TREC
-            run; with `query_ids` flat scores. `None` marks a document that was not retrieved.
-        references: the relevance of the same documents in the same order, or by their ids; or
-            the path of TREC qrels. `None` marks a document that was not judged.
+            arrays, tensors, columns of lists, `{query: {document: score}}` or the path of a file
+            of them; with `query_ids` flat scores; or each query's document ids, best first. `None`
+            marks a document that was not retrieved.
+        references: the relevance of the same documents in the same order, or by their ids; the
+            path of a file; or the ids of relevant documents. `None` marks one that was not judged.
         k: the cutoff, how many ranks count, or several; None for the whole list.
         sample_weight: one weight per query for the mean.
         query_ids: for flat predictions and references, the id of each document's query.
@@ -54,6 +56,5 @@ def compute(
         how: dict[str, Any] = {**columns, **options}
         return compute_spark(data, **how, sample_weight=sample_weight, k=k)
     parsed = Options.of_method(compute, k, options, lacks=())
-    given = {"predictions": predictions, "references": references, "query_ids": query_ids, "document_ids": document_ids}
-    rankings, weight = inputs(data, **given, sample_weight=sample_weight)
-    return scores(**rankings, options=parsed, sample_weight=weight)
+    inputs = Inputs(predictions, references, query_ids, document_ids)
+    return scores(*from_frame(data, inputs, sample_weight), options=parsed)

@@ -1,7 +1,7 @@
 """nDCG for `evaluate`: the metric that `evaluate.load` loads.
 
-It is a door: it describes the metric and leads to the rooms that do the work. It names all of
-them, since evaluate copies only the files that are named here.
+It describes the metric and leads to the modules that do the work. It names all of them, since
+evaluate copies only the files that are named here.
 """
 
 if not __package__:
@@ -26,9 +26,9 @@ from .files import read_qrels, read_run
 from .frames import is_spark
 from .messages import shown as shown
 from .options import ComputeOptions, Cutoffs, Options, QueryOptions, shows_options, signature
-from .queries import checked_rankings, inputs, query_values, scores
+from .queries import checked_rankings, from_frame, query_values, scores
 from .ranked_ids import by_ranked_ids as by_ranked_ids
-from .rankings import to_arrow
+from .rankings import Inputs, to_arrow
 from .report import Report, Resampling, report, report_on
 from .scoring import score_queries as score_queries
 from .significance import Intervals as Intervals
@@ -185,9 +185,8 @@ class NDCG(Batches, evaluate.Metric):
         With `query_ids`, add all documents of a query in one batch; a query already added is refused.
         """
         ignore_index = Options.parse(ignore_index=ignore_index).ignore_index
-        given = {"predictions": predictions, "references": references}
-        ids = {"query_ids": query_ids, "document_ids": document_ids}
-        self._add(lambda: self._read(**inputs(data, **given, **ids)[0], ignore_index=ignore_index))
+        inputs = Inputs(predictions, references, query_ids, document_ids)
+        self._add(lambda: self._read(from_frame(data, inputs, None)[0], ignore_index))
 
     def add(
         self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
@@ -200,7 +199,7 @@ class NDCG(Batches, evaluate.Metric):
             prediction, reference = predictions, references
         elif predictions is not None or references is not None:
             raise ValueError("give one query as prediction and reference or as predictions and references, not as both")
-        self._add(partial(self._read, [prediction], [reference]))
+        self._add(partial(self._read, Inputs([prediction], [reference])))
 
     @shows_options
     def compute(
@@ -220,28 +219,27 @@ class NDCG(Batches, evaluate.Metric):
         A call that raises leaves the queries added before as they were. With several
         processes the result is that of all of them, in process 0, and None in the others.
         """
-        given = {"predictions": predictions, "references": references}
-        ids = {"query_ids": query_ids, "document_ids": document_ids}
+        inputs = Inputs(predictions, references, query_ids, document_ids)
         if is_spark(data):
             if self.num_process > 1 or self._holds_batches():
                 raise ValueError("data: a DataFrame of Spark is scored on its own, not together with batches")
-            return compute(**given, **ids, k=k, sample_weight=sample_weight, data=data, **options)
+            return compute(**inputs._asdict(), k=k, sample_weight=sample_weight, data=data, **options)
         parsed = Options.of_method(self.compute, k, options, lacks=())
-        rankings, weight = inputs(data, **given, **ids, sample_weight=sample_weight)
-        return self._score_all(partial(scores, options=parsed, sample_weight=weight), rankings, parsed)
+        inputs, weight = from_frame(data, inputs, sample_weight)
+        return self._score_all(partial(scores, sample_weight=weight, options=parsed), inputs, parsed)
 
-    def _score_all(self, score: Callable[..., Result], rankings: dict[str, Any], options: Options) -> Result | None:
+    def _score_all(self, score: Callable[[Inputs], Result], inputs: Inputs, options: Options) -> Result | None:
         """Return what a function makes of the queries given and those added before; None in processes other than 0.
 
         Whoever calls it gives no `**`: after such a call Python runs the handlers of signals, when
         the batches are scored and gone, but the result is not yet the caller's.
         """
-        given = rankings["predictions"] is not None or rankings["references"] is not None
+        given = inputs.predictions is not None or inputs.references is not None
         for name in ("query_ids", "document_ids"):
-            if rankings[name] is not None and not given:
+            if getattr(inputs, name) is not None and not given:
                 raise ValueError(f"{name} without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
-            return score(**rankings)
+            return score(inputs)
         if options.ties == "docid":
             problem = "batches and several processes keep no document ids"
             hint = 'where documents are in ascending order of their ids, ties="last" is the same'
@@ -249,7 +247,7 @@ class NDCG(Batches, evaluate.Metric):
         if options.missing != "empty":
             problem = "batches and several processes do not know which queries a run lacks"
             raise ValueError(f'missing="{options.missing}": {problem}; compute each run at once')
-        read = partial(self._read, **rankings, ignore_index=options.ignore_index) if given else None
+        read = partial(self._read, inputs, options.ignore_index) if given else None
         return self._score(read, partial(query_values, options=options), score, options.ignore_index)
 
     @evaluate.utils.file_utils.add_end_docstrings(inspect.getdoc(report))
@@ -271,11 +269,9 @@ class NDCG(Batches, evaluate.Metric):
         """Report on the queries given and those added before, then done with; None in processes other than 0."""
         resampling = Resampling.parse(confidence, resamples, seed)
         parsed = Options.of_method(self.report, k, options)
-        given = {"predictions": predictions, "references": references}
-        ids = {"query_ids": query_ids, "document_ids": document_ids}
-        rankings, weight = inputs(data, **given, **ids, sample_weight=sample_weight)
-        score = partial(report_on, options=parsed, resampling=resampling, sample_weight=weight)
-        return self._score_all(score, rankings, parsed)
+        inputs, weight = from_frame(data, Inputs(predictions, references, query_ids, document_ids), sample_weight)
+        score = partial(report_on, sample_weight=weight, options=parsed, resampling=resampling)
+        return self._score_all(score, inputs, parsed)
 
     compare = staticmethod(compare)
     compute_spark = staticmethod(compute_spark)
@@ -284,20 +280,12 @@ class NDCG(Batches, evaluate.Metric):
     read_run = staticmethod(read_run)
     read_qrels = staticmethod(read_qrels)
 
-    def _read(
-        self,
-        predictions: Any,
-        references: Any,
-        query_ids: Any = None,
-        document_ids: Any = None,
-        ignore_index: float | None = None,
-    ) -> Batch:
+    def _read(self, inputs: Inputs, ignore_index: float | None = None) -> Batch:
         """Return queries as a batch, if they can be scored."""
-        for name, values in (("predictions", predictions), ("references", references)):
-            if values is None:
+        for name in ("predictions", "references"):
+            if getattr(inputs, name) is None:
                 raise ValueError(f"{name} are missing; give predictions and references together")
-        ids = {"query_ids": query_ids, "document_ids": document_ids}
-        rankings = checked_rankings(predictions, references, **ids, ignore_index=ignore_index)
+        rankings = checked_rankings(inputs, ignore_index=ignore_index)
         return self._batch(*to_arrow(rankings), rankings.query_ids)
 
 

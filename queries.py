@@ -21,7 +21,7 @@ from .files import read_columns
 from .frames import named_columns
 from .messages import shown
 from .options import Options, is_real
-from .rankings import Rankings, parts, read
+from .rankings import Inputs, Rankings, parts, read
 from .scoring import InvalidRankingError, check_queries, score_queries
 
 Values = dict[str, NDArray[np.float64]]
@@ -29,39 +29,29 @@ Values = dict[str, NDArray[np.float64]]
 NO_QUERIES = "predictions and references hold no queries; there is nothing to score"
 
 
-def scores(
-    predictions: Any,
-    references: Any,
-    query_ids: Any = None,
-    document_ids: Any = None,
-    *,
-    options: Options,
-    sample_weight: Any = None,
-) -> dict[str, float | list[float]]:
+def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> dict[str, float | list[float]]:
     """Return the mean over queries under the name of each result, or a list of all queries' values.
 
     Raises:
         ValueError: names the argument, query and position at fault.
     """
     if options.engine == "sklearn":
-        return _scores_by_sklearn(predictions, references, query_ids, document_ids, options, sample_weight)
-    values = query_values(predictions, references, query_ids, document_ids, options=options)
+        return _scores_by_sklearn(inputs, options, sample_weight)
+    values = query_values(inputs, options)
     weight = weights(sample_weight, len(next(iter(values.values()))))
     if not options.use_aggregator:
         return {name: each.tolist() for name, each in values.items()}
     return {name: mean(name, each, weight) for name, each in values.items()}
 
 
-def query_values(
-    predictions: Any, references: Any, query_ids: Any = None, document_ids: Any = None, *, options: Options
-) -> Values:
+def query_values(inputs: Inputs, options: Options) -> Values:
     """Return the values of all queries under the name of each result."""
 
     def score(part: Rankings) -> Values:
         scored = score_part(part, options)
         return {name: scored[measure][row] for name, measure, row in options.results()}
 
-    return describe_queries(score, predictions, references, query_ids, document_ids, options)
+    return describe_queries(score, inputs, options)
 
 
 def score_part(part: Rankings, options: Options, **other: Any) -> Values:
@@ -80,22 +70,17 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
 
 
 def describe_queries(
-    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
-    predictions: Any,
-    references: Any,
-    query_ids: Any,
-    document_ids: Any,
-    options: Options,
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]], inputs: Inputs, options: Options
 ) -> dict[str, NDArray[Any]]:
     """Return columns, by name, with a row for each query, which a function makes of each part of the rankings."""
     described: list[dict[str, NDArray[Any]]] = []
     queries = 0
     bar = None
     with ExitStack() as until_done:
-        sides = from_file("predictions", predictions), from_file("references", references)
-        for part in parts(*sides, query_ids=query_ids, document_ids=document_ids, **options.reading):
+        for part in parts(from_files(inputs), **options.reading):
             if described and bar is None:
-                bar = until_done.enter_context(progress(len(predictions), "Scoring", " queries", initial=queries))
+                total = len(inputs.predictions)
+                bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=queries))
             if options.missing == "raise":
                 refuse_missing(part)
             with user_terms(part, queries):
@@ -121,17 +106,27 @@ def refuse_missing(rankings: Rankings) -> None:
     raise ValueError(f"predictions: {query} is missing ({int(rankings.missing.sum())} such queries); {hint}")
 
 
-def inputs(data: Any, *, sample_weight: Any = None, **rankings: Any) -> tuple[dict[str, Any], Any]:
+def from_frame(data: Any, inputs: Inputs, sample_weight: Any) -> tuple[Inputs, Any]:
     """Return rankings and the weights of queries, in place of names the columns of a frame.
+
+    Raises:
+        ValueError: what `columns_of` refuses.
+    """
+    columns, weight = columns_of(data, inputs._asdict(), sample_weight)
+    return Inputs(**columns), weight
+
+
+def columns_of(data: Any, arguments: dict[str, Any], sample_weight: Any) -> tuple[dict[str, Any], Any]:
+    """Return arguments and the weights of queries, in place of names the columns of a frame.
 
     A column of weights has one for each row: that of its query, or with `query_ids` of its document's query.
 
     Raises:
         ValueError: what `named_columns` refuses; rows of a query that differ in its weight.
     """
-    *columns, weight = named_columns(data, **rankings, sample_weight=sample_weight)
-    found = dict(zip(rankings, columns, strict=True))
-    if weight is not sample_weight and found.get("query_ids") is not None:
+    *columns, weight = named_columns(data, **arguments, sample_weight=sample_weight)
+    found = dict(zip(arguments, columns, strict=True))
+    if weight is not sample_weight and found["query_ids"] is not None:
         weight = _weights_by_query(found["query_ids"], weight)
     return found, weight
 
@@ -166,19 +161,24 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
     return of_query
 
 
-def checked_rankings(predictions: Any, references: Any, **how: Any) -> Rankings:
+def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
     """Return rankings as `rankings.read` does, files too, if some choice of options could score them."""
-    rankings = read(from_file("predictions", predictions), from_file("references", references), **how)
+    rankings = read(*from_files(inputs), **how)
     with user_terms(rankings):
         check_queries(**rankings.arrays())
     return rankings
 
 
-def from_file(argument: str, side: Any) -> Any:
-    """Return what a file holds, if an argument is the path of one: qrels for the references, else a run."""
+def from_files(inputs: Inputs) -> Inputs:
+    """Return what files hold, in place of their paths."""
+    predictions = from_file("predictions", inputs.predictions, "run")
+    return inputs._replace(predictions=predictions, references=from_file("references", inputs.references, "qrels"))
+
+
+def from_file(argument: str, side: Any, kind: str) -> Any:
+    """Return what a file holds, if an argument is the path of one."""
     if not isinstance(side, (str, os.PathLike)):
         return side
-    kind = "qrels" if argument == "references" else "run"
     try:
         return read_columns(side, kind)
     except OSError as error:
@@ -255,8 +255,9 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
         valued = ~np.isnan(values)
         values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
-        problem = "no query of positive weight has anything relevant, and zero_division=nan leaves out the others"
-        raise ValueError(f"{name}: {problem}; give a number for zero_division")
+        problem = "no query of positive weight has a value: zero_division=nan leaves out those with nothing relevant"
+        hint = 'give a number for zero_division, or missing="empty"'
+        raise ValueError(f'{name}: {problem}, missing="skip" those that the predictions lack; {hint}')
     with np.errstate(over="ignore"):
         found = float(values.mean() if weight is None else np.average(values, weights=weight))
     if not math.isfinite(found):
@@ -275,15 +276,13 @@ def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
     return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
 
 
-def _scores_by_sklearn(
-    predictions: Any, references: Any, query_ids: Any, document_ids: Any, options: Options, sample_weight: Any
-) -> dict[str, float | list[float]]:
+def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> dict[str, float | list[float]]:
     """Return what `sklearn.metrics.ndcg_score` itself answers."""
     try:
         from sklearn.metrics import ndcg_score
     except ImportError:
         raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
-    rankings = checked_rankings(predictions, references, query_ids=query_ids, document_ids=document_ids)
+    rankings = checked_rankings(inputs)
     if not rankings.queries:
         raise ValueError(NO_QUERIES)
     weight = weights(sample_weight, rankings.queries)

@@ -24,6 +24,22 @@ from .ranked_ids import by_ranked_ids
 PART = 1 << 20
 
 
+class Inputs(NamedTuple):
+    """Rankings as people hold them, in any form that `read` takes.
+
+    Attributes:
+        predictions: scores.
+        references: relevances.
+        query_ids: of flat rows.
+        document_ids: of flat rows.
+    """
+
+    predictions: Any
+    references: Any
+    query_ids: Any = None
+    document_ids: Any = None
+
+
 class Rankings(NamedTuple):
     """Queries and their documents, as the arrays that the kernel takes.
 
@@ -85,9 +101,9 @@ class Rankings(NamedTuple):
 def read(
     predictions: Any,
     references: Any,
-    *,
     query_ids: Any = None,
     document_ids: Any = None,
+    *,
     ignore_index: float | None = None,
     judged_only: bool = False,
     by_docid: bool = False,
@@ -126,33 +142,28 @@ def read(
     >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
     [True, True, False]
     """
-    sides = {"predictions": predictions, "references": references}
-    ids = {"query_ids": query_ids, "document_ids": document_ids}
-    return _align(*settled(**sides, **ids), ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid)
+    inputs = _settled(Inputs(predictions, references, query_ids, document_ids))
+    return _align(inputs, ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid)
+
+
+def _settled(inputs: Inputs) -> Inputs:
+    """Return inputs of other libraries as arrays."""
+    return Inputs(*settled(**inputs._asdict()))
 
 
 def _align(
-    predictions: Any,
-    references: Any,
-    query_ids: Any,
-    document_ids: Any,
-    *,
-    ignore_index: float | None = None,
-    judged_only: bool = False,
-    by_docid: bool = False,
+    inputs: Inputs, *, ignore_index: float | None = None, judged_only: bool = False, by_docid: bool = False
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    joined = _join(predictions, references, query_ids, document_ids, by_docid, ignore_index)
-    rankings = _drop_padding(joined, judged_only)
-    if by_docid and query_ids is not None and document_ids is None:
+    rankings = _drop_padding(_join(inputs, by_docid, ignore_index), judged_only)
+    if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
         _refuse_ambiguous_ties(rankings)
     return rankings
 
 
-def _join(
-    predictions: Any, references: Any, query_ids: Any, document_ids: Any, by_docid: bool, ignore_index: float | None
-) -> Joined:
+def _join(inputs: Inputs, by_docid: bool, ignore_index: float | None) -> Joined:
     """Bring both sides into one order of queries and documents."""
+    predictions, references, query_ids, document_ids = inputs
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         return join_by_id(*ranked, by_docid, ignore_index)._replace(query_ids=None)
     by_id = are_by_id(predictions, references)
@@ -221,31 +232,32 @@ def _refuse_ambiguous_ties(rankings: Rankings) -> None:
         )
 
 
-def parts(
-    predictions: Any, references: Any, *, query_ids: Any = None, document_ids: Any = None, **how: Any
-) -> Iterator[Rankings]:
+def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
     """Align predictions and references, part by part where they are nested lists or chunked columns of lists.
 
     >>> table = pa.table({"predictions": [[.9, .1]], "references": [[1., 0.]]})
-    >>> [part.queries for part in parts(table["predictions"], table["references"])]
+    >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
     [1]
     """
-    sides = {"predictions": predictions, "references": references}
-    *whole, query_ids, document_ids = settled(**sides, query_ids=query_ids, document_ids=document_ids)
-    for predictions, references in _pieces(*whole) if query_ids is None else [whole]:
+    whole = _settled(inputs)
+    for piece in _pieces(whole):
         try:
-            rankings = _align(predictions, references, query_ids, document_ids, **how)
+            rankings = _align(piece, **how)
         except ValueError:
-            if predictions is not whole[0]:  # say the same of the query as all of them are counted
-                _align(whole[0], whole[1], query_ids, document_ids, **how)
+            if piece is not whole:  # say the same of the query as all of them are counted
+                _align(whole, **how)
             raise
         yield rankings
 
 
-def _pieces(predictions: Any, references: Any) -> Iterator[tuple[Any, Any]]:
+def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut both sides into pieces of about PART documents where they are copied, so that the copies are small."""
+    predictions, references, query_ids, _ = inputs
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
+    if query_ids is not None:
+        yield inputs
+        return
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)
     elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
@@ -254,10 +266,10 @@ def _pieces(predictions: Any, references: Any) -> Iterator[tuple[Any, Any]]:
     part = np.cumsum(lengths) // PART
     cuts = (np.flatnonzero(part[1:] != part[:-1]) + 1).tolist()
     if not cuts or len(predictions) != len(references):
-        yield sides
+        yield inputs
         return
     for start, end in pairwise([0, *cuts, len(predictions)]):
-        yield predictions[start:end], references[start:end]
+        yield inputs._replace(predictions=predictions[start:end], references=references[start:end])
 
 
 def _is_column_of_lists(side: Any) -> bool:

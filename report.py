@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from .messages import shown
 from .options import Cutoffs, Options, QueryOptions, is_real, measure_of, result_name
-from .queries import describe_queries, inputs, mean, progress, score_part, weights
-from .rankings import Rankings
+from .queries import describe_queries, from_frame, mean, progress, score_part, weights
+from .rankings import Inputs, Rankings
 from .scoring import score_queries
 from .significance import Intervals, bootstrap, differences
 
@@ -292,23 +292,13 @@ def report(
     """
     resampling = Resampling.parse(confidence, resamples, seed)
     parsed = Options.of_method(report, k, options)
-    given = {"predictions": predictions, "references": references, "query_ids": query_ids, "document_ids": document_ids}
-    rankings, weight = inputs(data, **given, sample_weight=sample_weight)
-    return report_on(**rankings, options=parsed, resampling=resampling, sample_weight=weight)
+    inputs = Inputs(predictions, references, query_ids, document_ids)
+    return report_on(*from_frame(data, inputs, sample_weight), options=parsed, resampling=resampling)
 
 
-def report_on(
-    predictions: Any,
-    references: Any,
-    query_ids: Any = None,
-    document_ids: Any = None,
-    *,
-    options: Options,
-    resampling: Resampling,
-    sample_weight: Any = None,
-) -> Report:
+def report_on(inputs: Inputs, sample_weight: Any = None, *, options: Options, resampling: Resampling) -> Report:
     """Return the report on rankings, once the options are checked."""
-    columns = query_columns(predictions, references, query_ids, document_ids, options=options)
+    columns = query_columns(inputs, options)
     queries = len(columns["ideal"])
     weight = weights(sample_weight, queries)
     values, scale = scaled(np.stack([[columns[name] for name in options.names]]))
@@ -328,14 +318,12 @@ def report_on(
     )
 
 
-def query_columns(
-    predictions: Any, references: Any, query_ids: Any = None, document_ids: Any = None, *, options: Options
-) -> PerQuery:
+def query_columns(inputs: Inputs, options: Options) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     `query` is there only where queries have ids; `ideal`, the highest IDCG, tells those with nothing relevant.
     """
-    return describe_queries(partial(_describe, options), predictions, references, query_ids, document_ids, options)
+    return describe_queries(partial(_describe, options), inputs, options)
 
 
 def _describe(options: Options, part: Rankings) -> PerQuery:

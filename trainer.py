@@ -11,6 +11,7 @@ from .columns import is_padding, plain
 from .messages import shown
 from .options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
 from .queries import NO_QUERIES, mean, query_values
+from .rankings import Inputs
 
 
 class TrainerMetrics:
@@ -70,7 +71,7 @@ class TrainerMetrics:
                 raise ValueError(NO_QUERIES)
             if self.query_ids is not None:
                 columns = map(_concatenated, zip(*self._batches, strict=True))
-                values = [query_values(*columns, options=self.options)]
+                values = [query_values(Inputs(*columns), self.options)]
             result = {name: mean(name, np.concatenate([each[name] for each in values])) for name in values[0]}
         except BaseException:
             self.reset()
@@ -89,7 +90,7 @@ class TrainerMetrics:
                 problem = "one row per query and one column per document on both sides, or query_ids="
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
             if len(scores):  # a batch may be empty, such as a process's last one
-                self._batches.append(query_values(scores, labels, options=self.options))
+                self._batches.append(query_values(Inputs(scores, labels), self.options))
             return
         ids = self.query_ids(self._main(inputs))
         # a copy, since a view would keep all of the input; a list may hold ids of several types

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import by_id
 import columns
 import rankings
-from rankings import Rankings, parts, read, to_arrow
+from rankings import Inputs, Rankings, parts, read, to_arrow
 
 Documents = list[list[tuple[Any, Any]]]
 
@@ -296,7 +296,7 @@ def test_a_slice_of_arrow_lists_is_used_where_it_lies() -> None:
 def test_a_column_of_one_chunk_is_used_where_it_lies() -> None:
     values = np.arange(6.0)
     column = pa.chunked_array([pa.ListArray.from_arrays([0, 2, 6], values)])
-    (part,) = parts(column, column)
+    (part,) = parts(Inputs(column, column))
     assert same_memory(part.score, values)
 
 
@@ -313,7 +313,7 @@ def test_many_nested_lists_and_chunks_come_in_parts_of_about_part_documents(
         pa.chunked_array([rows[start : start + size] for start in range(0, 40, size)], LISTS) for size in (3, 40)
     )
     forms = {"lists": (rows, tuple(rows)), "column": (column, column), "columns chunked in two ways": (column, whole)}
-    several = list(parts(*forms[form]))
+    several = list(parts(Inputs(*forms[form])))
     assert len(several) > 1
     assert [query for part in several for query in documents(part)] == paired(rows, rows)
     assert all(10 - 4 <= part.score.size < 10 + 4 for part in several[:-1])
@@ -329,13 +329,13 @@ def test_what_is_wrong_in_a_later_part_is_said_of_the_query_as_all_are_counted(
     if form == "column":
         rows, wrong = (pa.chunked_array([each[:20], each[20:]], LISTS) for each in (rows, wrong))
     with pytest.raises(ValueError, match=r"^references: query 33: "):
-        list(parts(rows, wrong))
+        list(parts(Inputs(rows, wrong)))
 
 
 def test_other_forms_are_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rankings, "PART", 1)
     scores, relevances = ([np.array(row) for row in side] for side in (RAGGED_SCORES, RAGGED_RELEVANCES))
-    (part,) = parts(scores, relevances)
+    (part,) = parts(Inputs(scores, relevances))
     assert documents(part) == paired(RAGGED_SCORES, RAGGED_RELEVANCES)
 
 
