@@ -4,14 +4,13 @@ Frames are those of pandas, Polars, Arrow, DuckDB and `datasets`, and mappings o
 lazy, or a query to a database, is run once for all columns, so that their rows belong together.
 """
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from .columns import is_database_query
-from .messages import shown
+from .messages import nearest, shown
 
 HINT = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
 
@@ -38,8 +37,8 @@ def named_columns(data: Any, **arguments: Any) -> list[Any]:
     columns = _column_names(frame)
     for argument, name in names.items():
         if name not in columns:
-            near = difflib.get_close_matches(name[:100], [each for each in columns if isinstance(each, str)], 1)
-            hint = f'; did you mean "{near[0]}"?' if near else ""
+            near = nearest(name, [each for each in columns if isinstance(each, str)])
+            hint = f'; did you mean "{near}"?' if near else ""
             raise ValueError(f"{argument}: data has no column {shown(name)}; it has {_listed(columns)}{hint}")
         if columns.count(name) > 1:
             raise ValueError(f"{argument}: data has several columns {shown(name)}; give them names of their own")

@@ -1,6 +1,8 @@
 """How error messages show values, and what other libraries say in them."""
 
+import difflib
 import reprlib
+from collections.abc import Iterable
 from typing import Any
 
 _BRIEF = reprlib.Repr()
@@ -18,6 +20,17 @@ def shown(value: Any) -> str:
     except ValueError:  # Python prints integers up to a number of digits only
         text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     return " ".join(text.splitlines())
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is close to a wrong one, in any case, or an empty string.
+
+    >>> nearest("Measure", ["measures", "k"])
+    'measures'
+    """
+    by_name = {each.lower(): each for each in known}
+    near = difflib.get_close_matches(name[:100].lower(), by_name, 1)
+    return by_name[near[0]] if near else ""
 
 
 def in_short(error: BaseException) -> str:

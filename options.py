@@ -1,6 +1,5 @@
 """Every option of `compute`, checked once into one object, and what follows from them alone: names and signature."""
 
-import difflib
 import hashlib
 import inspect
 import math
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .conventions import CONVENTIONS
-from .messages import shown
+from .messages import nearest, shown
 from .scoring import MEASURES, TIES, Gain
 
 __version__ = "1.1.0"
@@ -243,7 +242,7 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> str:
         ValueError: it is none of them; says which is near.
     """
     if not isinstance(value, str) or value not in choices:
-        near = _nearest(value, choices) if isinstance(value, str) else ""
+        near = nearest(value, choices) if isinstance(value, str) else ""
         hint = f'; did you mean "{near}"?' if near else ""
         allowed = ", ".join(f'"{each}"' for each in choices)
         raise ValueError(f"{name} must be one of {allowed}; got {shown(value)}{hint}")
@@ -266,16 +265,9 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     own = [own for own, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
     of_compute = [each for each in OF_COMPUTE if each not in lacks]
     known = list(dict.fromkeys([*own, *of_compute]))
-    near = "" if name in lacks else _nearest(name, known)
+    near = "" if name in lacks else nearest(name, known)
     hint = f"did you mean {near}?" if near else f"it has {', '.join(known)}"
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    """Return the known name that is close to a wrong one, or an empty string."""
-    by_name = {each.lower(): each for each in known}
-    near = difflib.get_close_matches(name[:100].lower(), by_name, 1)
-    return by_name[near[0]] if near else ""
 
 
 def _refuse_what_sklearn_lacks(**given: Any) -> None:

@@ -45,10 +45,7 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[Side, Side] | None
     if "other" in kinds or ("mapping" not in kinds and ("text" not in kinds or "numbers" in kinds)):
         return None
     ranked, relevant = _rows(predictions), _rows(references)
-    if len(ranked) != len(relevant):
-        raise ValueError(
-            f"predictions hold {len(ranked)} queries and references {len(relevant)}; give both for every query"
-        )
+    check_queries_equal(len(ranked), len(relevant))
     sides = (
         {query: _by_id("predictions", query, row, count(-1, -1)) for query, row in enumerate(ranked)},
         {query: _by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
@@ -57,6 +54,12 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[Side, Side] | None
     if len({issubclass(each, str) for each in types}) > 1:
         raise _mixed_types(sides)
     return sides
+
+
+def check_queries_equal(predicted: int, referred: int) -> None:
+    """Raise an error for other numbers of queries on one side than on the other."""
+    if predicted != referred:
+        raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
 
 
 def _mixed_types(sides: tuple[Side, Side]) -> ValueError:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .by_id import Joined, are_by_id, join_by_id, join_rows, tied_rows
 from .columns import Column, Mask, Place, read_column, settled
-from .ranked_ids import by_ranked_ids
+from .ranked_ids import by_ranked_ids, check_queries_equal
 
 # Queries of nested lists and of chunked columns are handed on in parts of about this many documents.
 PART = 1 << 20
@@ -179,10 +179,7 @@ def _join(inputs: Inputs, by_docid: bool, ignore_index: float | None) -> Joined:
     if score.offsets is None and relevance.offsets is None and score.values.shape == relevance.values.shape:
         return Joined(score, relevance)
     scored, judged = score.lengths, relevance.lengths
-    if len(scored) != len(judged):
-        raise ValueError(
-            f"predictions hold {len(scored)} queries and references {len(judged)}; give both for every query"
-        )
+    check_queries_equal(len(scored), len(judged))
     if (different := scored != judged).any():
         query = int(np.flatnonzero(different)[0])
         raise ValueError(
