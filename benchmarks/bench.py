@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command line."""
+    """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description="Measure how fast our nDCG is, next to others.")
     parser.add_argument("--quick", action="store_true", help="little work, for development")
     parser.add_argument("--only", metavar="REGEX", default="", help="only the shapes whose name it is found in")

@@ -124,7 +124,7 @@ def score_queries() -> Callable[..., dict[str, NDArray[np.float64]]]:
 
 
 def ndcg_of_queries(work: Work) -> NDArray[np.float64]:
-    """The nDCG of each query by our kernel."""
+    """Return the nDCG of each query by our kernel."""
     return score_queries()(work.relevance, work.score, work.offsets, cutoffs=(work.k,))["nDCG"][0]
 
 

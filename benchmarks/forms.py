@@ -31,7 +31,7 @@ def forms(scores: int, rounds: int) -> dict[str, dict[str, float | str]]:
 
 
 def _measured(ways: dict[str, Callable[[], Call]], rounds: int) -> dict[str, float | str]:
-    """The ways take turns, after all have agreed on every query.
+    """Let the ways take turns, after all have agreed on every query.
 
     Raises:
         ValueError: all queries have one nDCG, so that agreeing shows nothing; a way that answers

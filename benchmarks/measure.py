@@ -137,7 +137,7 @@ def run(plan: Plan, shapes: Sequence[Shape] = SHAPES, contenders: Sequence[str] 
 
 
 def _ready(shape: Shape, name: str, work: Work, expected: NDArray[np.float64], plan: Plan) -> Run:
-    """A run whose contender has answered as the kernel does, or one that says why not."""
+    """Return a run whose contender has answered as the kernel does, or one that says why not."""
     this, contender = Run(shape, name), CONTENDERS[name]
     try:
         part = work if contender.whole else work.head(_affordable(contender, work, plan))
@@ -175,7 +175,7 @@ def _seconds(call: Call, contender: Contender, repeats: int = 1) -> float:
 
 
 def _problem(error: Exception) -> str:
-    """The kind of an error and its first line."""
+    """Return the kind of an error and its first line."""
     return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
 
 
@@ -231,7 +231,7 @@ def _grown(contender: str, scores: int) -> dict[str, Any]:
 
 
 def memory_of_process(name: str) -> int:
-    """A figure of this process's memory, in bytes."""
+    """Return a figure of this process's memory, in bytes."""
     found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text())
     if found is None:
         raise OSError(f"/proc/self/status has no {name}")
@@ -242,7 +242,7 @@ def memory_of_process(name: str) -> int:
 
 
 def dispatched() -> list[str]:
-    """The SIMD features that NumPy found here and can do without, the oldest first."""
+    """Return the SIMD features that NumPy found here and can do without, the oldest first."""
     from numpy._core import _multiarray_umath as umath
 
     return [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__[name]]

@@ -54,7 +54,7 @@ class Goal(NamedTuple):
 
 
 def goals(results: Results) -> Iterator[Goal]:
-    """What we set out to reach."""
+    """Return what we set out to reach."""
     arrays = [shape for shape in GRID if shape.documents]
     ragged = [shape for shape in GRID if not shape.documents]
     untied = [shape for shape in arrays if not shape.tied]
@@ -118,7 +118,7 @@ def tied_over_continuous(results: Results) -> dict[str, float]:
 
 
 def markdown(results: Results, seconds: float) -> str:
-    """The text of RESULTS.md, but for the plot."""
+    """Return the text of RESULTS.md, but for the plot."""
     return "\n\n".join(
         [
             "# Benchmark",
@@ -137,7 +137,7 @@ def markdown(results: Results, seconds: float) -> str:
 
 
 def _sections(results: Results) -> Iterator[str]:
-    """The tables."""
+    """Return the tables."""
     scores = results.plan.scores
     shapes = [shape for shape in GRID if any(key[0] == shape for key in results)]
     against = {
@@ -213,7 +213,7 @@ def _grown(measured: dict[str, float | str]) -> str:
 
 
 def _nanoseconds(results: Results, shapes: Sequence[Shape], names: Sequence[str], over: str = "") -> str:
-    """A table of times; with ``over`` also how many times longer they are than that contender's."""
+    """Return a table of times; with ``over`` also how many times longer they are than that contender's."""
 
     def cell(shape: Shape, name: str) -> str:
         run = results.get((shape, name))
@@ -242,7 +242,7 @@ def _missing(results: Results) -> Iterator[str]:
 
 
 def machine(load: float) -> str:
-    """What it ran on: processor, NumPy's SIMD features, versions."""
+    """Return what it ran on: processor, NumPy's SIMD features, versions."""
     info = Path("/proc/cpuinfo")
     found = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.exists() else None
     versions = []
@@ -286,7 +286,7 @@ def plot(results: Results, folder: Path) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, columns of numbers to the right."""
+    """Return a Markdown table, columns of numbers to the right."""
     numbers = [all(row[column][:1] in "0123456789–" for row in rows) for column in range(len(head))]
     aligned = ["---:" if right else "---" for right in ("", *numbers[1:])]
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, aligned, *rows))

@@ -36,7 +36,7 @@ ROWS = 20_000_000
 
 @contextmanager
 def anonymous_memory(found: dict[str, float], name: str) -> Iterator[None]:
-    """The highest anonymous memory of this process meanwhile, in megabytes: pages of mapped files aside."""
+    """Find the highest anonymous memory of this process meanwhile, in megabytes: pages of mapped files aside."""
     done = threading.Event()
 
     def watch() -> None:
@@ -130,7 +130,7 @@ def _free_port() -> int:
 
 @contextmanager
 def cluster() -> Iterator[tuple[str, list["subprocess.Popen[bytes]"]]]:
-    """A master and two workers in processes of their own."""
+    """Start a master and two workers in processes of their own."""
     import pyspark
 
     spark_class = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
@@ -165,7 +165,7 @@ def rows_of(rows: int, long_query: bool = False) -> pa.Table:
 
 
 def in_memory(ndcg: evaluate.Metric, table: pa.Table) -> float:
-    """What `compute` says of the same rows."""
+    """Return what `compute` says of the same rows."""
     flat = {"predictions": table["score"], "references": table["relevance"], "query_ids": table["query"]}
     return float(ndcg.compute(**flat, k=10)["nDCG@10"])
 

@@ -36,7 +36,7 @@ class Work:
         return len(self.score) if self.offsets is None else len(self.offsets) - 1
 
     def head(self, queries: int) -> "Work":
-        """The first queries."""
+        """Return the first queries."""
         if self.offsets is None:
             return replace(self, relevance=self.relevance[:queries], score=self.score[:queries])
         end = self.offsets[queries]
@@ -45,7 +45,7 @@ class Work:
         )
 
     def rows(self, values: NDArray[Any]) -> list[NDArray[Any]]:
-        """The relevance or the score of each query."""
+        """Return the relevance or the score of each query."""
         return list(values) if self.offsets is None else np.split(values, self.offsets[1:-1])
 
     def inputs(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Shape:
         return f"{length} documents, k={self.k}, {relevance}, {scores}, {self.dtype}{form}{small}"
 
     def works(self, scores: int, tied: Iterable[bool]) -> Iterator[Work]:
-        """The same rankings with continuous or tied scores."""
+        """Return the same rankings with continuous or tied scores."""
         random = np.random.default_rng(0)
         total = self.scores or scores
         if self.documents is None:

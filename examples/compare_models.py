@@ -19,7 +19,7 @@ QUERIES = 899
 
 
 def similarity(queries: np.ndarray, documents: np.ndarray) -> np.ndarray:
-    """The cosine of every query with every document."""
+    """Return the cosine of every query with every document."""
     unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in (queries, documents)]
     return unit[0] @ unit[1].T
 

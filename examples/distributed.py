@@ -25,7 +25,7 @@ Query = tuple[Tensor, Tensor]  # the features of its documents and their labels
 
 
 def make_queries(number: int, seed: int) -> list[Query]:
-    """Queries of 5 to 40 documents, labelled 0 to 3 by two of their features, the stronger one."""
+    """Return queries of 5 to 40 documents, labelled 0 to 3 by two of their features, the stronger one."""
     random = torch.Generator().manual_seed(seed)
     queries = []
     for documents in torch.randint(5, 41, (number,), generator=random).tolist():

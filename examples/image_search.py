@@ -18,7 +18,7 @@ CUTOFFS = [1, 5, 10]
 
 
 def similarity(features: np.ndarray) -> np.ndarray:
-    """The cosine of every two rows, shape ``(images, images)``."""
+    """Return the cosine of every two rows, shape ``(images, images)``."""
     unit = features / np.linalg.norm(features, axis=1, keepdims=True)
     return unit @ unit.T
 

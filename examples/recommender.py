@@ -25,7 +25,7 @@ class Ratings(NamedTuple):
     stars: np.ndarray
 
     def rows(self, chosen: np.ndarray) -> "Ratings":
-        """The rows that are chosen."""
+        """Return the rows that are chosen."""
         return Ratings(self.user[chosen], self.film[chosen], self.stars[chosen])
 
 
@@ -61,7 +61,7 @@ def factorize(known: Ratings, rng: np.random.Generator, steps: int = 15, penalty
 
 
 def recommend(known: Ratings, asked: Ratings, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """The score that each recommender gives to each row asked for."""
+    """Return the score that each recommender gives to each row asked for."""
     views = np.bincount(known.film, minlength=FILMS)
     mean_stars = np.bincount(known.film, weights=known.stars, minlength=FILMS) / np.maximum(views, 1)
     return {

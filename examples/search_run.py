@@ -26,7 +26,7 @@ HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
 
 def read_docstrings() -> tuple[dict[str, str], dict[str, str], dict[str, dict[str, int]]]:
-    """The documents' texts, the queries' texts and the relevances, each by name."""
+    """Return the documents' texts, the queries' texts and the relevances, each by name."""
     documents, queries, related = {}, {}, {}
     for name, thing in [*all_estimators(), *all_functions()]:
         summary, _, body = (inspect.getdoc(thing) or "").partition("\n\n")
@@ -40,7 +40,7 @@ def read_docstrings() -> tuple[dict[str, str], dict[str, str], dict[str, dict[st
 
 
 def bm25(counts: csr_array, k1: float = 1.2, b: float = 0.75) -> csr_array:
-    """The BM25 weight of each word in each document, shape ``(documents, words)``."""
+    """Return the BM25 weight of each word in each document, shape ``(documents, words)``."""
     length = counts.sum(axis=1)
     having = (counts > 0).sum(axis=0)
     idf = np.log1p((len(length) - having + 0.5) / (having + 0.5))
@@ -51,7 +51,7 @@ def bm25(counts: csr_array, k1: float = 1.2, b: float = 0.75) -> csr_array:
 
 
 def search(documents: list[str], queries: list[str]) -> dict[str, np.ndarray]:
-    """The scores of each search, shape ``(queries, documents)``."""
+    """Return the scores of each search, shape ``(queries, documents)``."""
     vectorizer = CountVectorizer()
     counts = csr_array(vectorizer.fit_transform(documents).astype(float))
     words = csr_array(vectorizer.transform(queries) > 0).astype(float)
@@ -62,7 +62,7 @@ def search(documents: list[str], queries: list[str]) -> dict[str, np.ndarray]:
 
 
 def write_run(path: Path, scores: np.ndarray, names: list[str]) -> None:
-    """The documents of each query that have the highest scores, as a TREC run."""
+    """Return the documents of each query that have the highest scores, as a TREC run."""
     with path.open("w") as file:
         for query, row in zip(names, scores, strict=True):
             found = [document for document in np.argsort(-row, kind="stable")[:DEPTH] if row[document] > 0]
@@ -71,7 +71,7 @@ def write_run(path: Path, scores: np.ndarray, names: list[str]) -> None:
 
 
 def write_qrels(path: Path, qrels: dict[str, dict[str, int]]) -> None:
-    """The relevances, as TREC qrels."""
+    """Return the relevances, as TREC qrels."""
     lines = (f"{query} 0 {name} {grade}\n" for query, grades in qrels.items() for name, grade in grades.items())
     path.write_text("".join(lines))
 

@@ -17,7 +17,7 @@ NDCG = Path(__file__).resolve().parent.parent / "ndcg.py"
 
 
 def parse_arguments() -> argparse.Namespace:
-    """What to score, and how."""
+    """Return what to score, and how."""
     parser = argparse.ArgumentParser(description="nDCG of rankings in Parquet files.")
     parser.add_argument("parquet", help="a file or folder that Spark can read")
     parser.add_argument("--query", help="column of query ids")

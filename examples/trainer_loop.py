@@ -37,14 +37,14 @@ class Ranker(PreTrainedModel):
     main_input_name = "features"
 
     def __init__(self, config: RankerConfig) -> None:
-        """A ranker with random weights."""
+        """Return a ranker with random weights."""
         super().__init__(config)
         self.hidden = nn.Linear(FEATURES, config.hidden_size)
         self.score = nn.Linear(config.hidden_size, 1)
         self.post_init()
 
     def forward(self, features: Tensor, labels: Tensor | None = None) -> dict[str, Tensor]:
-        """The scores, shape ``(queries, documents)``, and with labels the loss.
+        """Return the scores, shape ``(queries, documents)``, and with labels the loss.
 
         The loss is ListNet's: the cross entropy between the softmax of the labels and that of the scores.
         """
@@ -58,7 +58,7 @@ class Ranker(PreTrainedModel):
 
 
 def make_queries(number: int, rng: np.random.Generator) -> list[Query]:
-    """Queries whose documents' labels follow from two directions of the features, and some noise."""
+    """Return queries whose documents' labels follow from two directions of the features, and some noise."""
     directions = np.random.default_rng(0).normal(size=(2, FEATURES)) / FEATURES**0.5
     queries = []
     for _ in range(number):
