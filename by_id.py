@@ -78,8 +78,11 @@ def join_rows(
     document_ids: Any,
     by_docid: bool,
     ignore_index: float | None,
+    excluded: Callable[..., Mask] | None = None,
 ) -> Joined:
     """Group rows by query; of a query they keep their order, but for ties by document ids.
+
+    ``excluded`` tells by the rows' queries and documents, each as indices and distinct ids, which to leave out.
 
     Raises:
         ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
@@ -118,6 +121,9 @@ def join_rows(
     if score.present is not None:
         retrieved &= score.present
     missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
+    if excluded is not None:
+        kept = ~excluded(codes, ids, document, documents)[order]
+        score, relevance = score.only(kept), relevance.only(kept)
     return Joined(score, relevance, place, ids, missing)
 
 

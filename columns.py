@@ -371,6 +371,8 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
         raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
+    if pa.types.is_null(values.type):  # each value is missing
+        values = values.cast(pa.float64())
     if not _is_numeric(values.type):
         raise ValueError(f"{argument} must hold numbers; got Arrow lists of {values.type}; cast them to double")
     present = None

@@ -280,6 +280,7 @@ def compare(
     query_ids: Any = None,
     document_ids: Any = None,
     data: Any = None,
+    exclude: Any = None,
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -300,6 +301,7 @@ def compare(
         query_ids: for flat predictions and references.
         document_ids: with `query_ids`.
         data: a frame; then the arguments above, and each system's predictions, may be names of its columns.
+        exclude: documents to leave out, as in `compute`.
         confidence: of the intervals, between 0 and 1.
         resamples: how often queries are drawn, and exchanged between systems.
         seed: of the random numbers; the same seed gives the same comparison.
@@ -323,9 +325,10 @@ def compare(
     same_queries = options.get("missing") is None
     names = _system_names(systems, baseline)
     runs = {f"systems[{shown(name)}]": systems[name] for name in names}
-    shared = {"references": references, "query_ids": query_ids, "document_ids": document_ids}
-    read, weight = columns_of(data, {**runs, **shared}, sample_weight)
-    columns = _columns_of_systems(names, read, parsed, same_queries)
+    inputs = Inputs(None, references, query_ids, document_ids, exclude)._asdict()
+    del inputs["predictions"]
+    arguments, weight = columns_of(data, {**runs, **inputs}, sample_weight)
+    columns = _columns_of_systems(names, arguments, parsed, same_queries)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
     return _compared(columns, weight, parsed, baseline, resampling)
 
@@ -438,8 +441,8 @@ def _columns_of_systems(
         options: how to score them.
         same_queries: refuse a system without a ranking for a judged query that another ranks.
     """
-    read = {name: from_file(name, side, "qrels" if name == "references" else "run") for name, side in arguments.items()}
-    sides = dict(zip(arguments, settled(**read), strict=True))
+    read = settled(**{argument: from_file(argument, side) for argument, side in arguments.items()})
+    sides = dict(zip(arguments, read, strict=True))
     runs = {argument: sides.pop(argument) for argument in list(sides)[: len(names)]}
     if same_queries:
         _refuse_lacking_queries(dict(zip(names, runs.values(), strict=True)), sides["references"])

@@ -19,6 +19,7 @@ def compute(
     query_ids: Any = None,
     document_ids: Any = None,
     data: Any = None,
+    exclude: Any = None,
     **options: Unpack[ComputeOptions],
 ) -> Any:
     """Return nDCG (Järvelin and Kekäläinen, 2002), or DCG, IDCG and CG: the mean over queries or each query's value.
@@ -35,6 +36,8 @@ def compute(
         query_ids: for flat predictions and references, the id of each document's query.
         document_ids: with `query_ids`, the id of each document.
         data: a frame; then the arguments above may be names of its columns.
+        exclude: documents that take no rank and are in no ideal, such as items seen: `{query: ids}`, of
+            ranked ids a list of ids for each query, a frame with the columns of `data`, or a file.
         **options: `measures`, `convention`, `gain`, `log_base`, `ties`, `ignore_ties`,
             `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.
@@ -56,5 +59,5 @@ def compute(
         how: dict[str, Any] = {**columns, **options}
         return compute_spark(data, **how, sample_weight=sample_weight, k=k)
     parsed = Options.of_method(compute, k, options, lacks=())
-    inputs = Inputs(predictions, references, query_ids, document_ids)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
     return scores(*from_frame(data, inputs, sample_weight), options=parsed)

@@ -15,11 +15,12 @@ from .messages import nearest, shown
 HINT = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
 
 
-def named_columns(data: Any, **arguments: Any) -> list[Any]:
+def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
     """Return arguments, in place of each name of a column that column of a frame.
 
     Args:
         data: the frame; None if there is none, then arguments are returned as they are.
+        called: what messages call it.
         **arguments: each the name of a column, None, or what is no name and returned as it is.
 
     Raises:
@@ -33,17 +34,17 @@ def named_columns(data: Any, **arguments: Any) -> list[Any]:
     if data is None:
         return list(arguments.values())
     names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
-    frame = _table(data, set(names.values()))
+    frame = _table(data, called, set(names.values()))
     columns = _column_names(frame)
     for argument, name in names.items():
         if name not in columns:
             near = nearest(name, [each for each in columns if isinstance(each, str)])
             hint = f'; did you mean "{near}"?' if near else ""
-            raise ValueError(f"{argument}: data has no column {shown(name)}; it has {_listed(columns)}{hint}")
+            raise ValueError(f"{argument}: {called} has no column {shown(name)}; it has {_listed(columns)}{hint}")
         if columns.count(name) > 1:
-            raise ValueError(f"{argument}: data has several columns {shown(name)}; give them names of their own")
+            raise ValueError(f"{argument}: {called} has several columns {shown(name)}; give them names of their own")
     if not names:
-        raise ValueError(f"data: no argument names one of its columns, which are {_listed(columns)}")
+        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}")
     return [frame[given] if argument in names else given for argument, given in arguments.items()]
 
 
@@ -52,11 +53,11 @@ def is_spark(data: Any) -> bool:
     return type(data).__module__.partition(".")[0] == "pyspark" and hasattr(data, "mapInArrow")
 
 
-def _table(data: Any, names: Iterable[str]) -> Any:
+def _table(data: Any, called: str, names: Iterable[str]) -> Any:
     """Return a frame whose columns can be taken by name again and again."""
     library = type(data).__module__.partition(".")[0]
     if is_spark(data):
-        raise ValueError("data: only compute takes a DataFrame of Spark; here give its rows, data=frame.toArrow()")
+        raise ValueError(f"{called}: only compute scores a DataFrame of Spark; give its rows, {called}=frame.toArrow()")
     if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
         return data
     if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
@@ -69,9 +70,9 @@ def _table(data: Any, names: Iterable[str]) -> Any:
     if is_database_query(data):
         return pa.table(data)
     if isinstance(data, str) or not (hasattr(data, "columns") or hasattr(data, "column_names")):
-        raise ValueError(f"data must be a frame with named columns; got {shown(data)}; {HINT}")
+        raise ValueError(f"{called} must be a frame with named columns; got {shown(data)}; {HINT}")
     if not hasattr(data, "__len__"):
-        raise ValueError(f"data: {type(data).__name__} has no rows that can be counted; {HINT}")
+        raise ValueError(f"{called}: {type(data).__name__} has no rows that can be counted; {HINT}")
     return data
 
 

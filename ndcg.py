@@ -22,6 +22,7 @@ from .columns import Column as Column
 from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
+from .exclusion import Exclusion as Exclusion
 from .files import read_qrels, read_run
 from .frames import is_spark
 from .messages import shown as shown
@@ -86,6 +87,9 @@ Args:
         a query has twice is refused.
     data: a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark; then `predictions`,
         `references`, `query_ids`, `document_ids` and `sample_weight` may be names of its columns.
+    exclude: documents that take no rank and are in no ideal, such as items seen in training:
+        `{query: ids}`, of ranked ids a list of ids for each query, a frame whose columns have the
+        names of those of `data`, or a file.
     ignore_ties (`bool`): order documents of equal score, the last in the input first, rather
         than average over their orders; the same as `ties="last"`.
     measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`.
@@ -179,13 +183,14 @@ class NDCG(Batches, evaluate.Metric):
         ignore_index: Any = None,
         document_ids: Any = None,
         data: Any = None,
+        exclude: Any = None,
     ) -> None:
         """Add whole queries, to be scored by a later `compute`; a refused batch adds nothing.
 
         With `query_ids`, add all documents of a query in one batch; a query already added is refused.
         """
         ignore_index = Options.parse(ignore_index=ignore_index).ignore_index
-        inputs = Inputs(predictions, references, query_ids, document_ids)
+        inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
         self._add(lambda: self._read(from_frame(data, inputs, None)[0], ignore_index))
 
     def add(
@@ -212,6 +217,7 @@ class NDCG(Batches, evaluate.Metric):
         query_ids: Any = None,
         document_ids: Any = None,
         data: Any = None,
+        exclude: Any = None,
         **options: Unpack[ComputeOptions],
     ) -> Any:
         """Score the queries given and those added before.
@@ -219,7 +225,7 @@ class NDCG(Batches, evaluate.Metric):
         A call that raises leaves the queries added before as they were. With several
         processes the result is that of all of them, in process 0, and None in the others.
         """
-        inputs = Inputs(predictions, references, query_ids, document_ids)
+        inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
         if is_spark(data):
             if self.num_process > 1 or self._holds_batches():
                 raise ValueError("data: a DataFrame of Spark is scored on its own, not together with batches")
@@ -235,7 +241,7 @@ class NDCG(Batches, evaluate.Metric):
         the batches are scored and gone, but the result is not yet the caller's.
         """
         given = inputs.predictions is not None or inputs.references is not None
-        for name in ("query_ids", "document_ids"):
+        for name in ("query_ids", "document_ids", "exclude"):
             if getattr(inputs, name) is not None and not given:
                 raise ValueError(f"{name} without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
@@ -261,6 +267,7 @@ class NDCG(Batches, evaluate.Metric):
         query_ids: Any = None,
         document_ids: Any = None,
         data: Any = None,
+        exclude: Any = None,
         confidence: float = 0.95,
         resamples: int = 10_000,
         seed: int = 0,
@@ -269,7 +276,8 @@ class NDCG(Batches, evaluate.Metric):
         """Report on the queries given and those added before, then done with; None in processes other than 0."""
         resampling = Resampling.parse(confidence, resamples, seed)
         parsed = Options.of_method(self.report, k, options)
-        inputs, weight = from_frame(data, Inputs(predictions, references, query_ids, document_ids), sample_weight)
+        inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+        inputs, weight = from_frame(data, inputs, sample_weight)
         score = partial(report_on, sample_weight=weight, options=parsed, resampling=resampling)
         return self._score_all(score, inputs, parsed)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .by_id import encode_ids
 from .columns import is_database_query, number, plain, read_flat_column, settled
+from .exclusion import Pairs
 from .files import read_columns
 from .frames import named_columns
 from .messages import shown
@@ -124,11 +125,23 @@ def columns_of(data: Any, arguments: dict[str, Any], sample_weight: Any) -> tupl
     Raises:
         ValueError: what `named_columns` refuses; rows of a query that differ in its weight.
     """
+    exclude = arguments.pop("exclude")
     *columns, weight = named_columns(data, **arguments, sample_weight=sample_weight)
-    found = dict(zip(arguments, columns, strict=True))
+    found = {**dict(zip(arguments, columns, strict=True)), "exclude": _excluded(exclude, arguments)}
     if weight is not sample_weight and found["query_ids"] is not None:
         weight = _weights_by_query(found["query_ids"], weight)
     return found, weight
+
+
+def _excluded(exclude: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return documents to exclude, of a frame its two columns that have the names of `query_ids` and `document_ids`."""
+    names = {name: arguments[name] for name in ("query_ids", "document_ids")}
+    if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # no frame
+        return exclude
+    if not all(isinstance(name, str) for name in names.values()):
+        problem = "is a frame, but query_ids and document_ids name no columns; name those of data and of exclude"
+        raise ValueError(f"exclude: {problem}, or give {{query: ids}}")
+    return Pairs(*named_columns(exclude, "exclude", **names))
 
 
 def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
@@ -171,18 +184,20 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
 
 def from_files(inputs: Inputs) -> Inputs:
     """Return what files hold, in place of their paths."""
-    predictions = from_file("predictions", inputs.predictions, "run")
-    return inputs._replace(predictions=predictions, references=from_file("references", inputs.references, "qrels"))
+    paths = {name: side for name, side in inputs._asdict().items() if isinstance(side, (str, os.PathLike))}
+    return inputs._replace(**{name: from_file(name, path) for name, path in paths.items()}) if paths else inputs
 
 
-def from_file(argument: str, side: Any, kind: str) -> Any:
+def from_file(argument: str, side: Any) -> Any:
     """Return what a file holds, if an argument is the path of one."""
     if not isinstance(side, (str, os.PathLike)):
         return side
+    kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
     try:
         return read_columns(side, kind)
     except OSError as error:
-        problem = f"cannot be read as a {kind} file: {error.strerror or error}"
+        holds = "file of ids" if kind == "exclude" else f"{kind} file"
+        problem = f"cannot be read as a {holds}: {error.strerror or error}"
         path = os.fsdecode(side)
         name = path if path.isprintable() and len(path) <= 500 else shown(path)  # it may be a file's content
         is_name = isinstance(error, FileNotFoundError) and os.sep not in path

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from .by_id import Joined, are_by_id, join_by_id, join_rows, tied_rows
 from .columns import Column, Mask, Place, read_column, settled
+from .exclusion import Exclusion, by_position
 from .ranked_ids import by_ranked_ids, check_queries_equal
 
 # Queries of nested lists and of chunked columns are handed on in parts of about this many documents.
@@ -32,12 +33,15 @@ class Inputs(NamedTuple):
         references: relevances.
         query_ids: of flat rows.
         document_ids: of flat rows.
+        exclude: documents to leave out: ``{query: ids}``, of ranked ids a list of ids for each query, the
+            ``Pairs`` of a frame, or a file's ``Columns``.
     """
 
     predictions: Any
     references: Any
     query_ids: Any = None
     document_ids: Any = None
+    exclude: Any = None
 
 
 class Rankings(NamedTuple):
@@ -103,6 +107,7 @@ def read(
     references: Any,
     query_ids: Any = None,
     document_ids: Any = None,
+    exclude: Any = None,
     *,
     ignore_index: float | None = None,
     judged_only: bool = False,
@@ -121,6 +126,7 @@ def read(
         query_ids: for flat predictions and references, the id of each row's query: integers or
             strings. Rows of a query need not be next to each other.
         document_ids: with ``query_ids``, the id of each row's document, likewise.
+        exclude: documents to leave out, as ``Inputs`` has them.
         ignore_index: the reference that marks padding: such a document is no part of the ranking.
             It is compared in the type of each reference: in float32, 1e30 marks what float32 makes of it.
         judged_only: leave out documents that were not judged.
@@ -142,7 +148,7 @@ def read(
     >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
     [True, True, False]
     """
-    inputs = _settled(Inputs(predictions, references, query_ids, document_ids))
+    inputs = _settled(Inputs(predictions, references, query_ids, document_ids, exclude))
     return _align(inputs, ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid)
 
 
@@ -163,17 +169,25 @@ def _align(
 
 def _join(inputs: Inputs, by_docid: bool, ignore_index: float | None) -> Joined:
     """Bring both sides into one order of queries and documents."""
-    predictions, references, query_ids, document_ids = inputs
+    predictions, references, query_ids, document_ids, exclude = inputs
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
+        if exclude is not None:
+            ranked = Exclusion(by_position(exclude, len(predictions))).without(*ranked)
         return join_by_id(*ranked, by_docid, ignore_index)._replace(query_ids=None)
+    excluded = None if exclude is None else Exclusion(exclude)
     by_id = are_by_id(predictions, references)
     if query_ids is not None and by_id:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
     if document_ids is not None and query_ids is None:
         raise ValueError("document_ids are for flat predictions and references; give query_ids too")
+    if excluded is not None and document_ids is None and not by_id:
+        raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
     if query_ids is not None:
-        return join_rows(predictions, references, query_ids, document_ids, by_docid, ignore_index)
+        of_rows = None if excluded is None else excluded.rows
+        return join_rows(predictions, references, query_ids, document_ids, by_docid, ignore_index, of_rows)
     if by_id:
+        if excluded is not None:
+            predictions, references = excluded.without(predictions, references)
         return join_by_id(predictions, references, by_docid, ignore_index)
     score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
     if score.offsets is None and relevance.offsets is None and score.values.shape == relevance.values.shape:
@@ -249,7 +263,7 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
 
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut both sides into pieces of about PART documents where they are copied, so that the copies are small."""
-    predictions, references, query_ids, _ = inputs
+    predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
     if query_ids is not None:

@@ -261,6 +261,7 @@ def report(
     query_ids: Any = None,
     document_ids: Any = None,
     data: Any = None,
+    exclude: Any = None,
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -276,6 +277,7 @@ def report(
         query_ids: for flat predictions and references.
         document_ids: with `query_ids`.
         data: a frame; then the arguments above may be names of its columns.
+        exclude: documents to leave out, as in `compute`.
         confidence: of the intervals, between 0 and 1.
         resamples: how often the bootstrap draws the queries anew.
         seed: of the random numbers; the same seed gives the same report.
@@ -292,7 +294,7 @@ def report(
     """
     resampling = Resampling.parse(confidence, resamples, seed)
     parsed = Options.of_method(report, k, options)
-    inputs = Inputs(predictions, references, query_ids, document_ids)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
     return report_on(*from_frame(data, inputs, sample_weight), options=parsed, resampling=resampling)
 
 

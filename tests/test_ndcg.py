@@ -1240,3 +1240,10 @@ def test_a_gain_that_knows_no_label_has_no_signature(ndcg: evaluate.Metric) -> N
 def test_a_signature_of_options_that_compute_refuses_is_refused(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         ndcg.signature(**options)
+
+
+@pytest.mark.parametrize("kind", [pa.null(), pa.float64()])
+def test_a_column_may_be_all_missing(ndcg: evaluate.Metric, kind: pa.DataType) -> None:
+    missing = pa.array([None, None], kind)
+    assert ndcg.compute(predictions=missing, references=[1, 0], query_ids=[1, 1]) == {"nDCG": 0}
+    assert ndcg.compute(predictions=pa.array([[None], []], pa.list_(kind)), references=[[1], []]) == {"nDCG": 0}

@@ -159,17 +159,18 @@ FLOORS = {
     "options": 2,
     "frames": 2,
     "ranked_ids": 2,
-    "rankings": 3,
-    "queries": 4,
-    "batches": 5,
-    "report": 5,
-    "spark": 5,
-    "trainer": 5,
-    "comparison": 6,
-    "compute": 6,
-    "ndcg": 7,
-    "metric": 7,  # what ndcg.py is called in the package
-    "package": 8,
+    "exclusion": 3,
+    "rankings": 4,
+    "queries": 5,
+    "batches": 6,
+    "report": 6,
+    "spark": 6,
+    "trainer": 6,
+    "comparison": 7,
+    "compute": 7,
+    "ndcg": 8,
+    "metric": 8,  # what ndcg.py is called in the package
+    "package": 9,
 }
 
 

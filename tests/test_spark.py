@@ -83,7 +83,7 @@ def test_compute_takes_a_dataframe(ndcg: evaluate.Metric, frame: Any) -> None:
     assert values.columns == ["query", "nDCG@5"]
     with pytest.raises(TypeError, match="compute_spark has no option engine"):
         ndcg.compute(data=frame, **columns, engine="sklearn")
-    with pytest.raises(ValueError, match="data: only compute takes a DataFrame of Spark; here give its rows, "):
+    with pytest.raises(ValueError, match="data: only compute scores a DataFrame of Spark; give its rows, "):
         ndcg.report(data=frame, **columns)
 
 

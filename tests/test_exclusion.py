@@ -1,0 +1,198 @@
+"""Documents that take no rank and are in no ideal: the same as if neither side had them, in every form with ids."""
+
+from collections.abc import Callable
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+Side = dict[Any, dict[Any, float]]
+
+# "a" of q1 is excluded before the highest rank, "z" of q1 would be in the ideal, q3 loses all its documents
+RUN: Side = {"q1": {"a": 3, "b": 2, "c": 2}, "q2": {"x": 2, "y": 1}, "q3": {"a": 1}}
+QRELS: Side = {"q1": {"a": 3, "c": 1, "z": 2}, "q2": {"y": 1, "a": 1}, "q3": {"a": 1}}
+EXCLUDE = {"q1": ["a", "z"], "q2": {"x"}, "q3": ("a", "b"), "of no query": ["y"]}
+LEFT = {"q1": {"b": 2, "c": 2}, "q2": {"y": 1}, "q3": {}}, {"q1": {"c": 1}, "q2": {"y": 1, "a": 1}, "q3": {}}
+
+NAMED = {"predictions": "score", "references": "label", "query_ids": "user", "document_ids": "item"}
+
+
+def rows(run: Side, qrels: Side) -> pd.DataFrame:
+    """Return the outer join of both sides, a row per document."""
+    documents = [(query, each) for query in qrels for each in dict.fromkeys([*run.get(query, {}), *qrels[query]])]
+    frame = pd.DataFrame(documents, columns=["user", "item"])
+    frame["score"] = [run.get(query, {}).get(each) for query, each in documents]
+    frame["label"] = [qrels[query].get(each) for query, each in documents]
+    return frame
+
+
+def pairs(exclude: dict[Any, Any]) -> pd.DataFrame:
+    """Return a row for each document to exclude, one of them twice, as a user may have seen a film twice."""
+    found = [(query, each) for query, documents in exclude.items() for each in documents]
+    return pd.DataFrame([*found, *found[:1]], columns=["user", "item"])
+
+
+def duckdb_relation(frame: pd.DataFrame) -> Any:
+    import duckdb
+
+    return duckdb.from_arrow(pa.table(frame))
+
+
+def lazy_frame(frame: pd.DataFrame) -> Any:
+    import polars
+
+    return polars.from_pandas(frame).lazy()
+
+
+FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "pandas": lambda frame: frame,
+    "categories": lambda frame: frame.astype({"user": "category", "item": "category"}),
+    "Polars": lazy_frame,
+    "Arrow": pa.table,
+    "DuckDB": duckdb_relation,
+    "datasets": datasets.Dataset.from_pandas,
+}
+FORMS: dict[str, Callable[[], dict[str, Any]]] = {
+    "mappings": lambda: {"predictions": RUN, "references": QRELS, "exclude": EXCLUDE},
+    "mappings of arrays": lambda: {
+        "predictions": RUN,
+        "references": QRELS,
+        "exclude": {query: np.array(list(documents)) for query, documents in EXCLUDE.items()},
+    },
+    "rows": lambda: {"data": rows(RUN, QRELS), **NAMED, "exclude": EXCLUDE},
+    "columns": lambda: {
+        **{argument: rows(RUN, QRELS)[name] for argument, name in NAMED.items()},
+        "exclude": EXCLUDE,
+    },
+    **{
+        name: lambda make=make: {"data": make(rows(RUN, QRELS)), **NAMED, "exclude": make(pairs(EXCLUDE))}
+        for name, make in FRAMES.items()
+    },
+}
+
+
+@pytest.fixture
+def expected(ndcg: evaluate.Metric) -> list[float]:
+    predictions, references = LEFT
+    return ndcg.compute(predictions=predictions, references=references, k=2, use_aggregator=False)["nDCG@2"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_excluded_documents_are_as_if_neither_side_had_them(
+    ndcg: evaluate.Metric, form: str, expected: list[float]
+) -> None:
+    # q1: tied documents of which one is relevant; q2: one of two relevant; q3: nothing is left
+    discount = 1 / np.log2(3)
+    assert expected == pytest.approx([(1 + discount) / 2, 1 / (1 + discount), 0])
+    inputs = FORMS[form]()
+    assert ndcg.compute(**inputs, k=2, use_aggregator=False)["nDCG@2"] == expected
+    assert ndcg.report(**inputs, k=2).queries["nDCG@2"].to_pylist() == expected
+    ndcg.add_batch(**inputs)
+    assert ndcg.compute(k=2, use_aggregator=False)["nDCG@2"] == expected
+    system = inputs.pop("predictions")
+    comparison = ndcg.compare(systems={"a": system, "b": system}, **inputs, k=2)
+    assert comparison.queries["nDCG@2"].to_pylist() == expected * 2
+
+
+@pytest.mark.parametrize("as_list", [list, set, tuple, np.array])
+def test_of_ranked_ids_each_query_has_a_list_of_its_own(ndcg: evaluate.Metric, as_list: Callable[[Any], Any]) -> None:
+    ranked, relevant = [[7, 5, 3], [2, 1]], [{5: 1, 7: 1, 9: 2}, {1: 1}]
+    found = ndcg.compute(
+        predictions=ranked, references=relevant, exclude=[as_list([7, 9]), as_list([2])], use_aggregator=False
+    )
+    assert found == {"nDCG": [1.0, 1.0]}
+
+
+def test_a_query_is_missing_only_if_the_predictions_lack_it(ndcg: evaluate.Metric) -> None:
+    without_q2 = {query: documents for query, documents in RUN.items() if query != "q2"}
+    for inputs in (
+        {"predictions": without_q2, "references": QRELS},
+        {"data": rows(without_q2, QRELS), **NAMED},
+    ):
+        values = ndcg.compute(**inputs, exclude=EXCLUDE, missing="skip", use_aggregator=False)["nDCG"]
+        assert [np.isnan(value) for value in values] == [False, True, False]  # of q3 all documents are excluded
+
+
+@pytest.mark.parametrize("exclude", [{}, {"q1": []}, pairs({}), {"q1": ["of no query"]}])
+def test_nothing_to_exclude_changes_nothing(ndcg: evaluate.Metric, exclude: Any) -> None:
+    assert ndcg.compute(**ROWS, exclude=exclude) == ndcg.compute(**ROWS)
+
+
+grades = st.dictionaries(st.integers(0, 5), st.integers(0, 3), max_size=5)
+ids = st.sets(st.integers(0, 6), max_size=4)
+
+
+@given(st.lists(st.tuples(grades, grades, ids), min_size=1, max_size=4), st.sampled_from([None, 1, 2]))
+@settings(max_examples=60, deadline=None)
+def test_any_exclusion_equals_removal(queries: list[Any], k: int | None) -> None:
+    from conftest import ROOT
+
+    ndcg = evaluate.load(str(ROOT / "ndcg.py"))
+    run, qrels = ({at: side[which] for at, side in enumerate(queries)} for which in (0, 1))
+    exclude = {at: side[2] for at, side in enumerate(queries)}
+    left = [
+        {query: {each: value for each, value in documents.items() if each not in exclude[query]}
+         for query, documents in side.items()}
+        for side in (run, qrels)
+    ]  # fmt: skip
+    expected = ndcg.compute(predictions=left[0], references=left[1], k=k, use_aggregator=False)
+    assert ndcg.compute(predictions=run, references=qrels, exclude=exclude, k=k, use_aggregator=False) == expected
+    frame = rows(run, qrels)
+    if set(frame["user"]) == set(run):  # a query without a document has no row
+        assert ndcg.compute(data=frame, **NAMED, exclude=exclude, k=k, use_aggregator=False) == expected
+
+
+MAPPINGS = {"predictions": RUN, "references": QRELS}
+ROWS = {"data": rows(RUN, QRELS), **NAMED}
+RANKED = {"predictions": [["a", "b"], ["c"]], "references": [["a"], ["c"]]}
+FORM = r"exclude must be {query: ids}, a file, or beside data a frame with columns of the same names; got "
+ANOTHER_TYPE = r"exclude: ids of documents are of another type, such as 1 in exclude, 'a' in the rankings; give one "
+REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
+    "a number": (MAPPINGS, 5, FORM + "5"),
+    "lists by position": (MAPPINGS, [["a"]], FORM),
+    "text for a list": (MAPPINGS, {"q1": "a"}, r"exclude: query 'q1': must be a list or a set of ids; got 'a'"),
+    "a number for a list": (ROWS, {"q1": 5}, r"exclude: query 'q1': must be a list or a set of ids; got 5"),
+    "lists of lists": (MAPPINGS, {"q1": [["a"]]}, r"exclude: query 'q1': must hold ids, text or integers; got"),
+    "ids of another type": (MAPPINGS, {"q1": [1]}, ANOTHER_TYPE),
+    "ids of another type in rows": (ROWS, pairs({"q1": [1]}), ANOTHER_TYPE),
+    "other queries": (MAPPINGS, {1: ["a"]}, r"exclude: no query is one of the references'; ids are such as 1 in"),
+    "other queries in rows": (ROWS, {1: ["a"]}, r"exclude: no query is one of the references'; ids are such as 1 in"),
+    "a null": (ROWS, pairs({"q1": [None]}), r"exclude: row 0: is None; give each row an id"),
+    "a column of another name": (
+        ROWS,
+        pairs({"q1": ["a"]}).rename(columns={"user": "users"}),
+        r"query_ids: exclude has no column 'user'; it has 'users', 'item'; did you mean \"users\"\?",
+    ),
+    "a frame beside mappings": (MAPPINGS, pairs(EXCLUDE), r"exclude: is a frame, but query_ids and document_ids name"),
+    "rows without documents": (
+        {**ROWS, "document_ids": None},
+        EXCLUDE,
+        r"exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids",
+    ),
+    "scores by position": (
+        {"predictions": [[2, 1]], "references": [[0, 1]]},
+        {0: [1]},
+        r"exclude: documents have no ids",
+    ),
+    "ranked ids and too few lists": (RANKED, [["a"]], r"exclude holds 1 queries and predictions 2; give a list of ids"),
+    "ranked ids and a mapping": (RANKED, {0: ["a"]}, r"exclude: got {0: \['a'\]}, but the predictions are ranked ids"),
+    "ranked ids and none": (RANKED, [["a"], None], r"exclude: query 1: must be a list or a set of ids; got None"),
+    "ranked ids and integers": (RANKED, [[1], [2]], ANOTHER_TYPE),
+    "nothing beside it": ({}, EXCLUDE, r"exclude without predictions and references: give them to add_batch with"),
+    "no file": (MAPPINGS, "seen.csv", r"exclude: seen.csv: cannot be read as a file of ids: No such file"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_excluded_is_refused_and_nothing_added_is_lost(ndcg: evaluate.Metric, case: str) -> None:
+    inputs, exclude, message = REFUSED[case]
+    ndcg.add(prediction=[2, 1], reference=[0, 1])
+    with pytest.raises(ValueError, match="^" + message):
+        ndcg.compute(**inputs, exclude=exclude)
+    assert ndcg.compute() == {"nDCG": pytest.approx(1 / np.log2(3))}
