@@ -670,7 +670,7 @@ def test_a_value_of_any_size_is_refused_in_few_words(ndcg: evaluate.Metric, name
 
 
 OF_METHODS: dict[str, set[str]] = {
-    "report": {"predictions", "references", "k", "sample_weight", "query_ids", "document_ids", "data"}
+    "report": {"predictions", "references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude"}
     | {"missing", "confidence", "resamples", "seed"},
     "compare": {
         "systems",
@@ -681,6 +681,7 @@ OF_METHODS: dict[str, set[str]] = {
         "query_ids",
         "document_ids",
         "data",
+        "exclude",
         "missing",
     }
     | {"confidence", "resamples", "seed"},
