@@ -1,7 +1,6 @@
 """Documents that take no rank and are in no ideal, such as items a user has seen -> both sides without them."""
 
 from collections.abc import Iterable, Mapping, Set
-from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -14,6 +13,8 @@ from .by_id import encode_ids
 from .columns import ARROW, Mask, plain, settled
 from .files import Columns
 from .messages import shown
+
+Side = Mapping[Any, Mapping[Any, Any]]
 
 
 class Pairs(NamedTuple):
@@ -37,97 +38,107 @@ class _Rows(NamedTuple):
     documents: pa.Array
 
 
-class Exclusion:
-    """Which documents of which queries to leave out.
+def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
+    """Return both sides, mappings or files, without the documents to exclude.
 
     Args:
         exclude: ``{query: ids}``, the ``Pairs`` of a frame, or a file's ``Columns``.
+        predictions: by the ids of queries and documents.
+        references: likewise.
 
-    >>> Exclusion({"q": ["a", "c"]}).without({"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
+    Raises:
+        ValueError: something else to exclude, ids that cannot be read or are of another type than the rankings',
+            no query in common.
+
+    >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
     ({'q': {'b': 0.1}}, {'q': {'b': 1}})
     """
+    sides = predictions, references
+    by_query = _by_query(exclude) if any(isinstance(side, Mapping) for side in sides) else {}
+    rows = _rows(exclude) if any(isinstance(side, Columns) for side in sides) else None
+    judged = references.query_ids.to_pylist() if isinstance(references, Columns) else references
+    _check_queries(by_query if rows is None else rows.queries.to_pylist(), judged)
+    predictions, references = (
+        _of_mapping(side, by_query) if rows is None or isinstance(side, Mapping) else _of_columns(side, rows)
+        for side in sides
+    )
+    return predictions, references
 
-    def __init__(self, exclude: Any) -> None:
-        if not isinstance(exclude, (Mapping, Pairs, Columns)):
-            forms = "{query: ids}, a file, or beside data a frame with columns of the same names"
-            raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
-        self.exclude = exclude
 
-    def without(self, predictions: Any, references: Any) -> tuple[Any, Any]:
-        """Return both sides, mappings or files, without the documents to exclude.
+def excluded_rows(
+    exclude: Any, query: NDArray[np.int64], queries: pa.Array, document: NDArray[np.int64], documents: pa.Array
+) -> Mask:
+    """Return of each row whether its document is to be excluded.
 
-        Raises:
-            ValueError: ids that cannot be read, ids of another type than the rankings', no query in common.
-        """
-        by_columns = isinstance(references, Columns)
-        excluded = self._rows.queries.to_pylist() if by_columns else list(self._by_query)
-        _check_queries(excluded, references.query_ids.to_pylist() if by_columns else references)
-        return self._without(predictions), self._without(references)
+    Args:
+        exclude: as `without` takes it.
+        query: of each row, an index into ``queries``.
+        queries: distinct ids.
+        document: of each row, an index into ``documents``.
+        documents: distinct ids.
 
-    def rows(
-        self, query: NDArray[np.int64], queries: pa.Array, document: NDArray[np.int64], documents: pa.Array
-    ) -> Mask:
-        """Return of each row whether its document is to be excluded.
+    Raises:
+        ValueError: as `without`.
+    """
+    rows = _rows(exclude)
+    _check_queries(rows.queries.to_pylist(), queries.to_pylist())
+    return _are_among(_Rows(query, queries, document, documents), rows)
 
-        Args:
-            query: of each row, an index into ``queries``.
-            queries: distinct ids.
-            document: of each row, an index into ``documents``.
-            documents: distinct ids.
 
-        Raises:
-            ValueError: as `without`.
-        """
-        _check_queries(self._rows.queries.to_pylist(), queries.to_pylist())
-        return self._among(_Rows(query, queries, document, documents))
+def _of_mapping(side: Side, excluded: Mapping[Any, Set[Any]]) -> Side:
+    """Return a mapping without the documents to exclude of each query."""
+    _check_documents(*(next(chain.from_iterable(each.values()), None) for each in (excluded, side)))
+    return {
+        query: {each: value for each, value in documents.items() if each not in excluded.get(query, ())}
+        for query, documents in side.items()
+    }
 
-    def _without(self, side: Any) -> Any:
-        if isinstance(side, Columns):
-            kept = ~self._among(_Rows(side.query, side.query_ids, *encode_ids("document_ids", side.document)))
-            document = side.document.filter(pa.array(kept))
-            return side._replace(query=side.query[kept], document=document, value=side.value[kept])
-        _check_documents(*(next(chain.from_iterable(each.values()), None) for each in (self._by_query, side)))
-        return {
-            query: {each: value for each, value in documents.items() if each not in self._by_query.get(query, ())}
-            for query, documents in side.items()
-        }
 
-    def _among(self, own: _Rows) -> Mask:
-        excluded = self._rows
-        if len(excluded.documents) and len(own.documents):
-            _check_documents(excluded.documents[0].as_py(), own.documents[0].as_py())
-        query = _places(excluded.queries, own.queries)[excluded.query]
-        document = _places(excluded.documents, own.documents)[excluded.document]
-        known = (query >= 0) & (document >= 0)
-        pairs = query[known] * len(own.documents) + document[known]
-        return np.isin(own.query * len(own.documents) + own.document, pairs)
+def _of_columns(side: Columns, excluded: _Rows) -> Columns:
+    """Return a file's columns without the rows to exclude."""
+    kept = ~_are_among(_Rows(side.query, side.query_ids, *encode_ids("document_ids", side.document)), excluded)
+    return side._replace(query=side.query[kept], document=side.document.filter(pa.array(kept)), value=side.value[kept])
 
-    @cached_property
-    def _rows(self) -> _Rows:
-        """The documents to exclude, row by row."""
-        exclude = self.exclude
-        if isinstance(exclude, Columns):
-            return _Rows(exclude.query, exclude.query_ids, *encode_ids("exclude", exclude.document))
-        if isinstance(exclude, Mapping):
-            queries = [query for query, documents in self._by_query.items() for _ in documents]
-            exclude = Pairs(queries, list(chain.from_iterable(self._by_query.values())))
-        query, document = (encode_ids("exclude", ids) for ids in settled(**exclude._asdict()))
-        if len(query[0]) != len(document[0]):
-            lengths = f"{len(query[0])} query ids and {len(document[0])} document ids"
-            raise ValueError(f"exclude: has {lengths}; give both in each row")
-        return _Rows(*query, *document)
 
-    @cached_property
-    def _by_query(self) -> Mapping[Any, Set[Any]]:
-        """The documents to exclude of each query."""
-        if isinstance(self.exclude, Mapping):
-            return {query: _ids(query, documents) for query, documents in self.exclude.items()}
-        query, queries, document, documents = self._rows
-        found: dict[Any, set[Any]] = {each: set() for each in queries.to_pylist()}
-        columns = queries.take(pa.array(query)).to_pylist(), documents.take(pa.array(document)).to_pylist()
-        for of_query, of_document in zip(*columns, strict=True):
-            found[of_query].add(of_document)
-        return found
+def _are_among(rows: _Rows, excluded: _Rows) -> Mask:
+    """Return which rows have the query and the document of a row to exclude."""
+    if len(excluded.documents) and len(rows.documents):
+        _check_documents(excluded.documents[0].as_py(), rows.documents[0].as_py())
+    query = _places(excluded.queries, rows.queries)[excluded.query]
+    document = _places(excluded.documents, rows.documents)[excluded.document]
+    known = (query >= 0) & (document >= 0)
+    pairs = query[known] * len(rows.documents) + document[known]
+    return np.isin(rows.query * len(rows.documents) + rows.document, pairs)
+
+
+def _rows(exclude: Any) -> _Rows:
+    """Return the documents to exclude row by row."""
+    if isinstance(exclude, Columns):
+        return _Rows(exclude.query, exclude.query_ids, *encode_ids("exclude", exclude.document))
+    if not isinstance(exclude, Pairs):
+        by_query = _by_query(exclude)
+        queries = [query for query, documents in by_query.items() for _ in documents]
+        exclude = Pairs(queries, list(chain.from_iterable(by_query.values())))
+    query, document = (encode_ids("exclude", ids) for ids in settled(**exclude._asdict()))
+    if len(query[0]) != len(document[0]):
+        lengths = f"{len(query[0])} query ids and {len(document[0])} document ids"
+        raise ValueError(f"exclude: has {lengths}; give both in each row")
+    return _Rows(*query, *document)
+
+
+def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
+    """Return the documents to exclude of each query."""
+    if isinstance(exclude, Mapping):
+        return {query: _ids(query, documents) for query, documents in exclude.items()}
+    if not isinstance(exclude, (Pairs, Columns)):
+        forms = "{query: ids}, a file, or beside data a frame with columns of the same names"
+        raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
+    query, queries, document, documents = _rows(exclude)
+    found: dict[Any, set[Any]] = {each: set() for each in queries.to_pylist()}
+    columns = queries.take(pa.array(query)).to_pylist(), documents.take(pa.array(document)).to_pylist()
+    for of_query, of_document in zip(*columns, strict=True):
+        found[of_query].add(of_document)
+    return found
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:

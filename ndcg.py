@@ -22,7 +22,7 @@ from .columns import Column as Column
 from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
-from .exclusion import Exclusion as Exclusion
+from .exclusion import Pairs as Pairs
 from .files import read_qrels, read_run
 from .frames import is_spark
 from .messages import shown as shown

@@ -8,6 +8,7 @@ each query begins, and two masks that say which documents were judged and which 
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from .by_id import Joined, are_by_id, join_by_id, join_rows, tied_rows
 from .columns import Column, Mask, Place, read_column, settled
-from .exclusion import Exclusion, by_position
+from .exclusion import by_position, excluded_rows, without
 from .ranked_ids import by_ranked_ids, check_queries_equal
 
 # Queries of nested lists and of chunked columns are handed on in parts of about this many documents.
@@ -172,22 +173,21 @@ def _join(inputs: Inputs, by_docid: bool, ignore_index: float | None) -> Joined:
     predictions, references, query_ids, document_ids, exclude = inputs
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         if exclude is not None:
-            ranked = Exclusion(by_position(exclude, len(predictions))).without(*ranked)
+            ranked = without(by_position(exclude, len(predictions)), *ranked)
         return join_by_id(*ranked, by_docid, ignore_index)._replace(query_ids=None)
-    excluded = None if exclude is None else Exclusion(exclude)
     by_id = are_by_id(predictions, references)
     if query_ids is not None and by_id:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
     if document_ids is not None and query_ids is None:
         raise ValueError("document_ids are for flat predictions and references; give query_ids too")
-    if excluded is not None and document_ids is None and not by_id:
+    if exclude is not None and document_ids is None and not by_id:
         raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
     if query_ids is not None:
-        of_rows = None if excluded is None else excluded.rows
-        return join_rows(predictions, references, query_ids, document_ids, by_docid, ignore_index, of_rows)
+        excluded = None if exclude is None else partial(excluded_rows, exclude)
+        return join_rows(predictions, references, query_ids, document_ids, by_docid, ignore_index, excluded)
     if by_id:
-        if excluded is not None:
-            predictions, references = excluded.without(predictions, references)
+        if exclude is not None:
+            predictions, references = without(exclude, predictions, references)
         return join_by_id(predictions, references, by_docid, ignore_index)
     score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
     if score.offsets is None and relevance.offsets is None and score.values.shape == relevance.values.shape:
