@@ -156,7 +156,8 @@ class Batches:
         for added in self._state.ids:
             if again := added & batch.ids:
                 query = next(each for each in ids if each in again)
-                raise ValueError(f"query {_named(query)} was added before; add all documents of a query in one batch")
+                hint = "add all documents of a query in one batch, or give all rows to compute at once"
+                raise ValueError(f"query {_named(query)} was added before; {hint}")
         return batch
 
     def _alone(self, step: Callable[[], tuple[State, Result]]) -> Result:
