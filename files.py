@@ -207,22 +207,22 @@ def read_columns(path: str | os.PathLike[str], kind: str, limits: Limits = NO_LI
     return columns
 
 
-def read_run(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
+def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
     """Return the scores of a run's file, TREC or another: ``{query: {document: score}}``.
 
     Raises:
         ValueError: as ``read_columns``.
     """
-    return _mapping(read_columns(path, "run"))
+    return _mapping(read_columns(path, "run", limits))
 
 
-def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
+def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
     """Return the relevances of a file, TREC or another: ``{query: {document: relevance}}``, integers where all are.
 
     Raises:
         ValueError: as ``read_columns``.
     """
-    columns = read_columns(path, "qrels")
+    columns = read_columns(path, "qrels", limits)
     if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
         columns = columns._replace(value=columns.value.astype(np.int64))
     return _mapping(columns)
