@@ -428,8 +428,7 @@ def _from_lines(
     """Return the rows of a TREC, CSV or TSV file; its first line, other than empty ones and comments, says which."""
     chunks = _chunks(stream, LINE)
     head, layout, before = b"", LAYOUTS[kind][0], 1  # lines are counted from 1
-    for chunk in chunks:
-        head += chunk
+    for head in chunks:
         first = FIRST_LINE.match(head)
         if first and first[1]:
             layout = _layout(first[1].removesuffix(b"\r"), path, kind, limits)
@@ -437,6 +436,8 @@ def _from_lines(
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
             break
+        before += head.count(b"\n")
+        head = b""
     parse = partial(_parse_lines, layout=layout)
     return "line {}", chain([_Part(ROWS.empty_table(), before)], _in_threads(pool, parse, chain([head], chunks)))
 
@@ -595,11 +596,12 @@ def _from_json(stream: _Stream, kind: str, limits: Limits, pool: ThreadPoolExecu
     """Return the rows of values line by line, if the first line is an object of its own, or else of one value."""
     chunks = _chunks(stream, math.inf)
     head = next(chunks)
+    line = head.lstrip().split(b"\n", 1)[0]
     try:
-        first = json.loads(head.lstrip().split(b"\n", 1)[0])
+        first = json.loads(line) if line.startswith(b"{") else None
     except (ValueError, RecursionError):  # it goes on in the next lines
         first = None
-    if isinstance(first, dict):
+    if first is not None:
         parse = partial(_parse_json_lines, reading=_Reading(first, kind, limits))
         return "line {}", chain([_Part(ROWS.empty_table(), 1)], _in_threads(pool, parse, chain([head], chunks)))
     try:
@@ -608,6 +610,7 @@ def _from_json(stream: _Stream, kind: str, limits: Limits, pool: ThreadPoolExecu
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     if not isinstance(value, list):
         return "", iter([_json_part([(0, value)], 1, _Reading(value, kind, limits))])
+    limits.check("rows", len(value))
     reading = _Reading(value[0] if value else {}, kind, limits)
     return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
 

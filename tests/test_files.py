@@ -977,3 +977,16 @@ def test_what_unpacks_to_more_than_the_limit_is_not_unpacked_whole(write: Callab
         for content in (bytes(1 << 26), b"q Q0 d 1 1 tag\n" * (1 << 22), b"[" + b" " * (1 << 26)):
             with pytest.raises(ValueError, match=r"bytes unpacked|line 1: "):
                 files.read_columns(write(pack(content), "bomb"), "run", limits)
+
+
+@pytest.mark.parametrize("head", ["", "query,document,score\n"])
+def test_lines_are_counted_over_chunks_of_empty_lines(write: Callable[..., Path], head: str) -> None:
+    empty = 2 * files.CHUNK + 7
+    row = "q,d,x\n" if head else "q Q0 d 1 x t\n"
+    with pytest.raises(ValueError, match=f"line {empty + len(head.splitlines()) + 1}: the score 'x' is not a number"):
+        files.read_run(write("\n" * empty + head + row, "file.csv" if head else "file.run"))
+
+
+def test_a_list_of_empty_records_is_refused_by_their_number(write: Callable[..., Path]) -> None:
+    with pytest.raises(ValueError, match="holds more than 2 rows"):
+        files.read_run(write(json.dumps([RECORDS[0], {}, {}]), "a.json"), files.Limits(rows=2))
