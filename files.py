@@ -788,7 +788,8 @@ def _from_table(form: str, file: Any, kind: str, limits: Limits) -> Iterator[_Pa
     if form == "parquet":
         from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
 
-        parquet = arrow_parquet.ParquetFile(file)
+        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
+        parquet = arrow_parquet.ParquetFile(file, **how)
         chosen = _chosen_fields(parquet.schema_arrow, kind, limits)
         limits.check("rows", parquet.metadata.num_rows)
         if bounded:  # a text that is there once may be that of many rows, so it is unpacked once

@@ -1066,3 +1066,14 @@ def test_a_header_of_a_page_that_no_library_writes_is_refused(write: Callable[..
     path = write(content[:4] + header.ljust(1, b"\xff") + content[4 + max(len(header), 1) :], "a.parquet")
     with pytest.raises(ValueError, match="header"):
         files.read_run(path, files.Limits(unpacked=1 << 20))
+
+
+def test_the_schema_of_a_table_is_bounded_before_it_is_read(write: Callable[..., Path]) -> None:
+    sink = pa.BufferOutputStream()
+    schema = pa.schema([(str(at), pa.int8()) for at in range(1 << 16)])
+    pa.parquet.ParquetWriter(sink, schema, store_schema=False).close()
+    path = write(sink.getvalue().to_pybytes(), "wide.parquet")
+    with pytest.raises(OSError, match="size limit"):
+        files.read_run(path, files.Limits(unpacked=1 << 22))
+    with pytest.raises(ValueError, match="no column holds the query"):
+        files.read_run(path)
