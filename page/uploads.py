@@ -3,7 +3,6 @@
 The lists of a batch, which the metric takes as arguments and reads from no file, are read here.
 """
 
-import csv
 import json
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -48,7 +47,10 @@ def read_batch(path: str) -> dict[str, list[Any]]:
         with open(path, "rb") as file:
             content = file.read(LIMITS.bytes + 1)
         LIMITS.check("bytes", len(content))
-        text = content.decode("utf-8-sig").lstrip()
+        try:
+            text = content.decode("utf-8-sig").lstrip()
+        except UnicodeDecodeError:
+            raise ValueError("is not text in UTF-8; give CSV or JSON") from None
         found = _lists(text) if text.startswith(("{", "[")) else _columns(text)
         missing = [name for name in BATCH[:2] if name not in found]
         if missing:
@@ -96,7 +98,7 @@ def _columns(text: str) -> dict[str, Any]:
     first, _, rows = text.partition("\n")
     delimiter = "\t" if "\t" in first else ","
     LIMITS.check("columns", first.count(delimiter) + 1)
-    names = [name.strip().lower() for name in next(csv.reader([first], delimiter=delimiter), [])]
+    names = [name.strip(' "\r').lower() for name in first.split(delimiter)]
     types = {name: pa.string() if name == "query_id" else pa.float64() for name in COLUMNS if name in names}
     if not types or not rows:
         return {}

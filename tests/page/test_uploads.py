@@ -121,7 +121,7 @@ def test_a_batch_comes_as_json_or_as_csv(tmp_path: Path) -> None:
     flat = {"predictions": [1.5, None], "references": [0, 1], "query_ids": ["007", "2026-11-21"]}
     for name, delimiter in (("a.csv", ","), ("a.tsv", "\t")):
         lines = (
-            ("Query_id", "prediction", "other", "reference"),
+            ("Query_id", '"prediction"', "other", "reference"),
             ("007", "1.5", "x", "0"),
             ("2026-11-21", "", "", "1"),
         )
@@ -139,8 +139,9 @@ def test_a_batch_comes_as_json_or_as_csv(tmp_path: Path) -> None:
         (b"prediction,reference\n1,2,3\n", "Expected 2 columns, got 3"),
         (b"prediction,prediction\n1,2\n", "prediction"),
         (b"," * 99, "holds more than 50 columns"),
+        (b"x" * 1_000_000, "has no predictions"),
         (b'"a\nb"' + b",c" * 99 + b"\n", "has no predictions"),
-        (b"PAR1\xff", "utf-8"),
+        (b"PAR1\xff", "is not text in UTF-8; give CSV or JSON"),
         (b'{"predictions": []}', "has no references"),
         (b'{"predictions": 1, "references": []}', "predictions must be a list; got int"),
         (b'{"predictions": [', "line 1, column 18: not JSON"),
