@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -52,6 +52,10 @@ FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
 VALUE = {"run": "score", "qrels": "relevance"}
+UNPACKED_SIZE, PACKED_SIZE = (2,), (3,)  # fields of the header of a page of Parquet
+ENCODINGS = (5, 2), (8, 4)  # in pages of version 1 and 2
+DELTAS = {6, 7}  # DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY: of long ids little more than what differs
+NO_HEADER = "has a page whose header is not as libraries write it; write the file again"
 # The first that is there is taken: an id before what may be a text, a judgment before what may be a score.
 IDS = {
     "query": ("query_id", "qid", "user_id", "query", "user"),
@@ -207,22 +211,22 @@ def read_columns(path: str | os.PathLike[str], kind: str, limits: Limits = NO_LI
     return columns
 
 
-def read_run(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
+def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
     """Return the scores of a run's file, TREC or another: ``{query: {document: score}}``.
 
     Raises:
         ValueError: as ``read_columns``.
     """
-    return _mapping(read_columns(path, "run"))
+    return _mapping(read_columns(path, "run", limits))
 
 
-def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
+def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
     """Return the relevances of a file, TREC or another: ``{query: {document: relevance}}``, integers where all are.
 
     Raises:
         ValueError: as ``read_columns``.
     """
-    columns = read_columns(path, "qrels")
+    columns = read_columns(path, "qrels", limits)
     if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
         columns = columns._replace(value=columns.value.astype(np.int64))
     return _mapping(columns)
@@ -428,8 +432,7 @@ def _from_lines(
     """Return the rows of a TREC, CSV or TSV file; its first line, other than empty ones and comments, says which."""
     chunks = _chunks(stream, LINE)
     head, layout, before = b"", LAYOUTS[kind][0], 1  # lines are counted from 1
-    for chunk in chunks:
-        head += chunk
+    for head in chunks:
         first = FIRST_LINE.match(head)
         if first and first[1]:
             layout = _layout(first[1].removesuffix(b"\r"), path, kind, limits)
@@ -437,6 +440,8 @@ def _from_lines(
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
             break
+        before += head.count(b"\n")
+        head = b""
     parse = partial(_parse_lines, layout=layout)
     return "line {}", chain([_Part(ROWS.empty_table(), before)], _in_threads(pool, parse, chain([head], chunks)))
 
@@ -595,11 +600,12 @@ def _from_json(stream: _Stream, kind: str, limits: Limits, pool: ThreadPoolExecu
     """Return the rows of values line by line, if the first line is an object of its own, or else of one value."""
     chunks = _chunks(stream, math.inf)
     head = next(chunks)
+    line = head.lstrip().split(b"\n", 1)[0]
     try:
-        first = json.loads(head.lstrip().split(b"\n", 1)[0])
+        first = json.loads(line) if line.startswith(b"{") else None
     except (ValueError, RecursionError):  # it goes on in the next lines
         first = None
-    if isinstance(first, dict):
+    if first is not None:
         parse = partial(_parse_json_lines, reading=_Reading(first, kind, limits))
         return "line {}", chain([_Part(ROWS.empty_table(), 1)], _in_threads(pool, parse, chain([head], chunks)))
     try:
@@ -608,6 +614,7 @@ def _from_json(stream: _Stream, kind: str, limits: Limits, pool: ThreadPoolExecu
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     if not isinstance(value, list):
         return "", iter([_json_part([(0, value)], 1, _Reading(value, kind, limits))])
+    limits.check("rows", len(value))
     reading = _Reading(value[0] if value else {}, kind, limits)
     return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
 
@@ -777,47 +784,136 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
 
 def _from_table(form: str, file: Any, kind: str, limits: Limits) -> Iterator[_Part]:
     """Yield the rows of a Parquet or an Arrow file."""
-    unpacked = 0
+    unpacked, bounded = 0, limits.unpacked is not None
     if form == "parquet":
         from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
 
-        parquet = arrow_parquet.ParquetFile(file)
-        names = parquet.schema_arrow.names
-        chosen = [names[at] for at in _chosen(names, kind, limits)]
+        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
+        parquet = arrow_parquet.ParquetFile(file, **how)
+        chosen = _chosen_fields(parquet.schema_arrow, kind, limits)
         limits.check("rows", parquet.metadata.num_rows)
-        size = 1 << 16 if limits.unpacked is None else 256  # since a few bytes may unpack to many
-        batches = parquet.iter_batches(size, columns=chosen)
+        if bounded:  # a text that is there once may be that of many rows, so it is unpacked once
+            _check_pages(file, parquet.metadata, chosen, limits)
+            parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
+        batches = parquet.iter_batches(1 << 16, columns=chosen)
+    elif bounded:
+        raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
     else:
         reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
-        names = reader.schema.names
-        chosen = [names[at] for at in _chosen(names, kind, limits)]
+        chosen = _chosen_fields(reader.schema, kind, limits)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
     for batch in batches:
-        unpacked += batch.nbytes
-        limits.check("unpacked", unpacked)
         batch.validate(full=True)
         cells = [batch[name] for name in chosen]
-        query, document = map(_text_column, chosen[:2], cells[:2])
-        table = _table(query, document, _number_column(chosen[2], cells[2]))
+        if bounded:
+            unpacked += sum(map(_unpacked, cells))
+            limits.check("unpacked", unpacked)
+        query, document = map(_text_column, cells[:2])
+        table = _table(query, document, _number_column(cells[2]))
         yield _checked(_Part(table, len(table)), partial(_row, cells), kind)
+
+
+def _chosen_fields(schema: pa.Schema, kind: str, limits: Limits) -> list[str]:
+    """Return the names of a table's queries, documents and values, once they are known to be ids and numbers."""
+    fields = [schema.field(at) for at in _chosen(schema.names, kind, limits)]
+    for field in fields[:2]:
+        if not any(test(_value_type(field.type)) for test in ID_TYPES):
+            problem = f"holds {_value_type(field.type)}; ids are text or integers, so convert it"
+            raise ValueError(f"the column {field.name!r} {problem}")
+    if not any(test(fields[2].type) for test in NUMBER_TYPES):
+        problem = f"holds {fields[2].type}; it must hold numbers, so convert it"
+        raise ValueError(f"the column {fields[2].name!r} {problem}")
+    return [field.name for field in fields]
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _check_pages(file: Any, metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
+    """Raise an error for columns of Parquet that unpack to more than they may, as the header of each page says.
+
+    The metadata says so too, but who reads a page goes by its header.
+    """
+    limits.check("columns", metadata.num_columns)
+    leaves = [at for at in range(metadata.num_columns) if metadata.schema.column(at).path in chosen]
+    packed = unpacked = 0
+    for group, leaf in product(range(metadata.num_row_groups), leaves):
+        chunk = metadata.row_group(group).column(leaf)
+        size, start = chunk.total_compressed_size, chunk.data_page_offset
+        packed += abs(size)
+        limits.check("bytes", packed)
+        file.seek(min(start, chunk.dictionary_page_offset or start))
+        pages = io.BytesIO(file.read(size))
+        while pages.tell() < len(pages.getbuffer()):
+            header = dict(_numbers_of_header(pages))
+            unpacked += header.get(UNPACKED_SIZE, 0)
+            limits.check("unpacked", unpacked)
+            if not DELTAS.isdisjoint(map(header.get, ENCODINGS)):
+                raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
+            pages.seek(header.get(PACKED_SIZE, 0), os.SEEK_CUR)
+
+
+def _numbers_of_header(data: io.BytesIO, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Read a page's header, a struct in Thrift's compact protocol; yield the natural numbers in it by their fields.
+
+    Raises:
+        ValueError: it is cut, or not as writers of Parquet write it: fields in ascending order, each once.
+    """
+    field = 0
+    while (head := _byte(data)) & 15:
+        kind = head & 15
+        field += head >> 4
+        if head < 16 or field > 15 or len(path) > 3:
+            raise ValueError(NO_HEADER)
+        if kind == 12:
+            yield from _numbers_of_header(data, (*path, field))
+        elif kind == 8:
+            data.seek(_varint(data), os.SEEK_CUR)
+        elif kind in (4, 5, 6):
+            number = _varint(data)
+            if number % 2 == 0:  # or else negative, such as a checksum
+                yield (*path, field), number // 2
+        elif kind > 2:
+            raise ValueError(NO_HEADER)
+
+
+def _varint(data: io.BytesIO) -> int:
+    """Read a number of 32 bits, seven to a byte."""
+    number = 0
+    for shift in range(0, 35, 7):
+        byte = _byte(data)
+        number |= (byte & 127) << shift
+        if byte < 128 and number < 1 << 32:
+            return number
+    raise ValueError(NO_HEADER)
+
+
+def _byte(data: io.BytesIO) -> int:
+    if not (byte := data.read(1)):
+        raise ValueError(NO_HEADER)
+    return byte[0]
+
+
+def _unpacked(column: pa.Array) -> int:
+    """Return how many bytes a column takes, one of a dictionary as plain text."""
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary.cast(pa.string()))
+    return pc.sum(lengths.take(column.indices)).as_py() or 0
 
 
 def _row(cells: list[pa.Array], row: int) -> list[Any]:
     return [column[row].as_py() for column in cells]
 
 
-def _text_column(name: str, column: pa.Array) -> pa.StringArray:
+def _text_column(column: pa.Array) -> pa.StringArray:
     """Return a column of ids as text."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not any(test(kind) for test in ID_TYPES):
-        raise ValueError(f"the column {name!r} holds {kind}; ids are text or integers, so convert it")
-    return column.cast(kind).cast(pa.string())
+    return column.cast(_value_type(column.type)).cast(pa.string())
 
 
-def _number_column(name: str, column: pa.Array) -> pa.DoubleArray:
+def _number_column(column: pa.Array) -> pa.DoubleArray:
     """Return a column of numbers, null where there are none, or integers that float64 would round."""
-    if not any(test(column.type) for test in NUMBER_TYPES):
-        raise ValueError(f"the column {name!r} holds {column.type}; it must hold numbers, so convert it")
     try:
         return column.cast(pa.float64())
     except pa.ArrowInvalid:

@@ -23,7 +23,7 @@ from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
 from .exclusion import Pairs as Pairs
-from .files import read_qrels, read_run
+from .files import Limits, read_qrels, read_run
 from .frames import is_spark
 from .messages import shown as shown
 from .options import ComputeOptions, Cutoffs, Options, QueryOptions, shows_options, signature
@@ -297,5 +297,5 @@ class NDCG(Batches, evaluate.Metric):
         return self._batch(*to_arrow(rankings), rankings.query_ids)
 
 
-# With these a loaded metric reads back what `to_dict` gave: `metric.Report.from_dict`.
-NDCG.Report, NDCG.Comparison = Report, Comparison
+# With these a loaded metric reads back what `to_dict` gave, `metric.Report.from_dict`, and bounds what it reads.
+NDCG.Report, NDCG.Comparison, NDCG.Limits = Report, Comparison, Limits

@@ -8,6 +8,7 @@ import os
 import re
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -964,9 +965,12 @@ LIMITS = {
 def test_limits_bound_every_form(write: Callable[..., Path], form: str, limit: str, packed: str) -> None:
     limits, problem = LIMITS[limit]
     path = write(PACKED[packed](FORMS[form]), form + packed)
-    assert len(files.read_columns(path, "run", files.Limits(10_000, 10_000, 3, 2, 3)).value) == 3
+    unpacked = None if form == "file.arrow" else 10_000
+    assert len(files.read_columns(path, "run", files.Limits(10_000, unpacked, 3, 2, 3)).value) == 3
     if limit == "columns" and form in ("file.txt", "file.json"):
         return
+    if limit == "unpacked" and form == "file.arrow" and not packed:
+        problem = "give Parquet"
     with pytest.raises(ValueError, match=problem):
         files.read_columns(path, "run", limits)
 
@@ -977,3 +981,99 @@ def test_what_unpacks_to_more_than_the_limit_is_not_unpacked_whole(write: Callab
         for content in (bytes(1 << 26), b"q Q0 d 1 1 tag\n" * (1 << 22), b"[" + b" " * (1 << 26)):
             with pytest.raises(ValueError, match=r"bytes unpacked|line 1: "):
                 files.read_columns(write(pack(content), "bomb"), "run", limits)
+
+
+@pytest.mark.parametrize("head", ["", "query,document,score\n"])
+def test_lines_are_counted_over_chunks_of_empty_lines(write: Callable[..., Path], head: str) -> None:
+    empty = 2 * files.CHUNK + 7
+    row = "q,d,x\n" if head else "q Q0 d 1 x t\n"
+    with pytest.raises(ValueError, match=f"line {empty + len(head.splitlines()) + 1}: the score 'x' is not a number"):
+        files.read_run(write("\n" * empty + head + row, "file.csv" if head else "file.run"))
+
+
+def test_a_list_of_empty_records_is_refused_by_their_number(write: Callable[..., Path]) -> None:
+    with pytest.raises(ValueError, match="holds more than 2 rows"):
+        files.read_run(write(json.dumps([RECORDS[0], {}, {}]), "a.json"), files.Limits(rows=2))
+
+
+def parquet(query: Any, rows: int = 10_000, **how: Any) -> bytes:
+    sink = pa.BufferOutputStream()
+    table = pa.table({"query": query, "document": list(map(str, range(rows))), "score": np.ones(rows)})
+    pa.parquet.write_table(table, sink, **{"compression": "zstd", **how})
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+ZEROS = "0" * 100_000
+TABLE_BOMBS = {
+    "a text of many rows": lambda: parquet(pa.repeat(ZEROS, 10_000).dictionary_encode(), store_schema=False),
+    "a category of many rows": lambda: parquet(pa.repeat(ZEROS, 10_000).dictionary_encode()),
+    "a long text": lambda: parquet([*["q"] * 9_999, "0" * (1 << 27)], use_dictionary=False),
+    "the beginning of many texts": lambda: parquet(
+        [f"{ZEROS[:20_000]}{row}" for row in range(10_000)],
+        use_dictionary=False,
+        column_encoding={"query": "DELTA_BYTE_ARRAY"},
+    ),
+    "an Arrow file": lambda: as_arrow(
+        partial(pa.ipc.new_file, options=pa.ipc.IpcWriteOptions(compression="zstd")),
+        pa.table({"query": ["q"], "document": ["0" * (1 << 27)], "score": [1.0]}),
+    ),
+}
+
+
+@pytest.mark.parametrize("packed", ["", ".zst"])
+@pytest.mark.parametrize("bomb", TABLE_BOMBS)
+def test_a_small_table_that_unpacks_to_much_is_refused_before(
+    write: Callable[..., Path], bomb: str, packed: str
+) -> None:
+    path = write(PACKED[packed](TABLE_BOMBS[bomb]()), "bomb" + packed)
+    assert path.stat().st_size < 1 << 20
+    before = pa.total_allocated_bytes()
+    with pytest.raises(ValueError, match=r"bytes unpacked|give Parquet|DELTA_BYTE_ARRAY"):
+        files.read_columns(path, "run", files.Limits(bytes=1 << 20, unpacked=1 << 22))
+    assert pa.total_allocated_bytes() - before < 1 << 23
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "zstd", "lz4", "brotli"])
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_limits_let_through_what_fits_as_every_writer_packs_it(
+    write: Callable[..., Path], version: str, compression: str, dictionary: bool
+) -> None:
+    queries = [f"query {row % 7}" for row in range(10_000)]
+    content = parquet(
+        queries,
+        compression=compression,
+        data_page_version=version,
+        data_page_size=1000,
+        row_group_size=3000,
+        write_page_checksum=True,
+        use_dictionary=dictionary,
+    )
+    path = write(content, "a.parquet")
+    limits = files.Limits(1 << 20, 1 << 20, 10_000, 7, 3)
+    assert files.read_run(path, limits) == files.read_run(path)
+    with pytest.raises(ValueError, match="bytes unpacked"):
+        files.read_run(path, limits._replace(unpacked=50_000))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [b"", b"\x15\x80", b"\x15\xff\xff\xff\xff\x7f", b"\x05\x04\x02", b"\x1c" * 9, b"\x19\x18", b"\x18\x7f"],
+)
+def test_a_header_of_a_page_that_no_library_writes_is_refused(write: Callable[..., Path], header: bytes) -> None:
+    content = parquet(["q"], rows=1, compression="none")
+    path = write(content[:4] + header.ljust(1, b"\xff") + content[4 + max(len(header), 1) :], "a.parquet")
+    with pytest.raises(ValueError, match="header"):
+        files.read_run(path, files.Limits(unpacked=1 << 20))
+
+
+def test_the_schema_of_a_table_is_bounded_before_it_is_read(write: Callable[..., Path]) -> None:
+    sink = pa.BufferOutputStream()
+    schema = pa.schema([(str(at), pa.int8()) for at in range(1 << 16)])
+    pa.parquet.ParquetWriter(sink, schema, store_schema=False).close()
+    path = write(sink.getvalue().to_pybytes(), "wide.parquet")
+    with pytest.raises(OSError, match="size limit"):
+        files.read_run(path, files.Limits(unpacked=1 << 22))
+    with pytest.raises(ValueError, match="no column holds the query"):
+        files.read_run(path)
