@@ -1,7 +1,6 @@
 """TREC files: every way that people write them is read, and what is malformed is refused by file and line."""
 
 import gzip
-import io
 import json
 import math
 import os
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from conftest import MetricFactory
+from forms import EITHER_SIDE, PACKED, RUNS, as_arrow, as_json_lines, as_lines, as_parquet, as_trec, records
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -710,71 +710,22 @@ def test_a_first_file_that_is_refused_leaves_an_empty_metric(
 
 # --- Other forms -----------------------------------------------------------------------------------------------------
 
-RECORDS = [
-    {"query-id": query, "corpus-id": document, "score": value}
-    for query, documents in {"q1": {"d1": 2.5, "d2": -1.0}, "7": {"d1": 0.25}}.items()
-    for document, value in documents.items()
-]
 AS_MAPPING = {"q1": {"d1": 2.5, "d2": -1.0}, "7": {"d1": 0.25}}
-NUMBERED = [{**each, "corpus-id": int(str(each["corpus-id"])[1:])} for each in RECORDS]
-
-
-def as_lines(delimiter: str, head: str = "", end: str = "\n") -> bytes:
-    rows = ["query-id", "corpus-id", "score"], *(each.values() for each in RECORDS)
-    return (head + "".join(delimiter.join(map(str, row)) + end for row in rows)).encode()
-
-
-def as_parquet(records: list[dict[str, Any]] | pa.Table) -> bytes:
-    file = io.BytesIO()
-    table = records if isinstance(records, pa.Table) else pa.Table.from_pylist(records)
-    pa.parquet.write_table(table, file, row_group_size=2)
-    return file.getvalue()
-
-
-def as_arrow(opened: Callable[..., Any], table: pa.Table | None = None) -> bytes:
-    file = io.BytesIO()
-    table = pa.Table.from_pylist(RECORDS) if table is None else table
-    with opened(file, table.schema) as writer:
-        writer.write_table(table, 2)
-    return file.getvalue()
-
-
+RECORDS = records(AS_MAPPING)
+TABLE = pa.Table.from_pylist(RECORDS)
 FORMS = {
-    "file.txt": "".join(
-        f"{each['query-id']} Q0 {each['corpus-id']} 1 {each['score']} tag\n" for each in RECORDS
-    ).encode(),
-    "tagged.txt": "".join(
-        f'{each["query-id"]} Q0 {each["corpus-id"]} 1 {each["score"]} my tag,  "#7\n' for each in RECORDS
-    ).encode(),
-    "file.csv": as_lines(","),
-    "crlf.csv": as_lines(",", end="\r\n"),
-    "blank.csv": as_lines(",", head="\n\n", end="\n\n"),
-    "mark.csv": as_lines(",", head="\ufeff"),
+    **{name: write(AS_MAPPING) for name, write in {**RUNS, **EITHER_SIDE}.items()},
+    "tagged.txt": as_trec(AS_MAPPING, '{} Q0 {} 1 {} my tag,  "#7\n'),
+    "crlf.csv": as_lines(AS_MAPPING, ",", end="\r\n"),
+    "blank.csv": as_lines(AS_MAPPING, ",", head="\n\n", end="\n\n"),
+    "mark.csv": as_lines(AS_MAPPING, ",", head="\ufeff"),
     "quoted.csv": b'"","score","Query_ID","DocID"\n1,2.5,"q1","d1"\n2,"-1","q1","d2"\n3,.25,"7","d1"\n',
-    "named.txt": as_lines(","),
-    "beir.tsv": as_lines("\t"),
-    "beir.txt": as_lines("\t"),
-    "file.json": json.dumps(AS_MAPPING).encode(),
+    "named.txt": as_lines(AS_MAPPING, ","),
+    "beir.txt": as_lines(AS_MAPPING, "\t"),
     "indented.json": json.dumps(AS_MAPPING, indent=2).encode(),
-    "list.json": json.dumps(RECORDS).encode(),
-    "mteb.json": json.dumps({"mteb_model_meta": {"model_name": "m"}, "default": {"test": AS_MAPPING}}).encode(),
-    "file.jsonl": "\n".join(map(json.dumps, RECORDS)).encode(),
-    "blank.jsonl": "\n\n".join(map(json.dumps, RECORDS)).encode(),
-    "mapping.jsonl": "\n".join(json.dumps({query: each}) for query, each in AS_MAPPING.items()).encode(),
-    "integers.jsonl": "\n".join(
-        json.dumps({**each, "query-id": 7} if each["query-id"] == "7" else each) for each in RECORDS
-    ).encode(),
-    "file.parquet": as_parquet(RECORDS),
-    "category.parquet": as_parquet(
-        pa.Table.from_pylist(RECORDS).set_column(0, "user", pa.array(["q1", "q1", "7"]).dictionary_encode())
-    ),
-    "file.arrow": as_arrow(pa.ipc.new_file),
-    "stream.arrow": as_arrow(pa.ipc.new_stream),
-}
-PACKED: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.compress,
-    ".zst": lambda content: pa.compress(content, "zstd", asbytes=True),
+    "blank.jsonl": as_json_lines(RECORDS).replace(b"\n", b"\n\n"),
+    "integers.jsonl": as_json_lines([*RECORDS[:2], {**RECORDS[2], "query-id": 7}]),
+    "category.parquet": as_parquet(TABLE.set_column(0, "user", pa.array(["q1", "q1", "7"]).dictionary_encode())),
 }
 
 
@@ -813,11 +764,12 @@ def test_qrels_may_have_three_columns(write: Callable[..., Path]) -> None:
 
 
 def test_integer_ids_of_tables_are_their_decimal_text(write: Callable[..., Path]) -> None:
+    numbered = [{**each, "corpus-id": int(each["corpus-id"][1:])} for each in RECORDS]
     expected = {"q1": {"1": 2.5, "2": -1.0}, "7": {"1": 0.25}}
     for name, content in {
-        "a.json": json.dumps(NUMBERED).encode(),
-        "a.parquet": as_parquet(NUMBERED),
-        "a.arrow": as_arrow(pa.ipc.new_file, pa.Table.from_pylist(NUMBERED)),
+        "a.json": json.dumps(numbered).encode(),
+        "a.parquet": as_parquet(pa.Table.from_pylist(numbered)),
+        "a.arrow": as_arrow(pa.ipc.new_file, pa.Table.from_pylist(numbered)),
     }.items():
         assert files.read_run(write(content, name)) == expected
 
@@ -826,6 +778,10 @@ def test_an_id_is_chosen_before_a_text_and_a_judgment_before_a_score(write: Call
     path = write("query,qid,document,item_id,score,label\nwhat?,q1,a text,d1,0.5,2\n", "a.csv")
     assert files.read_run(path) == {"q1": {"d1": 0.5}}
     assert files.read_qrels(path) == {"q1": {"d1": 2}}
+
+
+def parquet_of(rows: list[dict[str, Any]]) -> bytes:
+    return as_parquet(pa.Table.from_pylist(rows))
 
 
 FAULTY_FORMS: dict[str, tuple[str, str | bytes, str]] = {
@@ -900,39 +856,39 @@ FAULTY_FORMS: dict[str, tuple[str, str | bytes, str]] = {
     ),
     "parquet: null": (
         "a.parquet",
-        as_parquet([*RECORDS, {"query-id": "q", "corpus-id": None, "score": 1.0}]),
+        parquet_of([*RECORDS, {"query-id": "q", "corpus-id": None, "score": 1.0}]),
         "row 3 (from 0): has no document",
     ),
     "parquet: no value": (
         "a.parquet",
-        as_parquet([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": None}]),
+        parquet_of([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": None}]),
         "row 3 (from 0): has no score",
     ),
     "parquet: nan": (
         "a.parquet",
-        as_parquet([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": math.nan}]),
+        parquet_of([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": math.nan}]),
         "row 3 (from 0): the score nan of document 'd' of query 'q' is not finite",
     ),
     "parquet: twice": (
         "a.parquet",
-        as_parquet([*RECORDS, RECORDS[0]]),
+        parquet_of([*RECORDS, RECORDS[0]]),
         "row 3 (from 0): document 'd1' of query 'q1' is in row 0 (from 0) already",
     ),
     "parquet: floats": (
         "a.parquet",
-        as_parquet([{"query-id": 1.5, "corpus-id": "d", "score": 1.0}]),
+        parquet_of([{"query-id": 1.5, "corpus-id": "d", "score": 1.0}]),
         "the column 'query-id' holds double; ids are text or integers",
     ),
     "parquet: text": (
         "a.parquet",
-        as_parquet([{"query-id": "q", "corpus-id": "d", "score": "1"}]),
+        parquet_of([{"query-id": "q", "corpus-id": "d", "score": "1"}]),
         "the column 'score' holds string; it must hold numbers",
     ),
-    "parquet: columns": ("a.parquet", as_parquet([{"q": "q", "score": 1.0}]), "no column holds the query"),
-    "parquet: cut": ("a.parquet", as_parquet(RECORDS)[:100], "a.parquet: "),
-    "parquet: no rows": ("a.parquet", as_parquet(pa.Table.from_pylist(RECORDS)[:0]), "holds no lines"),
-    "arrow: cut": ("a.arrow", as_arrow(pa.ipc.new_file)[:100], "a.arrow: "),
-    "stream: cut": ("a.arrow", as_arrow(pa.ipc.new_stream)[:-200], "a.arrow: "),
+    "parquet: columns": ("a.parquet", parquet_of([{"q": "q", "score": 1.0}]), "no column holds the query"),
+    "parquet: cut": ("a.parquet", as_parquet(TABLE)[:100], "a.parquet: "),
+    "parquet: no rows": ("a.parquet", as_parquet(TABLE[:0]), "holds no lines"),
+    "arrow: cut": ("a.arrow", as_arrow(pa.ipc.new_file, TABLE)[:100], "a.arrow: "),
+    "stream: cut": ("a.arrow", as_arrow(pa.ipc.new_stream, TABLE)[:-200], "a.arrow: "),
 }
 
 
