@@ -44,7 +44,8 @@ def named_columns(data: Any, **arguments: Any) -> list[Any]:
         if columns.count(name) > 1:
             raise ValueError(f"{argument}: data has several columns {shown(name)}; give them names of their own")
     if not names:
-        raise ValueError(f"data: no argument names one of its columns, which are {_listed(columns)}")
+        hint = "give predictions and references as their names, which must be text"
+        raise ValueError(f"data: no argument names one of its columns, which are {_listed(columns)}; {hint}")
     return [frame[given] if argument in names else given for argument, given in arguments.items()]
 
 

@@ -293,9 +293,6 @@ class NDCG(Batches, evaluate.Metric):
         ignore_index: float | None = None,
     ) -> Batch:
         """Return queries as a batch, if they can be scored."""
-        for name, values in (("predictions", predictions), ("references", references)):
-            if values is None:
-                raise ValueError(f"{name} are missing; give predictions and references together")
         ids = {"query_ids": query_ids, "document_ids": document_ids}
         rankings = checked_rankings(predictions, references, **ids, ignore_index=ignore_index)
         return self._batch(*to_arrow(rankings), rankings.query_ids)

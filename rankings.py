@@ -153,6 +153,9 @@ def _join(
     predictions: Any, references: Any, query_ids: Any, document_ids: Any, by_docid: bool, ignore_index: float | None
 ) -> Joined:
     """Bring both sides into one order of queries and documents."""
+    for argument, side in (("predictions", predictions), ("references", references)):
+        if side is None:
+            raise ValueError(f"{argument} are missing; give predictions and references together")
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         return join_by_id(*ranked, by_docid, ignore_index)._replace(query_ids=None)
     by_id = are_by_id(predictions, references)

@@ -603,7 +603,7 @@ def test_a_file_without_lines_is_refused(
 ) -> None:
     for path in (write(content), write(gzip.compress(content.encode()), "file.gz")):
         message = refused(kind, path)
-        assert message.startswith(f"{path}: holds no lines")
+        assert message == f"{path}: holds no {files.VALUE[kind]}s; give at least one query with a document"
         assert refused_by_metric(holding, kind, path) == f"{ARGUMENTS[kind]}: {message}"
     assert_nothing_was_added(holding)
 
@@ -784,125 +784,141 @@ def parquet_of(rows: list[dict[str, Any]]) -> bytes:
     return as_parquet(pa.Table.from_pylist(rows))
 
 
-FAULTY_FORMS: dict[str, tuple[str, str | bytes, str]] = {
+# per fault, after the form of its file: what it holds, and what the error says of it
+FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
     "csv: no document": (
-        "a.csv",
         "qid,text,score\nq,x,1\n",
-        "no column holds the document; name it document_id",
+        (
+            "no column holds the document; name it document_id or docid or doc_id or "
+            "corpus_id or item_id or document or item; the file has 'qid', 'text', 'score'"
+        ),
     ),
-    "csv: what it has": ("a.csv", "qid,text,score\nq,x,1\n", "the file has 'qid', 'text', 'score'"),
-    "csv: no header": ("a.csv", "q1,d1,0.5\n", "no column holds the query; name it query_id or qid"),
-    "csv: two columns": ("a.csv", "qid,QID,docid,score\nq,q,d,1\n", "two columns are called qid; leave one out"),
-    "csv: columns": (
-        "a.csv",
-        "\nqid,docid,score\nq,d,1\nq,e\n",
-        "line 4: 2 columns; the header has 3: qid docid",
+    "csv: no header": (
+        "q1,d1,0.5\n",
+        (
+            "no column holds the query; name it query_id or qid or user_id or query or user; "
+            "the file has 'q1', 'd1', '0.5'"
+        ),
     ),
-    "csv: no number": ("a.csv", "qid,docid,score\nq,d,1\nq,e,high\n", "line 3: the score 'high' is not a number"),
-    "csv: no value": ("a.csv", "qid,docid,score\nq,d,\n", "line 2: the score '' is not a number"),
-    "csv: infinite": ("a.csv", "qid,docid,score\nq,d,inf\n", "line 2: the score 'inf' is not finite"),
-    "csv: no id": ("a.csv", "qid,docid,score\nq,d,1\nq,,1\n", "line 3: has no document; give each row its id"),
-    "csv: twice": (
-        "a.csv",
-        "qid,docid,score\nq,d,1\n\nq,d,1\n",
-        "line 4: document 'd' of query 'q' is in line 2",
+    "csv: two columns": ("qid,QID,docid,score\nq,q,d,1\n", "two columns are called qid; leave one out"),
+    "csv: columns": ("\nqid,docid,score\nq,d,1\nq,e\n", "line 4: 2 columns; the header has 3: qid docid score"),
+    "csv: no number": ("qid,docid,score\nq,d,1\nq,e,high\n", "line 3: the score 'high' is not a number"),
+    "csv: no value": ("qid,docid,score\nq,d,\n", "line 2: the score '' is not a number"),
+    "csv: infinite": ("qid,docid,score\nq,d,inf\n", "line 2: the score 'inf' is not finite"),
+    "csv: no id": ("qid,docid,score\nq,d,1\nq,,1\n", "line 3: has no document; give each row its id"),
+    "csv: twice": ("qid,docid,score\nq,d,1\n\nq,d,1\n", "line 4: document 'd' of query 'q' is in line 2 already"),
+    "csv: goes on": (
+        'qid,docid,score\nq,d,1\nq,"e\nf",1\n',
+        "line 3: holds a quote that another line closes; write each row in one line",
     ),
-    "csv: goes on": ("a.csv", 'qid,docid,score\nq,d,1\nq,"e\nf",1\n', "line 3: holds a quote that another line closes"),
-    "csv: Latin-1": ("a.csv", b"qid,docid,score\nq,d\xe9,1\n", "line 2: document 'd�' is not text in UTF-8"),
-    "csv: only a header": ("a.csv", "qid,docid,score\n", "holds no lines"),
-    "json: cut": ("a.json", '{"q":\n{"d": 1', "line 2, column 8: not JSON: "),
-    "json: a list": ("a.json", '{"q": ["d"]}', "no column holds the query"),
-    "json: not all": ("a.json", '{"q": {"d": 1}, "r": 2}', "query 'r': must be an object {document: score}; got 2"),
-    "json: twice": ("a.json", '{"q": {"d": 1, "d": 1}}', "'d' is there twice in one object"),
-    "json: no number": ("a.json", '{"q": {"d": "1"}}', "the score '1' of document 'd' of query 'q' is not a number"),
-    "json: null": ("a.json", '{"q": {"d": null}}', "has no score"),
-    "json: nan": ("a.json", '{"q": {"d": NaN}}', "the score nan of document 'd' of query 'q' is not finite"),
-    "json: digits": ("a.json", '{"q": {"d": 9007199254740993}}', "has more digits than float64 holds"),
-    "json: beyond": ("a.json", '{"q": {"d": 1' + "0" * 400 + "}}", "has more digits than float64 holds"),
-    "json: surrogate": ("a.json", '{"q": {"\\ud800": 1}}', "is neither text nor an integer"),
-    "json: empty": ("a.json", "{}", "holds no lines"),
-    "json: deep": ("a.json", '{"q":' * 100_000, "nests objects too deep"),
-    "json: a number": ("a.json", "[1]", "record 0 (from 0): 1 is no JSON object"),
+    "csv: Latin-1": (
+        b"qid,docid,score\nq,d\xe9,1\n",
+        "line 2: document 'd�' is not text in UTF-8; save the file in UTF-8",
+    ),
+    "csv: only a header": ("qid,docid,score\n", "holds no scores; give at least one query with a document"),
+    "json: cut": ('{"q":\n{"d": 1', "line 2, column 8: not JSON: Expecting ',' delimiter"),
+    "json: a list": ('{"q": ["d"]}', "line 1: query 'q': must be an object {document: score}; got ['d']"),
+    "json: not all": ('{"q": {"d": 1}, "r": 2}', "line 1: query 'r': must be an object {document: score}; got 2"),
+    "json: twice": ('{"q": {"d": 1, "d": 1}}', "line 1: 'd' is there twice in one object, {'d': 1}; give each id once"),
+    "json: no number": ('{"q": {"d": "1"}}', "line 1: the score '1' of document 'd' of query 'q' is not a number"),
+    "json: null": (
+        '{"q": {"d": null}}',
+        "line 1: document 'd' of query 'q' has no score; give it one, or leave it out",
+    ),
+    "json: nan": ('{"q": {"d": NaN}}', "line 1: the score nan of document 'd' of query 'q' is not finite"),
+    "json: digits": (
+        '{"q": {"d": 9007199254740993}}',
+        "line 1: the score 9007199254740993 of document 'd' of query 'q' has more digits than float64 holds",
+    ),
+    "json: beyond": (
+        '{"q": {"d": 1' + "0" * 400 + "}}",
+        f"line 1: the score 1{'0' * 98}… of document 'd' of query 'q' has more digits than float64 holds",
+    ),
+    "json: surrogate": (
+        '{"q": {"\\ud800": 1}}',
+        "line 1: the document '�' is neither text nor an integer, as ids must be",
+    ),
+    "json: empty": ("{}", "holds no scores; give at least one query with a document"),
+    "json: deep": ('{"q":' * 100_000, "nests objects too deep"),
+    "json: a number": ("[1]", "record 0 (from 0): 1 is no JSON object, {...}"),
     "json: a record": (
-        "a.json",
         '[{"qid": 1, "docid": 2, "score": 1},\n{"qid": 1, "docid": 2.5, "score": 1}]',
-        "record 1 (from 0): the document 2.5 is neither text nor an integer",
+        "record 1 (from 0): the document 2.5 is neither text nor an integer, as ids must be",
     ),
     "json: MTEB": (
-        "a.json",
         json.dumps({"en": {"test": AS_MAPPING, "dev": AS_MAPPING}, "de": {"test": AS_MAPPING}}),
-        "holds 3 rankings: ['en']['test'], ['en']['dev'], ['de']['test']; read it by json.load and give one",
+        (
+            "line 1: holds 3 rankings: ['en']['test'], ['en']['dev'], ['de']['test']; read "
+            "it by json.load and give one, such as file['en']['test']"
+        ),
     ),
-    "jsonl: cut": ("a.jsonl", '{"qid": "q", "docid": "d", "score": 1}\n{"qid"', "line 2: not JSON: "),
+    "jsonl: cut": (
+        '{"qid": "q", "docid": "d", "score": 1}\n{"qid"',
+        "line 2: not JSON: Expecting ':' delimiter, at column 7",
+    ),
     "jsonl: null": (
-        "a.jsonl",
         '{"qid": "q", "docid": "d", "score": 1}\n\n{"qid": null, "docid": "d", "score": 1}',
         "line 3: has no query; give each row its id",
     ),
     "jsonl: twice": (
-        "a.jsonl",
         '{"qid": "q", "docid": "d", "score": 1}\n\n{"qid": "q", "docid": "d", "score": 1}',
         "line 3: document 'd' of query 'q' is in line 1 already",
     ),
     "jsonl: twice in two": (
-        "a.jsonl",
         '{"q": {"d": 1}}\n{"q": {"e": 1, "d": 1}}',
-        "line 2: document 'd' of query 'q'",
+        "line 2: document 'd' of query 'q' is in line 1 already",
     ),
     "jsonl: Latin-1": (
-        "a.jsonl",
         b'{"qid": "q", "docid": "d", "score": 1}\n{"qid": "\xe9", "docid": "d", "score": 1}',
-        "line 2: is not text in UTF-8",
+        "line 2: is not text in UTF-8; save the file in UTF-8",
     ),
     "parquet: null": (
-        "a.parquet",
         parquet_of([*RECORDS, {"query-id": "q", "corpus-id": None, "score": 1.0}]),
-        "row 3 (from 0): has no document",
+        "row 3 (from 0): has no document; give each row its id",
     ),
     "parquet: no value": (
-        "a.parquet",
         parquet_of([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": None}]),
-        "row 3 (from 0): has no score",
+        "row 3 (from 0): document 'd' of query 'q' has no score; give it one, or leave it out",
     ),
     "parquet: nan": (
-        "a.parquet",
         parquet_of([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": math.nan}]),
         "row 3 (from 0): the score nan of document 'd' of query 'q' is not finite",
     ),
     "parquet: twice": (
-        "a.parquet",
         parquet_of([*RECORDS, RECORDS[0]]),
         "row 3 (from 0): document 'd1' of query 'q1' is in row 0 (from 0) already",
     ),
     "parquet: floats": (
-        "a.parquet",
         parquet_of([{"query-id": 1.5, "corpus-id": "d", "score": 1.0}]),
-        "the column 'query-id' holds double; ids are text or integers",
+        "the column 'query-id' holds double; ids are text or integers, so convert it",
     ),
     "parquet: text": (
-        "a.parquet",
         parquet_of([{"query-id": "q", "corpus-id": "d", "score": "1"}]),
-        "the column 'score' holds string; it must hold numbers",
+        "the column 'score' holds string; it must hold numbers, so convert it",
     ),
-    "parquet: columns": ("a.parquet", parquet_of([{"q": "q", "score": 1.0}]), "no column holds the query"),
-    "parquet: cut": ("a.parquet", as_parquet(TABLE)[:100], "a.parquet: "),
-    "parquet: no rows": ("a.parquet", as_parquet(TABLE[:0]), "holds no lines"),
-    "arrow: cut": ("a.arrow", as_arrow(pa.ipc.new_file, TABLE)[:100], "a.arrow: "),
-    "stream: cut": ("a.arrow", as_arrow(pa.ipc.new_stream, TABLE)[:-200], "a.arrow: "),
+    "parquet: columns": (
+        parquet_of([{"q": "q", "score": 1.0}]),
+        "no column holds the query; name it query_id or qid or user_id or query or user; the file has 'q', 'score'",
+    ),
+    "parquet: no rows": (as_parquet(TABLE[:0]), "holds no scores; give at least one query with a document"),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTY_FORMS)
-def test_a_fault_in_any_form_is_named_with_its_file_and_place(write: Callable[..., Path], fault: str) -> None:
-    name, content, problem = FAULTY_FORMS[fault]
-    path = write(content, name)
-    with pytest.raises((ValueError, OSError)) as caught:
-        files.read_run(path)
-    message = str(caught.value)
-    assert problem in message
-    assert str(path) in message
-    assert len(message.splitlines()) == 1
-    assert len(message) < 500 + len(str(path))
+def test_a_fault_in_any_form_is_named_with_its_file_and_place(
+    holding: evaluate.Metric, write: Callable[..., Path], fault: str
+) -> None:
+    content, problem = FAULTY_FORMS[fault]
+    path = write(content, f"a.{fault.partition(':')[0]}")
+    assert refused("run", path) == f"{path}: {problem}"
+    assert refused_by_metric(holding, "run", path) == f"predictions: {path}: {problem}"
+    assert_nothing_was_added(holding)
+
+
+@pytest.mark.parametrize("form", ["file.parquet", "file.arrow", "stream.arrow"])
+def test_a_table_that_is_cut_short_is_refused(write: Callable[..., Path], form: str) -> None:
+    path = write(FORMS[form][:-200], form)
+    assert refused("run", path).startswith(f"{path}: cannot be read, so it may be damaged or cut short: ")
 
 
 LIMITS = {

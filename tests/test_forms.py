@@ -627,7 +627,10 @@ REFUSED_IDS: dict[str, tuple[Any, str]] = {
     "categories of floats": (pa.array([1.5, 1.5, 2.0]).dictionary_encode(), "integers or strings"),
     "NumPy floats": (np.array([1.0, 1.0, 2.0]), "integers or strings"),
     "nan in pandas": (ids_of_nan, ""),
-    "integers and strings": ([1, "a", 2], "all integers or all strings"),
+    "integers and strings": (
+        [1, "a", 2],
+        "all text or all integers of at most 64 bits; got 1 in row 0 and 'a' in",
+    ),
     "2-D": ([["a", "a", "b"]], ""),
     "a 2-D array": (np.array([[1, 1, 2]]), "2-D"),
     "a column": (np.array([[1], [1], [2]]), "2-D"),

@@ -80,7 +80,7 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
             return Fault(number, (f"is in line {lines[query, document]} already",))
         lines[query, document] = number
         found.setdefault(query, {})[document] = float(value)
-    return found or Fault(None, ("holds no lines",))
+    return found or Fault(None, (f"holds no {VALUE[kind]}s",))
 
 
 def slow_ndcg(run: Mapping, qrels: Mapping, k: int | None, ties: str) -> list[float] | str:
