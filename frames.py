@@ -5,7 +5,7 @@ lazy, or a query to a database, is run once for all columns, so that their rows 
 """
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -54,7 +54,7 @@ def is_spark(data: Any) -> bool:
     return type(data).__module__.partition(".")[0] == "pyspark" and hasattr(data, "mapInArrow")
 
 
-def _table(data: Any, names: Iterable[str]) -> Any:
+def _table(data: Any, names: Collection[str]) -> Any:
     """Return a frame whose columns can be taken by name again and again."""
     library = type(data).__module__.partition(".")[0]
     if is_spark(data):
@@ -63,10 +63,10 @@ def _table(data: Any, names: Iterable[str]) -> Any:
         return data
     if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
         known = data.collect_schema().names()
-        return (data.select(list(names)) if set(names) <= set(known) else data.limit(0)).collect()
+        return (data.select(list(names)) if names and set(names) <= set(known) else data.limit(0)).collect()
     if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset of files
         known = data.schema.names
-        once = all(known.count(name) == 1 for name in names)
+        once = names and all(known.count(name) == 1 for name in names)
         return data.to_table(columns=list(names)) if once else data.schema.empty_table()
     if is_database_query(data):
         return pa.table(data)

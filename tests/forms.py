@@ -406,11 +406,11 @@ def parquet_files(table: pa.Table, folder: Path) -> Any:
 
 FRAMES: dict[str, Frame] = {
     "pandas": lambda table, _: table.to_pandas(),
-    "pandas with an index": lambda table, _: table.to_pandas().set_index("item", drop=False),
+    "pandas with an index": lambda table, _: table.to_pandas().set_axis(range(len(table), 0, -1)),
     "Polars": lambda table, folder: polars_lazy(table, folder).collect(),
     "Polars, lazy": polars_lazy,
     "Arrow": lambda table, _: table,
-    "Arrow, a batch": lambda table, _: table.combine_chunks().to_batches()[0],
+    "Arrow, a batch": lambda table, _: pa.record_batch([each.combine_chunks() for each in table], table.schema),
     "Arrow, a reader": lambda table, _: table.to_reader(),
     "Arrow, files": parquet_files,
     "DuckDB": lambda table, _: duckdb_relation(table),

@@ -1,5 +1,7 @@
 """Frames whose columns are named: weights, systems, queries to a database, and the names that are refused."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -91,73 +93,162 @@ def test_what_is_no_name_is_taken_as_it_is(ndcg: evaluate.Metric) -> None:
 
 GOOD = pa.table({"user": ["a", "a", "b"], "score": [0.9, 0.1, 0.5], "label": [1, 0, 1], "weight": [1.0, 1.0, 2.0]})
 BY_USER = {"predictions": "score", "references": "label", "query_ids": "user"}
+HAS = "it has 'user', 'score', 'label', 'weight'"
+NO_FRAME = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
 
 
-@pytest.mark.parametrize(
-    ("data", "columns", "message"),
-    [
-        (
-            GOOD,
-            {"predictions": "scores"},
-            r"predictions: data has no column 'scores'; it has 'user', 'score', 'label', "
-            r"'weight'; did you mean \"score\"\?",
-        ),
-        (GOOD, {"references": "relevance"}, "references: data has no column 'relevance'; it has"),
-        (GOOD, {"document_ids": "item"}, "document_ids: data has no column 'item'; it has"),
-        (GOOD, {"sample_weight": "w"}, "sample_weight: data has no column 'w'; it has"),
-        (GOOD, dict.fromkeys(BY_USER), "data: no argument names one of its columns, which are 'user', 'score', "),
-        (GOOD, {"predictions": None}, "predictions are missing|predictions must"),
-        (GOOD.append_column("score", GOOD["score"]), {}, "predictions: data has several columns 'score'"),
-        (
-            pd.concat([GOOD.to_pandas(), GOOD.to_pandas()[["score"]]], axis=1),
-            {},
-            "predictions: data has several columns",
-        ),
-        ([[0.9, 0.1]], {}, r"data must be a frame with named columns; got \[\[0.9, 0.1\]\]; give a frame of pandas"),
-        ("rows.parquet", {}, "data must be a frame with named columns; got 'rows.parquet'"),
-        (np.ones((3, 2)), {}, "data must be a frame with named columns; got array"),
-        (
-            datasets.DatasetDict(test=datasets.Dataset(GOOD)),
-            {},
-            "predictions: data has no column 'score'; it has 'test'",
-        ),
-        (datasets.Dataset(GOOD).to_iterable_dataset(), {}, "data: IterableDataset has no rows that can be counted"),
-        ({**GOOD.to_pydict(), "score": [0.9]}, {}, "all are flat and of one length"),
-        (
-            GOOD.set_column(3, "weight", pa.array([1.0, 2.0, 2.0])),
-            {"sample_weight": "weight"},
-            r"sample_weight: query 'a': is 2.0 in row 1 and 1.0 in row 0; give all rows of a query one weight",
-        ),
-        (
-            GOOD.set_column(3, "weight", pa.array([1.0, None, 2.0])),
-            {"sample_weight": "weight"},
-            "sample_weight: row 1: is missing; give every row the weight of its query",
-        ),
-        (GOOD.set_column(0, "user", pa.array(["a", None, "b"])), {}, "query_ids: row 1: is None; give each row an id"),
-        (
-            GOOD.append_column("item", pa.array(["x", "x", "y"])),
-            {"document_ids": "item"},
-            "document_ids: query 'a', row 1: document 'x' is in row 0 already",
-        ),
-    ],
-)
-def test_a_wrong_frame_is_refused_and_what_was_added_is_kept(
-    fresh_metric: MetricFactory, data: Any, columns: dict[str, Any], message: str
-) -> None:
-    metric = fresh_metric(keep_in_memory=True)
+def with_column(name: str, values: list[Any]) -> pa.Table:
+    return pa.table({**GOOD.to_pydict(), name: values})
+
+
+Fault = tuple[Any, dict[str, Any], str]  # a frame, arguments besides BY_USER, and what the error says
+FAULTS: dict[str, Fault] = {
+    "a misspelt column": (
+        GOOD,
+        {"predictions": "scores"},
+        f"predictions: data has no column 'scores'; {HAS}; did you mean \"score\"?",
+    ),
+    "no such column": (GOOD, {"references": "relevance"}, f"references: data has no column 'relevance'; {HAS}"),
+    "no such ids": (GOOD, {"document_ids": "item"}, f"document_ids: data has no column 'item'; {HAS}"),
+    "no names": (
+        GOOD,
+        dict.fromkeys(BY_USER),
+        "data: no argument names one of its columns, which are 'user', 'score', 'label', 'weight'; give predictions "
+        "and references as their names, which must be text",
+    ),
+    "no predictions": (
+        GOOD,
+        {"predictions": None},
+        "predictions are missing; give predictions and references together",
+    ),
+    "no query": (with_column("user", ["a", None, "b"]), {}, "query_ids: row 1: is None; give each row an id"),
+    "no query of integers": (with_column("user", [1, None, 2]), {}, "query_ids: row 1: is None; give each row an id"),
+    "no document": (
+        with_column("item", ["x", None, "y"]),
+        {"document_ids": "item"},
+        "document_ids: row 1: is None; give each row an id",
+    ),
+    "a document twice": (
+        with_column("item", ["x", "x", "y"]),
+        {"document_ids": "item"},
+        "document_ids: query 'a', row 1: document 'x' is in row 0 already; give it once for a query",
+    ),
+    "an infinite score": (
+        with_column("score", [0.9, float("inf"), 0.5]),
+        {},
+        "predictions: query 'a', row 1: inf is not a score; None or -inf marks one not retrieved",
+    ),
+}
+OTHER_FAULTS: dict[str, Fault] = {
+    "text for scores": (
+        with_column("score", ["0.9", "0.1", "0.5"]),
+        {},
+        "predictions must hold numbers; got text; convert them to float64",
+    ),
+    "text in a list": (
+        {**GOOD.to_pydict(), "score": ["0.9", 0.1, 0.5]},
+        {},
+        "predictions: query 'a', row 0: '0.9' is not a number; give a number or None",
+    ),
+    "ids of two types": (
+        pd.DataFrame({**GOOD.to_pydict(), "user": ["a", 1, "b"]}),
+        {},
+        "query_ids must be all text or all integers of at most 64 bits; got 'a' in row 0 and 1 in row 1; give all as "
+        "text",
+    ),
+    "documents of two types": (
+        {**GOOD.to_pydict(), "item": ["x", 1, "y"]},
+        {"document_ids": "item"},
+        "document_ids must be all text or all integers of at most 64 bits; got 'x' in row 0 and 1 in row 1; give all "
+        "as text",
+    ),
+    "fractions for ids": (
+        with_column("user", [1.5, 2.5, 1.5]),
+        {},
+        "query_ids must be integers or strings, one per row; got double; give others as text",
+    ),
+    "columns of several lengths": (
+        {**GOOD.to_pydict(), "score": [0.9]},
+        {},
+        "with query_ids, all are flat and of one length, a row per document; got predictions 1, references 3, "
+        "query_ids 3 rows",
+    ),
+    "two columns of a name": (
+        GOOD.append_column("score", GOOD["score"]),
+        {},
+        "predictions: data has several columns 'score'; give them names of their own",
+    ),
+    "two columns of a name in pandas": (
+        pd.concat([GOOD.to_pandas(), GOOD.to_pandas()[["score"]]], axis=1),
+        {},
+        "predictions: data has several columns 'score'; give them names of their own",
+    ),
+    "lists": ([[0.9, 0.1]], {}, f"data must be a frame with named columns; got [[0.9, 0.1]]; {NO_FRAME}"),
+    "a path": ("rows.parquet", {}, f"data must be a frame with named columns; got 'rows.parquet'; {NO_FRAME}"),
+    "an array": (np.ones(2), {}, f"data must be a frame with named columns; got array([1., 1.]); {NO_FRAME}"),
+    "several splits": (
+        datasets.DatasetDict(test=datasets.Dataset(GOOD)),
+        {},
+        "predictions: data has no column 'score'; it has 'test'",
+    ),
+    "a stream": (
+        datasets.Dataset(GOOD).to_iterable_dataset(),
+        {},
+        f"data: IterableDataset has no rows that can be counted; {NO_FRAME}",
+    ),
+    "no such weights": (GOOD, {"sample_weight": "w"}, f"sample_weight: data has no column 'w'; {HAS}"),
+    "two weights for a query": (
+        with_column("weight", [1.0, 2.0, 2.0]),
+        {"sample_weight": "weight"},
+        "sample_weight: query 'a': is 2.0 in row 1 and 1.0 in row 0; give all rows of a query one weight",
+    ),
+    "no weight": (
+        with_column("weight", [1.0, None, 2.0]),
+        {"sample_weight": "weight"},
+        "sample_weight: row 1: is missing; give every row the weight of its query",
+    ),
+    "text for weights": (
+        with_column("weight", ["1", "1", "2"]),
+        {"sample_weight": "weight"},
+        "sample_weight must hold numbers; got text; convert them to float64",
+    ),
+    "weights of another length": (
+        {**GOOD.to_pydict(), "weight": [1.0]},
+        {"sample_weight": "weight"},
+        "sample_weight has 1 rows and query_ids 3; give both for every row",
+    ),
+}
+
+
+def assert_refused(metric: evaluate.Metric, frame: Callable[[], Any], columns: dict[str, Any], message: str) -> None:
+    """Every method refuses a frame in the same words and leaves the metric what was added before."""
     metric.add_batch(predictions=[[0.1, 0.2]], references=[[1, 0]])
-    with pytest.raises(ValueError, match=message):
-        metric.compute(data=data, **{**BY_USER, **columns})
-    if "sample_weight" not in columns:
-        with pytest.raises(ValueError, match=message):
-            metric.add_batch(data=data, **{**BY_USER, **columns})
-    assert len(metric) == 1
+    for method in (metric.compute, metric.report, metric.add_batch)[: 2 if "sample_weight" in columns else 3]:
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            method(data=frame(), **{**BY_USER, **columns})
+        assert len(metric) == 1
     assert metric.compute() == {"nDCG": pytest.approx(1 / np.log2(3))}
 
 
-def test_an_empty_frame_is_nothing_to_score(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match="hold no queries; there is nothing to score"):
-        ndcg.compute(data=GOOD[:0], **BY_USER)
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_named_alike_in_every_library(
+    fresh_metric: MetricFactory, tmp_path: Path, fault: str, frame: str
+) -> None:
+    table, columns, message = FAULTS[fault]
+    assert_refused(fresh_metric(keep_in_memory=True), lambda: FRAMES[frame](table, tmp_path), columns, message)
+
+
+@pytest.mark.parametrize("fault", OTHER_FAULTS)
+def test_what_is_no_frame_of_rankings_is_refused(fresh_metric: MetricFactory, fault: str) -> None:
+    frame, columns, message = OTHER_FAULTS[fault]
+    assert_refused(fresh_metric(keep_in_memory=True), lambda: frame, columns, message)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_an_empty_frame_is_nothing_to_score(ndcg: evaluate.Metric, tmp_path: Path, frame: str) -> None:
+    with pytest.raises(ValueError, match=r"^predictions and references hold no queries; there is nothing to score$"):
+        ndcg.compute(data=FRAMES[frame](GOOD[:0], tmp_path), **BY_USER)
 
 
 def test_a_wrong_column_of_a_system_is_named(ndcg: evaluate.Metric) -> None:
