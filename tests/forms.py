@@ -482,6 +482,41 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+# text that looks like something else, and numbers in every spelling
+ODD_IDS = [
+    "NA",
+    "null",
+    "NULL",
+    "nan",
+    "N/A",
+    "None",
+    "true",
+    "1e5",
+    "007",
+    "7",
+    "-1",
+    "0x1F",
+    '"quoted"',
+    '"',
+    "'",
+    'a"b',
+    "a,b",
+    "a;b",
+    "a\\b",
+    "a#b",
+    "http://a.b/c?d=e&f#g",
+    "2024-01-01",
+    "dé",
+    "文書",
+    "🥇",
+    "e\u0301",
+    "a\u00a0b",
+    "9" * 40,
+    "x" * 1000,
+]
+SPELLINGS = ["1", "-1", "+1.5", "1.5", ".5", "5.", "-0.25", "1e5", "1E5", "-1.5e-3", "2.5E+10", "1e-400", "5e-324"]
+
+
 def written(path: Path, side: Side, kind: str) -> Path:
     """The mapping as a TREC file; the lines of a run are in no order."""
     lines = (RUNS if kind == "run" else QRELS)["file.txt"](side).splitlines(keepends=True)

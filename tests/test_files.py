@@ -16,7 +16,19 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from conftest import MetricFactory
-from forms import EITHER_SIDE, PACKED, RUNS, as_arrow, as_json_lines, as_lines, as_parquet, as_trec, records
+from forms import (
+    EITHER_SIDE,
+    ODD_IDS,
+    PACKED,
+    RUNS,
+    SPELLINGS,
+    as_arrow,
+    as_json_lines,
+    as_lines,
+    as_parquet,
+    as_trec,
+    records,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -138,46 +150,13 @@ def test_files_that_end_in_gz_are_decompressed(
     assert files.read_run(write(several, "appended.gz")) == RUN_READ
 
 
-IDS = [
-    "NA",
-    "null",
-    "NULL",
-    "nan",
-    "N/A",
-    "None",
-    "true",
-    "1e5",
-    "007",
-    "7",
-    "-1",
-    "0x1F",
-    '"quoted"',
-    '"',
-    "'",
-    'a"b',
-    "a,b",
-    "a;b",
-    "a\\b",
-    "a#b",
-    "http://a.b/c?d=e&f#g",
-    "2024-01-01",
-    "dé",
-    "文書",
-    "🥇",
-    "e\u0301",
-    "a\u00a0b",
-    "9" * 40,
-    "x" * 1000,
-]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_ids_are_text_whatever_they_look_like(write: Callable[..., Path], kind: str) -> None:
-    for text in IDS:
+    for text in ODD_IDS:
         path = write(line(kind, query=text, document=text) + "\n")
         assert READERS[kind](path) == {text: {text: 1}}, text
-    path = write("".join(line(kind, query, document) + "\n" for query in IDS for document in IDS))
-    assert READERS[kind](path) == {query: dict.fromkeys(IDS, 1) for query in IDS}
+    path = write("".join(line(kind, query, document) + "\n" for query in ODD_IDS for document in ODD_IDS))
+    assert READERS[kind](path) == {query: dict.fromkeys(ODD_IDS, 1) for query in ODD_IDS}
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 1 << 26])
@@ -190,9 +169,6 @@ def test_a_byte_order_mark_is_taken_off_a_file_and_not_off_ids(
     assert files.read_run(path) == {query: {"d": 1.0} for query in ("q", marked, "p", "\ufeff" + marked)}
     path = write("\ufeff" + line("run", marked))
     assert files.read_run(path) == {marked: {"d": 1.0}}
-
-
-SPELLINGS = ["1", "-1", "+1.5", "1.5", ".5", "5.", "-0.25", "1e5", "1E5", "-1.5e-3", "2.5E+10", "1e-400", "5e-324"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -197,7 +197,7 @@ PREDICTIONS = [12, 14, 13, 12, 11, 10, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 14, 13
     [(RATED, RATINGS, 1.0), ([100] * 18, PREDICTIONS, 0.0), (PREDICTED, PREDICTIONS, 0.38172)],
 )
 def test_recommenders(ndcg: evaluate.Metric, recommended: list[int], scores: list[int], expected: float) -> None:
-    """Its tests/unit/recommenders/evaluation/test_python_evaluation.py, test_python_ndcg_at_k: any rating is relevant."""
+    """Its tests/unit/recommenders/evaluation/test_python_evaluation.py, test_python_ndcg_at_k: any rating counts."""
     inputs = joined(
         {"user": USERS, "item": recommended, "score": scores}, {"user": USERS, "item": RATED, "label": RATINGS}
     )
