@@ -15,7 +15,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .columns import ARROW, Column, Mask, Place, beyond_2_53, is_padding, offsets_of, read_flat_column, read_numbers
+from .columns import (
+    ARROW,
+    Column,
+    Mask,
+    Place,
+    beyond_2_53,
+    is_padding,
+    is_text,
+    offsets_of,
+    read_flat_column,
+    read_numbers,
+)
 from .files import Columns
 from .messages import in_short, shown
 
@@ -141,7 +152,7 @@ def encode_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]
     ids = _id_column(argument, values)
     if pa.types.is_dictionary(ids.type) and _is_id(ids.type.value_type):
         chunks = ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]
-        kind = pa.string() if any(test(ids.type.value_type) for test in TEXT) else ids.type.value_type
+        kind = pa.string() if is_text(ids.type.value_type) else ids.type.value_type
         ids = pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
@@ -176,15 +187,19 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         except OverflowError:
             return pa.array(ids, pa.uint64())
     except (pa.ArrowException, OverflowError, UnicodeError) as error:
+        first: dict[type, str] = {}
+        for row, each in enumerate(ids):
+            if each is not None:
+                first.setdefault(type(each), f"{shown(each)} in row {row}")
+        found = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
         raise ValueError(
-            f"{argument} must be all integers or all strings, integers of at most 64 bits: {in_short(error)}"
+            f"{argument} must be all text or all integers of at most 64 bits; got {found}; give all as text"
         ) from None
 
 
-TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 BYTES = (pa.types.is_binary, pa.types.is_large_binary)
 TIMES = (pa.types.is_date, pa.types.is_timestamp)
-IDS = (*TEXT, *BYTES, *TIMES, pa.types.is_integer, pa.types.is_null)
+IDS = (is_text, *BYTES, *TIMES, pa.types.is_integer, pa.types.is_null)
 
 
 def _is_id(kind: pa.DataType) -> bool:

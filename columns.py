@@ -374,7 +374,8 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
     if pa.types.is_null(values.type):  # each value is missing
         values = values.cast(pa.float64())
     if not _is_numeric(values.type):
-        raise ValueError(f"{argument} must hold numbers; got Arrow lists of {values.type}; cast them to double")
+        kind = "text" if is_text(values.type) else shown(str(values.type))[1:-1]
+        raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
@@ -385,6 +386,11 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
 
 NOT_NESTED = "for a single query, wrap it in a list, for a row per document give query_ids"
 OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether Arrow values of this type are text."""
+    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
 def _is_numeric(kind: pa.DataType) -> bool:

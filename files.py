@@ -207,7 +207,7 @@ def read_columns(path: str | os.PathLike[str], kind: str, limits: Limits = NO_LI
         if parts and parts[-1].problem:
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
         if columns is None:
-            raise ValueError(f"holds no lines of columns; {LAYOUTS[kind][0].words}")
+            raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
     return columns
 
 
@@ -315,7 +315,10 @@ def _named(path: str) -> Iterator[None]:
         if error.filename is not None:
             raise
         raise OSError(error.errno, str(error).splitlines()[0], path) from None  # of decompression or Parquet
-    except (ValueError, pa.ArrowException) as error:
+    except pa.ArrowException as error:
+        problem = "cannot be read, so it may be damaged or cut short"
+        raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
+    except ValueError as error:
         raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
 
 
@@ -625,7 +628,7 @@ class _Reading:
     def __init__(self, first: Any, kind: str, limits: Limits) -> None:
         self.kind, self.names = kind, None
         if isinstance(first, dict) and first:
-            columns = {name for name, value in first.items() if not isinstance(value, dict)}
+            columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             if len(columns) == len(first) or _are_columns(columns, kind):
                 self.names = [list(first)[at] for at in _chosen(list(first), kind, limits)]
 
@@ -949,7 +952,9 @@ def _checked(part: _Part, cells: Callable[[int], Sequence[Any]], kind: str) -> _
     if isinstance(value, (int, float)):
         fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
     of = f"document {_shown(ids[1])} of query {_shown(ids[0])}"
-    problem = f"the {VALUE[kind]} {_shown(value)} of {of} {fault}" if value is not None else f"has no {VALUE[kind]}"
+    problem = f"the {VALUE[kind]} {_shown(value)} of {of} {fault}"
+    if value is None:
+        problem = f"{of} has no {VALUE[kind]}; give it one, or leave it out"
     return part._replace(table=part.table[:row], problem=problem)
 
 

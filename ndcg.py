@@ -290,9 +290,6 @@ class NDCG(Batches, evaluate.Metric):
 
     def _read(self, inputs: Inputs, ignore_index: float | None = None) -> Batch:
         """Return queries as a batch, if they can be scored."""
-        for name in ("predictions", "references"):
-            if getattr(inputs, name) is None:
-                raise ValueError(f"{name} are missing; give predictions and references together")
         rankings = checked_rankings(inputs, ignore_index=ignore_index)
         return self._batch(*to_arrow(rankings), rankings.query_ids)
 

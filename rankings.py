@@ -171,6 +171,9 @@ def _align(
 def _join(inputs: Inputs, by_docid: bool, ignore_index: float | None) -> Joined:
     """Bring both sides into one order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude = inputs
+    for argument, side in (("predictions", predictions), ("references", references)):
+        if side is None:
+            raise ValueError(f"{argument} are missing; give predictions and references together")
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         if exclude is not None:
             ranked = without(by_position(exclude, len(predictions)), *ranked)
