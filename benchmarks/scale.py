@@ -191,7 +191,7 @@ def window_query(frame: Any, k: int | None) -> Any:
 
 
 def shuffled(session: Any) -> int:
-    """The bytes that all stages so far have written to be shuffled."""
+    """Return the bytes that all stages so far have written to be shuffled."""
     context = session.sparkContext
     with urlopen(f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages") as answer:  # noqa: S310
         return sum(stage["shuffleWriteBytes"] for stage in json.load(answer))

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from conftest import MetricFactory
-from forms import (
+from every_form import (
     EITHER_SIDE,
     ODD_IDS,
     PACKED,

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from conftest import MetricFactory, spark_session
-from forms import (
+from every_form import (
     CODES,
     COLUMNS,
     EVERY_FORM,
@@ -271,7 +271,7 @@ def test_two_queries_have_no_common_order(fresh_metric: MetricFactory, several: 
     with pytest.raises(ValueError, match=r"^query_ids: is a separate database query .*, as predictions is"):
         metric.compute(predictions=score, references=[1, 0], query_ids=ids)
     score, relevance = several(p=[[0.5, 0.25]] * 2, r=[[1, 0]] * 2)
-    with pytest.raises(ValueError, match=r"^systems\['a'\]: is a separate database query .*, as references is"):
+    with pytest.raises(ValueError, match=r"^references: is a separate database query .*, as systems\['a'\] is"):
         metric.compare(systems={"a": score, "b": [[0.5, 0.25]] * 2}, references=relevance)
     with pytest.raises(ValueError, match=r"^sample_weight: is a separate database query"):
         metric.compute(predictions=[[0.5, 0.25]] * 2, references=[[1, 0]] * 2, sample_weight=several(w=[1, 2])[0])

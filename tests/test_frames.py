@@ -16,7 +16,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 from conftest import MetricFactory
-from forms import COLUMNS, FRAMES
+from every_form import COLUMNS, FRAMES
 
 
 def table_of(users: int = 40, items: int = 12, seed: int = 0) -> pa.Table:

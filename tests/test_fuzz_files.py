@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import evaluate
 import pytest
-from forms import ODD_IDS, SPELLINGS
+from every_form import ODD_IDS, SPELLINGS
 from reference import slow_scores
 
 MINUTES = float(os.environ.get("FUZZ_MINUTES", "0"))

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import MetricFactory
-from forms import FRAMES
+from every_form import FRAMES
 
 
 def discount(rank: int) -> float:

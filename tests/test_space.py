@@ -29,6 +29,7 @@ ROOMS = (
     "comparison",
     "compute",
     "conventions",
+    "exclusion",
     "files",
     "frames",
     "messages",

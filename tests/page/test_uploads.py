@@ -74,8 +74,8 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
     "too deep": ("a.json", b'{"q":' * 100_000, "nests objects too deep"),
     "half a gzip": ("a.json.gz", gzip.compress(b'{"q": {"d": 1}}' * 99)[:-20], "Truncated"),
     "no Parquet": ("a.parquet", b"PAR1", "Parquet"),
-    "nothing": ("a.trec", b"", "holds no lines"),
-    "a name of several lines": ("a\nb\x1b.trec", b"", "holds no lines"),
+    "nothing": ("a.trec", b"", "holds no scores"),
+    "a name of several lines": ("a\nb\x1b.trec", b"", "holds no scores"),
 }
 
 
