@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain, product
+from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -52,10 +52,6 @@ FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
 VALUE = {"run": "score", "qrels": "relevance"}
-UNPACKED_SIZE, PACKED_SIZE = (2,), (3,)  # fields of the header of a page of Parquet
-ENCODINGS = (5, 2), (8, 4)  # in pages of version 1 and 2
-DELTAS = {6, 7}  # DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY: of long ids little more than what differs
-NO_HEADER = "has a page whose header is not as libraries write it; write the file again"
 # The first that is there is taken: an id before what may be a text, a judgment before what may be a score.
 IDS = {
     "query": ("query_id", "qid", "user_id", "query", "user"),
@@ -796,7 +792,7 @@ def _from_table(form: str, file: Any, kind: str, limits: Limits) -> Iterator[_Pa
         chosen = _chosen_fields(parquet.schema_arrow, kind, limits)
         limits.check("rows", parquet.metadata.num_rows)
         if bounded:  # a text that is there once may be that of many rows, so it is unpacked once
-            _check_pages(file, parquet.metadata, chosen, limits)
+            _check_packed(parquet.metadata, chosen, limits)
             parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
         batches = parquet.iter_batches(1 << 16, columns=chosen)
     elif bounded:
@@ -833,69 +829,15 @@ def _value_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _check_pages(file: Any, metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
-    """Raise an error for columns of Parquet that unpack to more than they may, as the header of each page says.
-
-    The metadata says so too, but who reads a page goes by its header.
-    """
+def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
+    """Raise an error for columns of Parquet that, by the file's own account, unpack to more than they may."""
     limits.check("columns", metadata.num_columns)
-    leaves = [at for at in range(metadata.num_columns) if metadata.schema.column(at).path in chosen]
-    packed = unpacked = 0
-    for group, leaf in product(range(metadata.num_row_groups), leaves):
-        chunk = metadata.row_group(group).column(leaf)
-        size, start = chunk.total_compressed_size, chunk.data_page_offset
-        packed += abs(size)
-        limits.check("bytes", packed)
-        file.seek(min(start, chunk.dictionary_page_offset or start))
-        pages = io.BytesIO(file.read(size))
-        while pages.tell() < len(pages.getbuffer()):
-            header = dict(_numbers_of_header(pages))
-            unpacked += header.get(UNPACKED_SIZE, 0)
-            limits.check("unpacked", unpacked)
-            if not DELTAS.isdisjoint(map(header.get, ENCODINGS)):
-                raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
-            pages.seek(header.get(PACKED_SIZE, 0), os.SEEK_CUR)
-
-
-def _numbers_of_header(data: io.BytesIO, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Read a page's header, a struct in Thrift's compact protocol; yield the natural numbers in it by their fields.
-
-    Raises:
-        ValueError: it is cut, or not as writers of Parquet write it: fields in ascending order, each once.
-    """
-    field = 0
-    while (head := _byte(data)) & 15:
-        kind = head & 15
-        field += head >> 4
-        if head < 16 or field > 15 or len(path) > 3:
-            raise ValueError(NO_HEADER)
-        if kind == 12:
-            yield from _numbers_of_header(data, (*path, field))
-        elif kind == 8:
-            data.seek(_varint(data), os.SEEK_CUR)
-        elif kind in (4, 5, 6):
-            number = _varint(data)
-            if number % 2 == 0:  # or else negative, such as a checksum
-                yield (*path, field), number // 2
-        elif kind > 2:
-            raise ValueError(NO_HEADER)
-
-
-def _varint(data: io.BytesIO) -> int:
-    """Read a number of 32 bits, seven to a byte."""
-    number = 0
-    for shift in range(0, 35, 7):
-        byte = _byte(data)
-        number |= (byte & 127) << shift
-        if byte < 128 and number < 1 << 32:
-            return number
-    raise ValueError(NO_HEADER)
-
-
-def _byte(data: io.BytesIO) -> int:
-    if not (byte := data.read(1)):
-        raise ValueError(NO_HEADER)
-    return byte[0]
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
+    chunks = [chunk for chunk in chunks if chunk.path_in_schema in chosen]
+    limits.check("unpacked", sum(chunk.total_uncompressed_size for chunk in chunks))
+    if any(encoding.startswith("DELTA") and "BYTE" in encoding for chunk in chunks for encoding in chunk.encodings):
+        raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
 
 
 def _unpacked(column: pa.Array) -> int:

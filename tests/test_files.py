@@ -1005,17 +1005,6 @@ def test_limits_let_through_what_fits_as_every_writer_packs_it(
         files.read_run(path, limits._replace(unpacked=50_000))
 
 
-@pytest.mark.parametrize(
-    "header",
-    [b"", b"\x15\x80", b"\x15\xff\xff\xff\xff\x7f", b"\x05\x04\x02", b"\x1c" * 9, b"\x19\x18", b"\x18\x7f"],
-)
-def test_a_header_of_a_page_that_no_library_writes_is_refused(write: Callable[..., Path], header: bytes) -> None:
-    content = parquet(["q"], rows=1, compression="none")
-    path = write(content[:4] + header.ljust(1, b"\xff") + content[4 + max(len(header), 1) :], "a.parquet")
-    with pytest.raises(ValueError, match="header"):
-        files.read_run(path, files.Limits(unpacked=1 << 20))
-
-
 def test_the_schema_of_a_table_is_bounded_before_it_is_read(write: Callable[..., Path]) -> None:
     sink = pa.BufferOutputStream()
     schema = pa.schema([(str(at), pa.int8()) for at in range(1 << 16)])
