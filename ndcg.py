@@ -24,6 +24,7 @@ from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
 from .files import read_qrels, read_run
 from .frames import is_spark
+from .matching import same_rows as same_rows
 from .messages import shown as shown
 from .options import ComputeOptions, Cutoffs, Options, QueryOptions, shows_options, signature
 from .queries import checked_rankings, inputs, query_values, scores

@@ -31,6 +31,7 @@ ROOMS = (
     "conventions",
     "files",
     "frames",
+    "matching",
     "messages",
     "options",
     "queries",
