@@ -21,6 +21,7 @@ from .messages import in_short, shown
 Result = TypeVar("Result")
 Side = Mapping[Any, Mapping[Any, Any]]
 
+PROBE = 1 << 10  # rows that tell whether equal ids follow each other
 THREADED = 1 << 20  # rows; of more, several threads each take a part
 
 
@@ -143,9 +144,28 @@ def encode_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]
         raise ValueError(f"{argument} must be integers or strings, one per row; got {kind}; give others as text")
     if any(test(ids.type) for test in TIMES):
         _refuse_hidden(argument, ids)
-    encoded = pa.chunked_array(_map_in_threads(_encoded, _split_rows(ids), len(ids)))
-    encoded = encoded.unify_dictionaries().combine_chunks()
-    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
+    return _encoded(
+        ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
+    )  # Arrow 21 compares no views
+
+
+def _encoded(ids: "pa.Array | pa.ChunkedArray") -> tuple[NDArray[np.int64], pa.Array]:
+    """Return indices into the distinct ids, and these; of equal ids that follow each other, look up the first."""
+    parts = _split_rows(ids)
+    if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
+        starts = offsets_of(list(map(len, parts)))[:-1]
+        heads = np.concatenate(list(map(np.add, starts, _map_in_threads(_heads, parts, len(ids)))))
+        codes, distinct = _encoded(ids.take(pa.array(heads)))
+        return np.repeat(codes, np.diff(heads, append=len(ids))), distinct
+    parts = [part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part for part in parts]
+    encoded = pa.chunked_array(_map_in_threads(pc.dictionary_encode, parts, len(ids))).unify_dictionaries()
+    return np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64), encoded.chunk(0).dictionary
+
+
+def _heads(ids: "pa.Array | pa.ChunkedArray") -> NDArray[np.int64]:
+    """Return the first row of each stretch of equal ids."""
+    changes = pc.indices_nonzero(pc.not_equal(ids[1:], ids[:-1])).to_numpy()
+    return np.append(0, changes.astype(np.int64) + 1)
 
 
 def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
@@ -193,11 +213,6 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
     except Exception as error:  # noqa: BLE001 - the library of time zones is one of several
         problem = f"hold times that cannot be shown ({ids.type}): {in_short(error)}"
         raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
-
-
-def _encoded(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
-    """Return ids as indices into the distinct ones."""
-    return pc.dictionary_encode(ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids)
 
 
 # Mappings and files
