@@ -345,7 +345,7 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
         if any(map(np.ma.is_masked, rows)):
             present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
         arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
-    values = np.concatenate(arrays)
+    values = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
     mixed = len(dtypes) > 1 and values.dtype.kind == "f"
     if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
         return _from_lists(argument, rows, ignore_index)

@@ -35,10 +35,11 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
+from .matching import Columns, hashes_of, same_rows
+
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 JSON_BYTES = 5  # how many times the memory of its text JSON takes as Python objects
-ODD = np.uint64(0x9E3779B97F4A7C15)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
@@ -81,22 +82,6 @@ NO_TEXT = {  # what no line may hold, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
     b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
 }
-
-
-class Columns(NamedTuple):
-    """One side by ids, a row per document: as read from a file.
-
-    Attributes:
-        query: of each row, an index into ``query_ids``.
-        query_ids: distinct strings, in the order of the file.
-        document: the id of each row's document, a string.
-        value: the score or the relevance of each row.
-    """
-
-    query: NDArray[np.int64]
-    query_ids: pa.StringArray
-    document: pa.StringArray | pa.ChunkedArray
-    value: NDArray[np.float64]
 
 
 class Limits(NamedTuple):
@@ -192,13 +177,13 @@ def read_columns(path: str | os.PathLike[str], kind: str, limits: Limits = NO_LI
             if part.problem:
                 break
         place = _place(parts, unit)
-        columns = _columns(parts) if rows else None
+        columns = _columns(parts, pool) if rows else None
         if columns is not None:
             limits.check("queries", len(columns.query_ids))
-            if repeated := _repeated(columns, parts, pool):
-                first, again = map(place, repeated)
-                document = _shown(columns.document[repeated[1]].as_py())
-                query = _shown(columns.query_ids[columns.query[repeated[1]]].as_py())
+            if repeated := _repeated(columns):
+                again, first = map(place, repeated)
+                document = _shown(columns.document[repeated[0]].as_py())
+                query = _shown(columns.query_ids[columns.query[repeated[0]]].as_py())
                 raise ValueError(f"{again}: document {document} of query {query} is in {first} already")
         if parts and parts[-1].problem:
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
@@ -240,10 +225,12 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
     }
 
 
-def _columns(parts: list[_Part]) -> Columns:
+def _columns(parts: list[_Part], pool: ThreadPoolExecutor) -> Columns:
+    hashes = pool.map(lambda part: hashes_of(part.table["document"]), parts)
     table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
-    query = np.concatenate([chunk.indices for chunk in table["query"].chunks]).astype(np.int64)
-    return Columns(query, table["query"].chunk(0).dictionary, table["document"], table["value"].to_numpy())
+    query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
+    ids, values = table["query"].chunk(0).dictionary, table["value"].to_numpy()
+    return Columns(query, ids, table["document"], values, np.concatenate(list(hashes)))
 
 
 def _place(parts: list[_Part], unit: str) -> Callable[[int], str]:
@@ -260,43 +247,10 @@ def _place(parts: list[_Part], unit: str) -> Callable[[int], str]:
     return place
 
 
-def _repeated(columns: Columns, parts: list[_Part], pool: ThreadPoolExecutor) -> tuple[int, int] | None:
-    """Return the first row whose query and document an earlier row has, after that one."""
-    hashes = np.concatenate(list(pool.map(lambda part: _hashes(part.table["document"]), parts)))
-    pairs = hashes * ODD + columns.query.view(np.uint64)
-    ascending = np.sort(pairs)
-    if (ascending[1:] != ascending[:-1]).all():
-        return None
-    order = np.argsort(pairs, kind="stable")
-    suspected = np.sort(order[1:][pairs[order][1:] == pairs[order][:-1]])
-    for row in suspected.tolist():  # others may share a hash
-        for earlier in np.flatnonzero(pairs[:row] == pairs[row]).tolist():
-            same_query = columns.query[earlier] == columns.query[row]
-            if same_query and columns.document[earlier] == columns.document[row]:
-                return earlier, row
-    return None
-
-
-def _hashes(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each id, of its bytes alone: the mixed sum of its words of eight bytes."""
-    hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
-    for chunk in filter(len, ids.chunks):
-        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
-        data = np.append(np.frombuffer(chunk.buffers()[2], np.uint8), np.zeros(8, np.uint8))
-        words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes from each byte on
-        lengths = np.diff(offsets).astype(np.int64)
-        counts = (lengths + 7) // 8
-        first = np.cumsum(counts) - counts
-        start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))  # of each word in its id
-        mixed = words[np.repeat(offsets[:-1], counts) + start]
-        beyond = np.maximum(start + 8 - np.repeat(lengths, counts), 0)  # bytes of the next id
-        mixed <<= 8 * beyond.view(np.uint64)
-        mixed ^= start.view(np.uint64) * ODD
-        for _ in range(2):
-            mixed *= ODD
-            mixed ^= mixed >> np.uint64(32)
-        hashes.append(np.asarray(np.add.reduceat(mixed, first) ^ lengths.view(np.uint64)))
-    return np.concatenate(hashes)
+def _repeated(columns: Columns) -> tuple[int, int] | None:
+    """Return the first row whose query and document an earlier row has, and that one."""
+    first, again = same_rows(columns)
+    return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
 # Opening

@@ -25,6 +25,7 @@ from .conventions import CONVENTIONS as CONVENTIONS
 from .exclusion import Pairs as Pairs
 from .files import Limits, read_qrels, read_run
 from .frames import is_spark
+from .matching import same_rows as same_rows
 from .messages import shown as shown
 from .options import ComputeOptions, Cutoffs, Options, QueryOptions, shows_options, signature
 from .queries import checked_rankings, from_frame, query_values, scores

@@ -444,20 +444,12 @@ def test_a_document_is_found_twice_however_long_the_ids_around_it(
 def test_documents_of_one_hash_are_no_duplicates(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(files, "_hashes", lambda ids: np.zeros(len(ids), np.uint64))
+    monkeypatch.setattr(files, "hashes_of", lambda ids: np.zeros(len(ids), np.uint64))
     lines = [line(kind, query, document) for query in ("q1", "q2") for document in ("a", "b", "c")]
     path = write("\n".join(lines))
     assert READERS[kind](path) == {query: dict.fromkeys("abc", 1) for query in ("q1", "q2")}
     path = write("\n".join([*lines, line(kind, "q2", "b"), line(kind, "q1", "a")]))
     assert refused(kind, path).endswith("line 7: document 'b' of query 'q2' is in line 5 already")
-
-
-def test_the_hash_of_an_id_is_of_its_bytes_alone() -> None:
-    ids = [text * times for text in ("a", "\0", "é", "doc") for times in (1, 2, 3, 7, 8, 9, 15, 16, 17, 1000)]
-    ids += [f"doc{at}" for at in range(1000)]
-    together = files._hashes(pa.chunked_array([ids]))
-    assert files._hashes(pa.chunked_array([[each] for each in ids])).tolist() == together.tolist()
-    assert len(set(together.tolist())) == len(ids)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -496,3 +496,46 @@ def test_queries_that_have_ids_keep_them() -> None:
     assert flat.query_ids.to_pylist() == ["b", "a"]
     by_id = read({"q2": {"a": 1}}, {"q1": {"a": 1}, "q2": {"a": 0}})
     assert list(by_id.query_ids) == ["q1", "q2"]
+
+
+ROWS = {
+    "grouped": [3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2],
+    "an id comes back": [3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3],
+    "no two the same in a row": [1, 2, 1, 3, 2, 1, 2, 3],
+    "grouped at first": [1] * 10 + [2, 1, 3, 2, 1, 2, 3, 1, 2],
+    "one row": [5],
+    "no rows": [],
+}
+ID_TYPES = [
+    pa.int8(), pa.uint64(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.date32(),
+    pa.timestamp("us"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("threaded", [4, 1 << 20])
+@pytest.mark.parametrize("probe", [2, 8, 1 << 10])
+@pytest.mark.parametrize("kind", ID_TYPES, ids=str)
+@pytest.mark.parametrize("rows", ROWS)
+def test_ids_are_numbered_in_the_order_of_their_first_rows(
+    monkeypatch: pytest.MonkeyPatch, rows: str, kind: pa.DataType, probe: int, threaded: int
+) -> None:
+    monkeypatch.setattr(by_id, "PROBE", probe)
+    monkeypatch.setattr(by_id, "THREADED", threaded)
+    numbers = pa.array(ROWS[rows], pa.int32())
+    ids = (
+        numbers.cast(pa.string()).cast(kind)
+        if kind in ID_TYPES[2:6]
+        else numbers.cast(pa.int64()).cast(pa.int32() if kind == pa.date32() else pa.int64()).cast(kind)
+    )
+    distinct = list(dict.fromkeys(ids.to_pylist()))
+    for column in (ids, pa.chunked_array([ids[:6], ids[6:]], kind), pa.concat_arrays([ids, ids])[len(ids) :]):
+        codes, found = by_id.encode_ids("query_ids", column)
+        assert found.to_pylist() == distinct
+        assert codes.dtype == np.int64
+        assert [distinct[code] for code in codes] == ids.to_pylist()
+
+
+def test_a_flat_array_is_used_where_it_lies() -> None:
+    scores = np.array([0.5, 0.25, 1.0])
+    found = read(scores, np.array([1, 0, 2]), query_ids=[7, 7, 8])
+    assert np.shares_memory(found.score, scores)

@@ -32,6 +32,7 @@ ROOMS = (
     "exclusion",
     "files",
     "frames",
+    "matching",
     "messages",
     "options",
     "queries",
