@@ -52,7 +52,7 @@ NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
-VALUE = {"run": "score", "qrels": "relevance"}
+VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
 # The first that is there is taken: an id before what may be a text, a judgment before what may be a score.
 IDS = {
     "query": ("query_id", "qid", "user_id", "query", "user"),
@@ -77,6 +77,7 @@ NUMBER_TYPES = (
 NAMES = {
     "run": {**IDS, "score": ("score", "prediction", "sim")},
     "qrels": {**IDS, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
+    "exclude": IDS,
 }
 NO_TEXT = {  # what no line may hold, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
@@ -113,7 +114,7 @@ NO_LIMITS = Limits()
 
 
 class _Layout(NamedTuple):
-    """How the lines of a TREC, CSV or TSV file are split, and which columns are read: query, document, value."""
+    """How the lines of a TREC, CSV or TSV file are split, and which columns are read: query, document, any value."""
 
     kind: str
     names: Sequence[str]
@@ -131,7 +132,9 @@ class _Layout(NamedTuple):
 RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
 QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
 PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
-LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS)}
+PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
+JUDGED_PAIRS = tuple(each._replace(kind="exclude", at=each.at[:2]) for each in (QRELS, PLAIN_QRELS))
+LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS, *JUDGED_PAIRS)}
 
 
 class _Part(NamedTuple):
@@ -155,7 +158,7 @@ def read_columns(path: str | os.PathLike[str], kind: str, limits: Limits = NO_LI
 
     Args:
         path: the file.
-        kind: ``"run"`` or ``"qrels"``.
+        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, whose documents may be there more than once.
         limits: how much it may hold.
 
     Raises:
@@ -180,7 +183,7 @@ def read_columns(path: str | os.PathLike[str], kind: str, limits: Limits = NO_LI
         columns = _columns(parts, pool) if rows else None
         if columns is not None:
             limits.check("queries", len(columns.query_ids))
-            if repeated := _repeated(columns):
+            if kind != "exclude" and (repeated := _repeated(columns)):
                 again, first = map(place, repeated)
                 document = _shown(columns.document[repeated[0]].as_py())
                 query = _shown(columns.query_ids[columns.query[repeated[0]]].as_py())
@@ -406,7 +409,7 @@ def _layout(line: bytes, path: str, kind: str, limits: Limits) -> _Layout:
         layout for layout in LAYOUTS[kind] if len(cells) == len(layout.names) or (kind == "run" and len(cells) > 6)
     ]
     for layout in fitting:
-        if NUMBER.fullmatch(cells[layout.at[2]]):
+        if len(layout.at) > 2 and NUMBER.fullmatch(cells[layout.at[2]]):
             return layout
     named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
     delimiter = "\t" if b"\t" in line else ","
@@ -501,11 +504,12 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
             delimiter=layout.delimiter, quote_char='"' if layout.delimiter != " " and b'"' in text else False
         ),
         convert_options=pa.csv.ConvertOptions(
-            column_types=dict(zip(read, ROWS.types, strict=True)),
+            column_types=dict(zip(read, ROWS.types, strict=False)),
             include_columns=read,
             null_values=[],
         ),
-    ).rename_columns(ROWS.names)
+    )
+    table = _table(*table.columns)
     if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
         raise pa.ArrowInvalid("a cell goes on in the next line")
     return table
@@ -591,14 +595,17 @@ class _Reading:
         if not isinstance(value, dict):
             raise ValueError(f"{_shown(value)} is no JSON object, {{...}}")
         if self.names:
-            query, document, number = map(value.get, self.names)
-            yield query, [document], [number]
+            query, document, *number = map(value.get, self.names)
+            yield query, [document], number or [1.0]
             return
         value = _only_ranking(value)
         for query, documents in value.items():
+            if self.kind == "exclude" and isinstance(documents, (list, dict)):
+                yield query, documents, [1.0] * len(documents)
+                continue
             if not isinstance(documents, dict):
-                got = f"got {_shown(documents)}"
-                raise ValueError(f"query {_shown(query)}: must be an object {{document: {VALUE[self.kind]}}}; {got}")
+                wanted = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
+                raise ValueError(f"query {_shown(query)}: must be {wanted}; got {_shown(documents)}")
             yield query, documents.keys(), documents.values()
 
 
@@ -650,7 +657,7 @@ def _parse_json_lines(text: bytes, reading: _Reading) -> _Part:
     if reading.names:
         from pyarrow import json as arrow_json  # when it is needed
 
-        types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=True))
+        types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=False))
         how = arrow_json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
         block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
         try:
@@ -761,8 +768,7 @@ def _from_table(form: str, file: Any, kind: str, limits: Limits) -> Iterator[_Pa
         if bounded:
             unpacked += sum(map(_unpacked, cells))
             limits.check("unpacked", unpacked)
-        query, document = map(_text_column, cells[:2])
-        table = _table(query, document, _number_column(cells[2]))
+        table = _table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
         yield _checked(_Part(table, len(table)), partial(_row, cells), kind)
 
 
@@ -773,9 +779,9 @@ def _chosen_fields(schema: pa.Schema, kind: str, limits: Limits) -> list[str]:
         if not any(test(_value_type(field.type)) for test in ID_TYPES):
             problem = f"holds {_value_type(field.type)}; ids are text or integers, so convert it"
             raise ValueError(f"the column {field.name!r} {problem}")
-    if not any(test(fields[2].type) for test in NUMBER_TYPES):
-        problem = f"holds {fields[2].type}; it must hold numbers, so convert it"
-        raise ValueError(f"the column {fields[2].name!r} {problem}")
+    for field in fields[2:]:
+        if not any(test(field.type) for test in NUMBER_TYPES):
+            raise ValueError(f"the column {field.name!r} holds {field.type}; it must hold numbers, so convert it")
     return [field.name for field in fields]
 
 
@@ -819,8 +825,9 @@ def _number_column(column: pa.Array) -> pa.DoubleArray:
         return _numbers(column.to_pylist())
 
 
-def _table(query: pa.Array, document: pa.Array, value: pa.Array) -> pa.Table:
-    return pa.table([query.cast(QUERY), document, value], schema=ROWS)
+def _table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
+    """Return rows; without values, that of each is 1."""
+    return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
 
 
 def _faults(table: pa.Table) -> NDArray[np.bool_]:
@@ -837,7 +844,8 @@ def _checked(part: _Part, cells: Callable[[int], Sequence[Any]], kind: str) -> _
     if not faults.any():
         return part
     row = int(faults.argmax())
-    *ids, value = cells(row)
+    query, document, *values = cells(row)
+    ids, value = (query, document), values[0] if values else None
     for name, cell in zip(("query", "document"), ids, strict=True):
         if cell is None or cell == "":
             return part._replace(table=part.table[:row], problem=f"has no {name}; give each row its id")

@@ -75,6 +75,11 @@ class Rankings(NamedTuple):
         """The number of queries."""
         return len(self.relevance) if self.offsets is None else len(self.offsets) - 1
 
+    def only(self, kept: Mask) -> "Rankings":
+        """Return the same documents, neither judged nor retrieved where a mask is False."""
+        judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
+        return self._replace(judged=judged, retrieved=retrieved)
+
     def arrays(self) -> dict[str, Any]:
         """Return what the kernel takes, by name."""
         not_arrays = ("place", "query_ids", "missing")

@@ -32,6 +32,7 @@ def compute_spark(
     query: str | None = None,
     document: str | None = None,
     sample_weight: str | None = None,
+    exclude: Any = None,
     k: Cutoffs = None,
     use_aggregator: bool = True,
     **options: Unpack[QueryOptions],
@@ -52,6 +53,8 @@ def compute_spark(
         document: the column of document ids, for `ties="docid"`; then a document that a query
             has twice is refused.
         sample_weight: the column of weights, the same in all rows of a query.
+        exclude: a DataFrame with columns of the names of `query` and `document`: documents that
+            take no rank and are in no ideal.
         k: the cutoff or cutoffs.
         use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
             row for each query: its id, and its values in columns named as the results.
@@ -75,7 +78,7 @@ def compute_spark(
     """
     parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
     columns = {"query": query, "prediction": prediction, "reference": reference, "document": document}
-    frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties)
+    frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
     if not parsed.use_aggregator:
         if query is None:
             raise ValueError("query must name the column of query ids where every query's values are asked for")
@@ -112,7 +115,7 @@ def by_query(frame: Any, options: Options) -> Any:
     return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
 
 
-def prepare(frame: Any, columns: Mapping[str, str | None], ties: str) -> Any:
+def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
     """Return the columns that the executors read, with a row for each query.
 
     Where a row was a document, `missing` has a number for each of the query's: bit i is set where the i-th
@@ -122,6 +125,7 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str) -> Any:
         frame: the DataFrame.
         columns: of each argument of `compute_spark` that names a column its name.
         ties: the order of ties.
+        exclude: the DataFrame of documents to leave out.
 
     Raises:
         ValueError: a column that is missing or of another type than it should be; an order of
@@ -135,6 +139,8 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str) -> Any:
     given = {name: column for name, column in columns.items() if column is not None}
     nested = _are_nested(frame, given)
     chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
+    if exclude is not None and (nested or "document" not in given):
+        raise ValueError("exclude is for a row per document: name the columns of ids as query and document")
     if nested:
         if "document" in given:
             raise ValueError("document is for a row per document; in arrays, documents of ascending ids serve as well")
@@ -149,11 +155,33 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str) -> Any:
         )
     if "document" in given:
         chosen = chosen.withColumn("document", functions.col("document").cast("string"))
+    if exclude is not None:
+        chosen = chosen.join(_excluded(exclude, frame, given), ["query", "document"], "left")
     kinds = {name: kind for name, kind in chosen.dtypes if name != "query"}
     lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
     missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
     lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
     return chosen.groupBy("query").agg(*map(functions.expr, lists))
+
+
+def _excluded(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
+    """Return the documents to exclude: the id of their query, their own, and a column that is true."""
+    from pyspark.sql import functions
+
+    if not hasattr(exclude, "mapInArrow"):
+        raise ValueError(f"exclude: beside a DataFrame of Spark it must be one too; got {type(exclude).__name__}")
+    ids = {name: given[name] for name in ("query", "document")}
+    for name, column in ids.items():
+        if exclude.columns.count(column) != 1:
+            there = ", ".join(exclude.columns)
+            raise ValueError(f"exclude: must have one column {shown(column)}, which {name} names; there are {there}")
+        types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
+        if (types[0] == "string") != (types[1] == "string"):
+            found = f"{types[0]}, and in the rankings {types[1]}"
+            raise ValueError(f"exclude: column {shown(column)} is of type {found}; give one type for both")
+    columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
+    pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
+    return pairs.withColumn("excluded", functions.lit(True))
 
 
 def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
@@ -292,6 +320,8 @@ def _scored(
             found = found._replace(missing=found.counts()["retrieved"] == 0, place=lambda query, _: place(query))
         if options.missing == "raise":
             refuse_missing(found)
+        if "excluded" in columns:
+            found = found.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
         scored = score_part(found, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
