@@ -260,8 +260,8 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
 
     offsets = offsets_of(lengths)
-    score = read_numbers("predictions", scores, offsets, place)
-    relevance = read_numbers("references", relevances, offsets, place, ignore_index)
+    score = read_numbers("predictions", [scores], offsets, place)
+    relevance = read_numbers("references", [relevances], offsets, place, ignore_index)
     retrieved, known = np.frombuffer(is_retrieved, bool), np.frombuffer(is_judged, bool)
     if not (retrieved & known).any() and (types := _id_types(predictions, references)):
         found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
@@ -308,7 +308,7 @@ def _columns(argument: str, side: Any, ignore_index: float | None = None) -> Col
 
     given = list(chain.from_iterable(each.values() for each in side.values()))
     offsets = offsets_of(lengths)
-    column = read_numbers(argument, given, offsets, place, ignore_index)
+    column = read_numbers(argument, [given], offsets, place, ignore_index)
     query = np.repeat(np.arange(len(lengths)), lengths)
     if column.values.dtype.kind in "iu" and (large := np.flatnonzero(beyond_2_53(column.values))).size:
         at = int(large[0])
