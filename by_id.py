@@ -235,20 +235,17 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         raise _nothing_shared(next(iter(predictions)), next(iter(references)))
     scores: list[Any] = []
     relevances: list[Any] = []
-    is_retrieved, is_judged = bytearray(), bytearray()
+    is_retrieved = bytearray()
     lengths = []
     for query, judged in references.items():
         run = predictions.get(query, {})
         if by_docid:
             run = {document: run[document] for document in _ascending(run)}
         scores.extend(run.values())
-        relevances.extend(map(judged.get, run, repeat(0)))
+        relevances.extend(map(judged.get, run))  # None if not judged
         missing = [document for document in judged if document not in run]
-        all_judged = len(judged) - len(missing) == len(run)
-        is_judged += b"\1" * len(run) if all_judged else bytes(map(judged.__contains__, run))
         scores.extend(repeat(0, len(missing)))
         relevances.extend(map(judged.__getitem__, missing))
-        is_judged += b"\1" * len(missing)
         is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
         lengths.append(len(run) + len(missing))
 
@@ -262,12 +259,13 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
     relevance = read_numbers("references", [relevances], offsets, place, ignore_index)
-    retrieved, known = np.frombuffer(is_retrieved, bool), np.frombuffer(is_judged, bool)
-    if not (retrieved & known).any() and (types := _id_types(predictions, references)):
+    retrieved = np.frombuffer(is_retrieved, bool)
+    both = retrieved if relevance.present is None else retrieved & relevance.present
+    if not both.any() and (types := _id_types(predictions, references)):
         found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
         raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
     lacking = np.fromiter((query not in predictions for query in references), bool, len(references))
-    return Joined(score.only(retrieved), relevance.only(known), place, list(references), lacking)
+    return Joined(score.only(retrieved), relevance, place, list(references), lacking)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:

@@ -470,13 +470,16 @@ def read_numbers(
 
 def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None) -> Column | None:
     """Return numbers of Python's own and None, read all at once; None if some are others, or would be rounded."""
+    first = next((value for value in chain.from_iterable(rows) if value is not None), None)
+    if type(first) not in (int, float):  # bools are no integers here
+        return None
     try:
         with np.errstate(all="ignore"):
             try:
                 kind = type(sum(map(sum, rows)))  # a number of another type makes the sum one of that
             except TypeError:
                 kind = type(sum(map(sum, map(partial(filter, None), rows))))
-        if kind is int and type(next(chain.from_iterable(rows))) is int:  # or bools would be integers
+        if kind is int:
             with suppress(TypeError, ValueError):  # None, or integers that take more than a byte
                 array = np.frombuffer(bytes(chain.from_iterable(rows)), np.uint8).astype(np.int64)
                 return Column(array, padding=is_padding(array, ignore_index))
@@ -516,6 +519,8 @@ def _one_by_one(
         if not _is_number(kind):
             at = next(at for at, value in enumerate(values) if type(value) is kind)
             raise refuse(at, "is not a number; give a number or None")
+    if mask is not None and _holds_all(array := np.array(values)):
+        return array, mask
     if all(issubclass(kind, (Integral, np.bool_)) for kind in kinds):
         for dtype in ("int64", "uint64"):
             if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
