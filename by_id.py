@@ -256,20 +256,17 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         raise _nothing_shared(next(iter(predictions)), next(iter(references)))
     scores: list[Any] = []
     relevances: list[Any] = []
-    is_retrieved, is_judged = bytearray(), bytearray()
+    is_retrieved = bytearray()
     lengths = []
     for query, judged in references.items():
         run = predictions.get(query, {})
         if by_docid:
             run = {document: run[document] for document in _ascending(run)}
         scores.extend(run.values())
-        relevances.extend(map(judged.get, run, repeat(0)))
+        relevances.extend(map(judged.get, run))  # None if not judged
         missing = [document for document in judged if document not in run]
-        all_judged = len(judged) - len(missing) == len(run)
-        is_judged += b"\1" * len(run) if all_judged else bytes(map(judged.__contains__, run))
         scores.extend(repeat(0, len(missing)))
         relevances.extend(map(judged.__getitem__, missing))
-        is_judged += b"\1" * len(missing)
         is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
         lengths.append(len(run) + len(missing))
 
@@ -281,14 +278,15 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
 
     offsets = offsets_of(lengths)
-    score = read_numbers("predictions", scores, offsets, place)
-    relevance = read_numbers("references", relevances, offsets, place, ignore_index)
-    retrieved, known = np.frombuffer(is_retrieved, bool), np.frombuffer(is_judged, bool)
-    if not (retrieved & known).any() and (types := _id_types(predictions, references)):
+    score = read_numbers("predictions", [scores], offsets, place)
+    relevance = read_numbers("references", [relevances], offsets, place, ignore_index)
+    retrieved = np.frombuffer(is_retrieved, bool)
+    both = retrieved if relevance.present is None else retrieved & relevance.present
+    if not both.any() and (types := _id_types(predictions, references)):
         found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
         raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
     lacking = np.fromiter((query not in predictions for query in references), bool, len(references))
-    return Joined(score.only(retrieved), relevance.only(known), place, list(references), lacking)
+    return Joined(score.only(retrieved), relevance, place, list(references), lacking)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
@@ -329,7 +327,7 @@ def _columns(argument: str, side: Any, ignore_index: float | None = None) -> Col
 
     given = list(chain.from_iterable(each.values() for each in side.values()))
     offsets = offsets_of(lengths)
-    column = read_numbers(argument, given, offsets, place, ignore_index)
+    column = read_numbers(argument, [given], offsets, place, ignore_index)
     query = np.repeat(np.arange(len(lengths)), lengths)
     if column.values.dtype.kind in "iu" and (large := np.flatnonzero(beyond_2_53(column.values))).size:
         at = int(large[0])
