@@ -1,5 +1,7 @@
 """Rows of one query and document are found, whatever their order, and whichever ids share a hash."""
 
+import doctest
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -53,3 +55,9 @@ def test_a_large_query_and_small_ones_are_searched_alike(bits: int) -> None:
     hashes = matching.hashes_of(document) >> np.uint64(64 - bits)
     side = matching.Columns(query, pa.array("abc"), document, np.zeros(len(query)), hashes)
     assert [rows.tolist() for rows in matching.same_rows(side)] == [[70_000, 70_003], [70_001, len(query) - 1]]
+
+
+def test_the_doctests_of_the_module_pass() -> None:
+    outcome = doctest.testmod(matching)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
