@@ -6,7 +6,6 @@ references, or in flat rows every query there is.
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import chain, repeat
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,14 +14,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .columns import ARROW, Column, Mask, Place, beyond_2_53, is_padding, offsets_of, read_flat_column, read_numbers
-from .files import Columns
+from .columns import (
+    ARROW,
+    Column,
+    Mask,
+    Place,
+    beyond_2_53,
+    is_padding,
+    is_text,
+    offsets_of,
+    read_flat_column,
+    read_numbers,
+)
+from .matching import Columns, Order, grouped, hashes_of, same_rows
 from .messages import in_short, shown
 
 Result = TypeVar("Result")
 Side = Mapping[Any, Mapping[Any, Any]]
-Order = slice | NDArray[np.int64]
 
+PROBE = 1 << 10  # rows that tell whether equal ids follow each other
 THREADED = 1 << 20  # rows; of more, several threads each take a part
 
 
@@ -102,7 +112,7 @@ def join_rows(
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
         raise ValueError(f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows")
-    order, offsets = _grouped(codes, len(ids))
+    order, offsets = grouped(codes, len(ids))
     if document is not None:
         _refuse_repeated(
             codes, document, lambda row: f"{row_of(0, row)}: document {shown(documents[document[row]].as_py())}"
@@ -141,7 +151,7 @@ def encode_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]
     ids = _id_column(argument, values)
     if pa.types.is_dictionary(ids.type) and _is_id(ids.type.value_type):
         chunks = ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]
-        kind = pa.string() if any(test(ids.type.value_type) for test in TEXT) else ids.type.value_type
+        kind = pa.string() if is_text(ids.type.value_type) else ids.type.value_type
         ids = pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
@@ -151,9 +161,28 @@ def encode_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]
         raise ValueError(f"{argument} must be integers or strings, one per row; got {kind}; give others as text")
     if any(test(ids.type) for test in TIMES):
         _refuse_hidden(argument, ids)
-    encoded = pa.chunked_array(_map_in_threads(_encoded, _split_rows(ids), len(ids)))
-    encoded = encoded.unify_dictionaries().combine_chunks()
-    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
+    return _encoded(
+        ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
+    )  # Arrow 21 compares no views
+
+
+def _encoded(ids: "pa.Array | pa.ChunkedArray") -> tuple[NDArray[np.int64], pa.Array]:
+    """Return indices into the distinct ids, and these; of equal ids that follow each other, look up the first."""
+    parts = _split_rows(ids)
+    if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
+        starts = offsets_of(list(map(len, parts)))[:-1]
+        heads = np.concatenate(list(map(np.add, starts, _map_in_threads(_heads, parts, len(ids)))))
+        codes, distinct = _encoded(ids.take(pa.array(heads)))
+        return np.repeat(codes, np.diff(heads, append=len(ids))), distinct
+    parts = [part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part for part in parts]
+    encoded = pa.chunked_array(_map_in_threads(pc.dictionary_encode, parts, len(ids))).unify_dictionaries()
+    return np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64), encoded.chunk(0).dictionary
+
+
+def _heads(ids: "pa.Array | pa.ChunkedArray") -> NDArray[np.int64]:
+    """Return the first row of each stretch of equal ids."""
+    changes = pc.indices_nonzero(pc.not_equal(ids[1:], ids[:-1])).to_numpy()
+    return np.append(0, changes.astype(np.int64) + 1)
 
 
 def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
@@ -176,15 +205,19 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         except OverflowError:
             return pa.array(ids, pa.uint64())
     except (pa.ArrowException, OverflowError, UnicodeError) as error:
+        first: dict[type, str] = {}
+        for row, each in enumerate(ids):
+            if each is not None:
+                first.setdefault(type(each), f"{shown(each)} in row {row}")
+        found = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
         raise ValueError(
-            f"{argument} must be all integers or all strings, integers of at most 64 bits: {in_short(error)}"
+            f"{argument} must be all text or all integers of at most 64 bits; got {found}; give all as text"
         ) from None
 
 
-TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 BYTES = (pa.types.is_binary, pa.types.is_large_binary)
 TIMES = (pa.types.is_date, pa.types.is_timestamp)
-IDS = (*TEXT, *BYTES, *TIMES, pa.types.is_integer, pa.types.is_null)
+IDS = (is_text, *BYTES, *TIMES, pa.types.is_integer, pa.types.is_null)
 
 
 def _is_id(kind: pa.DataType) -> bool:
@@ -201,11 +234,6 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
     except Exception as error:  # noqa: BLE001 - the library of time zones is one of several
         problem = f"hold times that cannot be shown ({ids.type}): {in_short(error)}"
         raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
-
-
-def _encoded(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
-    """Return ids as indices into the distinct ones."""
-    return pc.dictionary_encode(ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids)
 
 
 # Mappings and files
@@ -228,20 +256,17 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         raise _nothing_shared(next(iter(predictions)), next(iter(references)))
     scores: list[Any] = []
     relevances: list[Any] = []
-    is_retrieved, is_judged = bytearray(), bytearray()
+    is_retrieved = bytearray()
     lengths = []
     for query, judged in references.items():
         run = predictions.get(query, {})
         if by_docid:
             run = {document: run[document] for document in _ascending(run)}
         scores.extend(run.values())
-        relevances.extend(map(judged.get, run, repeat(0)))
+        relevances.extend(map(judged.get, run))  # None if not judged
         missing = [document for document in judged if document not in run]
-        all_judged = len(judged) - len(missing) == len(run)
-        is_judged += b"\1" * len(run) if all_judged else bytes(map(judged.__contains__, run))
         scores.extend(repeat(0, len(missing)))
         relevances.extend(map(judged.__getitem__, missing))
-        is_judged += b"\1" * len(missing)
         is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
         lengths.append(len(run) + len(missing))
 
@@ -253,14 +278,15 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
 
     offsets = offsets_of(lengths)
-    score = read_numbers("predictions", scores, offsets, place)
-    relevance = read_numbers("references", relevances, offsets, place, ignore_index)
-    retrieved, known = np.frombuffer(is_retrieved, bool), np.frombuffer(is_judged, bool)
-    if not (retrieved & known).any() and (types := _id_types(predictions, references)):
+    score = read_numbers("predictions", [scores], offsets, place)
+    relevance = read_numbers("references", [relevances], offsets, place, ignore_index)
+    retrieved = np.frombuffer(is_retrieved, bool)
+    both = retrieved if relevance.present is None else retrieved & relevance.present
+    if not both.any() and (types := _id_types(predictions, references)):
         found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
         raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
     lacking = np.fromiter((query not in predictions for query in references), bool, len(references))
-    return Joined(score.only(retrieved), relevance.only(known), place, list(references), lacking)
+    return Joined(score.only(retrieved), relevance, place, list(references), lacking)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
@@ -301,7 +327,7 @@ def _columns(argument: str, side: Any, ignore_index: float | None = None) -> Col
 
     given = list(chain.from_iterable(each.values() for each in side.values()))
     offsets = offsets_of(lengths)
-    column = read_numbers(argument, given, offsets, place, ignore_index)
+    column = read_numbers(argument, [given], offsets, place, ignore_index)
     query = np.repeat(np.arange(len(lengths)), lengths)
     if column.values.dtype.kind in "iu" and (large := np.flatnonzero(beyond_2_53(column.values))).size:
         at = int(large[0])
@@ -310,9 +336,9 @@ def _columns(argument: str, side: Any, ignore_index: float | None = None) -> Col
     values = column.values.astype(np.float64)
     if column.padding is not None:
         values[column.padding] = ignore_index
-    if (present := column.present) is not None:
-        query, documents, values = query[present], documents.filter(pa.array(present)), values[present]
-    return Columns(query, queries, documents, values)
+    documents = pa.chunked_array(getattr(documents, "chunks", [documents]))
+    columns = Columns(query, queries, documents, values, hashes_of(documents))
+    return columns if column.present is None else columns.only(column.present)
 
 
 def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
@@ -329,72 +355,50 @@ def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
 
 
 def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: float | None) -> Joined:
-    known_query = _matched(run.query_ids, qrels.query_ids)
-    if len(known_query) and len(qrels.query_ids) and (known_query < 0).all():
+    known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
+    if len(known) and len(qrels.query_ids) and (known < 0).all():
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
-    query, score, document = known_query[run.query], run.value, run.document
-    if (query < 0).any():  # queries without judgments are left out
-        kept = query >= 0
-        query, score, document = query[kept], score[kept], document.filter(pa.array(kept))
-    documents = qrels.document.unique()
-    known = len(documents)
-    known_document = _matched(document, documents)
-    pairs = np.where(known_document < 0, -1, query * known + known_document)
-    found = _matched(pa.array(pairs), pa.array(qrels.query * known + _matched(qrels.document, documents)))
-    judged = found >= 0
-    relevance = np.zeros(len(found))
-    relevance[judged] = qrels.value[found[judged]]
+    run = run._replace(query=known[run.query])
+    if (kept := run.query >= 0).sum() < len(kept):  # queries without judgments are left out
+        run = run.only(kept)
+    first, second = same_rows(run, qrels)
+    second -= len(run.query)
+    judged, relevance = np.zeros(len(run.query), bool), np.zeros(len(run.query))
+    judged[first], relevance[first] = True, qrels.value[second]
     retrieved = np.zeros(len(qrels.query), bool)
-    retrieved[found[judged]] = True
-    missing = np.flatnonzero(~retrieved)
-    # the rows of the run, then those of the qrels that it lacks
-    query = np.concatenate([query, qrels.query[missing]])
-    score = np.concatenate([score, np.full(len(missing), -np.inf)])
-    relevance = np.concatenate([relevance, qrels.value[missing]])
-    judged = np.concatenate([judged, np.ones(len(missing), bool)])
-    order, offsets = _grouped(query, len(qrels.query_ids))
+    retrieved[second] = True
+    order, until = grouped(run.query, len(qrels.query_ids))
     if by_docid:
-        order = _sort_ties(order, query, score, lambda tied: _ordinals(document.take(pa.array(tied))))
+        order = _sort_ties(order, run.query, run.value, lambda tied: _ordinals(run.document.take(pa.array(tied))))
+    # of each query, the documents of the run come first, then those that it lacks
+    lacked = np.flatnonzero(~retrieved)
+    in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
+    lacked = lacked[in_order]
+    at = until[qrels.query[lacked] + 1]
 
     def place(index: int, position: int | None) -> str:
         name = f"query {shown(qrels.query_ids[index].as_py())}"
         if position is None:
             return name
-        row = int(np.arange(len(query))[order][offsets[index] + position])
-        of_run = row < len(document)
-        found = document[row] if of_run else qrels.document[int(missing[row - len(document)])]
-        return f"{name}, document {shown(found.as_py())}"
+        rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
+        if position < len(rows):
+            return f"{name}, document {shown(run.document[int(rows[position])].as_py())}"
+        row = lacked[until_lacked[index] + position - len(rows)]
+        return f"{name}, document {shown(qrels.document[int(row)].as_py())}"
 
-    sides = Column(score), Column(relevance).only(judged)
-    score, relevance = _map_in_threads(lambda side: side.reordered(order, offsets), sides, len(query))
-    padding = is_padding(relevance.values, ignore_index)
-    lacking = np.ones(len(qrels.query_ids), bool)
-    lacking[known_query[known_query >= 0]] = False
-    return Joined(score, relevance._replace(padding=padding), place, qrels.query_ids, lacking)
-
-
-def _matched(values: pa.Array, among: pa.Array) -> NDArray[np.int64]:
-    """Return of each value where it is among others; -1 where it is not."""
-    found = _map_in_threads(partial(pc.index_in, value_set=among), _split_rows(values), len(values))
-    return np.concatenate([pc.fill_null(each, -1).to_numpy().astype(np.int64) for each in found])
+    columns = (run.value, -np.inf), (relevance, qrels.value[lacked]), (judged, True)
+    score, relevance, judged = _map_in_threads(
+        lambda each: np.insert(each[0][order], at, each[1]), columns, len(judged)
+    )
+    offsets = until + until_lacked
+    missing = np.ones(len(qrels.query_ids), bool)
+    missing[known[known >= 0]] = False
+    padding = is_padding(relevance, ignore_index)
+    references = Column(relevance, offsets, padding=padding).only(judged)
+    return Joined(Column(score, offsets), references, place, qrels.query_ids, missing)
 
 
 # The order of rows
-
-
-def _grouped(codes: NDArray[np.int64], queries: int) -> tuple[Order, NDArray[np.int64]]:
-    """Return what orders rows by query, rows of a query as they come, and where each query begins."""
-    offsets = offsets_of(np.bincount(codes, minlength=queries))
-    if (codes[1:] >= codes[:-1]).all():
-        return slice(None), offsets
-    bits = len(codes).bit_length()
-    if queries.bit_length() + bits < 64:  # numbers sort faster than indices
-        packed = codes << bits
-        packed |= np.arange(len(codes))
-        packed.sort()
-        packed &= (1 << bits) - 1
-        return packed, offsets
-    return np.argsort(codes, kind="stable"), offsets
 
 
 def _sort_ties(

@@ -7,6 +7,8 @@ where they lie; only lists are converted.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import chain
 from numbers import Integral, Real
 from operator import attrgetter
@@ -289,7 +291,7 @@ def read_flat_column(argument: str, values: Any, place: Place, ignore_index: flo
     if isinstance(values, (list, tuple)):
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
             raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
-        return read_numbers(argument, list(values), offsets_of([len(values)]), place, ignore_index)
+        return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index)
     form = f"{values.ndim}-D" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
     raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}")
 
@@ -338,14 +340,17 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
         query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
         raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
     found = list(map(DTYPE, rows))
-    first = {dtype: found.index(dtype) for dtype in dict.fromkeys(found)}  # query of each type
+    are_alike = found.count(found[0]) == len(found)  # hashes of types are slow
+    first = {
+        dtype: found.index(dtype) for dtype in ([found[0]] if are_alike else dict.fromkeys(found))
+    }  # their queries
     dtypes = {dtype: _numeric(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
     present, arrays = None, rows
     if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
         if any(map(np.ma.is_masked, rows)):
             present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
         arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
-    values = np.concatenate(arrays)
+    values = arrays[0] if len(arrays) == 1 else _concatenated(arrays, are_alike)
     mixed = len(dtypes) > 1 and values.dtype.kind == "f"
     if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
         return _from_lists(argument, rows, ignore_index)
@@ -354,6 +359,14 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
     else:  # values are of another type than a row was given in
         padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
     return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
+
+
+def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
+    """Return arrays one after the other, those of one type by their bytes, which is faster for short ones."""
+    with suppress(TypeError, BufferError):  # of one that lies in steps
+        if are_alike:
+            return np.frombuffer(b"".join(arrays), arrays[0].dtype)
+    return np.concatenate(arrays)
 
 
 def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> Column:
@@ -374,7 +387,8 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
     if pa.types.is_null(values.type):  # each value is missing
         values = values.cast(pa.float64())
     if not _is_numeric(values.type):
-        raise ValueError(f"{argument} must hold numbers; got Arrow lists of {values.type}; cast them to double")
+        kind = "text" if is_text(values.type) else shown(str(values.type))[1:-1]
+        raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
@@ -385,6 +399,11 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
 
 NOT_NESTED = "for a single query, wrap it in a list, for a row per document give query_ids"
 OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether Arrow values of this type are text."""
+    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
@@ -411,7 +430,7 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
                 problem = f"must be a list of documents; got {type(row).__name__}"
             raise ValueError(f"{argument}: query {query}: {problem}")
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
-    column = read_numbers(argument, list(chain.from_iterable(rows)), offsets, ignore_index=ignore_index)
+    column = read_numbers(argument, rows, offsets, ignore_index=ignore_index)
     if column.padding is not None:
         for query, row in enumerate(given):
             if isinstance(row, np.ndarray) and row.dtype != object:
@@ -422,6 +441,9 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
 # Numbers
 
 
+MANY = 1 << 9  # numbers; fewer are read faster one by one
+
+
 def _numbered(query: int, position: int | None) -> str:
     """Return words for a place in rankings that have no ids."""
     return f"query {query}, position {position}"
@@ -429,16 +451,19 @@ def _numbered(query: int, position: int | None) -> str:
 
 def read_numbers(
     argument: str,
-    values: list[Any],
+    rows: Sequence[Sequence[Any]],
     offsets: NDArray[np.int64],
     place: Place = _numbered,
     ignore_index: float | None = None,
 ) -> Column:
-    """Read numbers and None of several queries, one after the other.
+    """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
 
     Raises:
         ValueError: a value that is no number, or would be rounded. Names the argument and the place.
     """
+    if offsets[-1] >= MANY and (column := _plain_numbers(rows, ignore_index)) is not None:
+        return column._replace(offsets=offsets)
+    values = list(chain.from_iterable(rows))
     try:
         array = np.array(values)
     except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, one of them is no plain number
@@ -449,6 +474,32 @@ def read_numbers(
         array, present = _one_by_one(argument, values, offsets, place)
     padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
     return Column(array, offsets, present, padding)
+
+
+def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None) -> Column | None:
+    """Return numbers of Python's own and None, read all at once; None if some are others, or would be rounded.
+
+    Floats alone, as far as a look at the first queries tells, are read faster one by one.
+    """
+    first = next((value for value in chain.from_iterable(rows) if value is not None), None)
+    if type(first) is not int and not (type(first) is float and any(None in row for row in rows[:4])):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            try:
+                kind = type(sum(map(sum, rows)))  # a number of another type makes the sum one of that
+            except TypeError:
+                kind = type(sum(map(sum, map(partial(filter, None), rows))))
+        if kind is int:
+            with suppress(TypeError, ValueError):  # None, or integers that take more than a byte
+                array = np.frombuffer(bytes(chain.from_iterable(rows)), np.uint8).astype(np.int64)
+                return Column(array, padding=is_padding(array, ignore_index))
+        if kind in (int, float):
+            kinds = {int: pa.int64(), float: pa.float64()}
+            return _from_arrow("", pa.array(rows, pa.large_list(kinds[kind])), ignore_index)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, reading one by one says it
+        raise_unless_of_values(error)
+    return None
 
 
 def _holds_all(array: NDArray[Any]) -> bool:
@@ -479,6 +530,8 @@ def _one_by_one(
         if not _is_number(kind):
             at = next(at for at, value in enumerate(values) if type(value) is kind)
             raise refuse(at, "is not a number; give a number or None")
+    if mask is not None and _holds_all(array := np.array(values)):
+        return array, mask
     if all(issubclass(kind, (Integral, np.bool_)) for kind in kinds):
         for dtype in ("int64", "uint64"):
             if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:

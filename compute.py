@@ -56,7 +56,7 @@ def compute(
     """
     if is_spark(data):
         columns = {"prediction": predictions, "reference": references, "query": query_ids, "document": document_ids}
-        how: dict[str, Any] = {**columns, **options}
+        how: dict[str, Any] = {**columns, "exclude": exclude, **options}
         return compute_spark(data, **how, sample_weight=sample_weight, k=k)
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .by_id import encode_ids
 from .columns import ARROW, Mask, plain, settled
-from .files import Columns
+from .matching import Columns
 from .messages import shown
 
 Side = Mapping[Any, Mapping[Any, Any]]
@@ -97,7 +97,7 @@ def _of_mapping(side: Side, excluded: Mapping[Any, Set[Any]]) -> Side:
 def _of_columns(side: Columns, excluded: _Rows) -> Columns:
     """Return a file's columns without the rows to exclude."""
     kept = ~_are_among(_Rows(side.query, side.query_ids, *encode_ids("document_ids", side.document)), excluded)
-    return side._replace(query=side.query[kept], document=side.document.filter(pa.array(kept)), value=side.value[kept])
+    return side.only(kept)
 
 
 def _are_among(rows: _Rows, excluded: _Rows) -> Mask:

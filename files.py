@@ -35,10 +35,11 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
+from .matching import Columns, hashes_of, same_rows
+
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 JSON_BYTES = 5  # how many times the memory of its text JSON takes as Python objects
-ODD = np.uint64(0x9E3779B97F4A7C15)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
@@ -51,7 +52,7 @@ NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
-VALUE = {"run": "score", "qrels": "relevance"}
+VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
 # The first that is there is taken: an id before what may be a text, a judgment before what may be a score.
 IDS = {
     "query": ("query_id", "qid", "user_id", "query", "user"),
@@ -76,27 +77,12 @@ NUMBER_TYPES = (
 NAMES = {
     "run": {**IDS, "score": ("score", "prediction", "sim")},
     "qrels": {**IDS, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
+    "exclude": IDS,
 }
 NO_TEXT = {  # what no line may hold, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
     b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
 }
-
-
-class Columns(NamedTuple):
-    """One side by ids, a row per document: as read from a file.
-
-    Attributes:
-        query: of each row, an index into ``query_ids``.
-        query_ids: distinct strings, in the order of the file.
-        document: the id of each row's document, a string.
-        value: the score or the relevance of each row.
-    """
-
-    query: NDArray[np.int64]
-    query_ids: pa.StringArray
-    document: pa.StringArray | pa.ChunkedArray
-    value: NDArray[np.float64]
 
 
 class Limits(NamedTuple):
@@ -128,7 +114,7 @@ NO_LIMITS = Limits()
 
 
 class _Layout(NamedTuple):
-    """How the lines of a TREC, CSV or TSV file are split, and which columns are read: query, document, value."""
+    """How the lines of a TREC, CSV or TSV file are split, and which columns are read: query, document, any value."""
 
     kind: str
     names: Sequence[str]
@@ -146,7 +132,9 @@ class _Layout(NamedTuple):
 RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
 QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
 PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
-LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS)}
+PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
+JUDGED_PAIRS = tuple(each._replace(kind="exclude", at=each.at[:2]) for each in (QRELS, PLAIN_QRELS))
+LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS, *JUDGED_PAIRS)}
 
 
 class _Part(NamedTuple):
@@ -170,7 +158,7 @@ def read_columns(path: str | os.PathLike[str], kind: str, limits: Limits = NO_LI
 
     Args:
         path: the file.
-        kind: ``"run"`` or ``"qrels"``.
+        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, whose documents may be there more than once.
         limits: how much it may hold.
 
     Raises:
@@ -192,37 +180,37 @@ def read_columns(path: str | os.PathLike[str], kind: str, limits: Limits = NO_LI
             if part.problem:
                 break
         place = _place(parts, unit)
-        columns = _columns(parts) if rows else None
+        columns = _columns(parts, pool) if rows else None
         if columns is not None:
             limits.check("queries", len(columns.query_ids))
-            if repeated := _repeated(columns, parts, pool):
-                first, again = map(place, repeated)
-                document = _shown(columns.document[repeated[1]].as_py())
-                query = _shown(columns.query_ids[columns.query[repeated[1]]].as_py())
+            if kind != "exclude" and (repeated := _repeated(columns)):
+                again, first = map(place, repeated)
+                document = _shown(columns.document[repeated[0]].as_py())
+                query = _shown(columns.query_ids[columns.query[repeated[0]]].as_py())
                 raise ValueError(f"{again}: document {document} of query {query} is in {first} already")
         if parts and parts[-1].problem:
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
         if columns is None:
-            raise ValueError(f"holds no lines of columns; {LAYOUTS[kind][0].words}")
+            raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
     return columns
 
 
-def read_run(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
+def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
     """Return the scores of a run's file, TREC or another: ``{query: {document: score}}``.
 
     Raises:
         ValueError: as ``read_columns``.
     """
-    return _mapping(read_columns(path, "run"))
+    return _mapping(read_columns(path, "run", limits))
 
 
-def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
+def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
     """Return the relevances of a file, TREC or another: ``{query: {document: relevance}}``, integers where all are.
 
     Raises:
         ValueError: as ``read_columns``.
     """
-    columns = read_columns(path, "qrels")
+    columns = read_columns(path, "qrels", limits)
     if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
         columns = columns._replace(value=columns.value.astype(np.int64))
     return _mapping(columns)
@@ -240,10 +228,12 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
     }
 
 
-def _columns(parts: list[_Part]) -> Columns:
+def _columns(parts: list[_Part], pool: ThreadPoolExecutor) -> Columns:
+    hashes = pool.map(lambda part: hashes_of(part.table["document"]), parts)
     table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
-    query = np.concatenate([chunk.indices for chunk in table["query"].chunks]).astype(np.int64)
-    return Columns(query, table["query"].chunk(0).dictionary, table["document"], table["value"].to_numpy())
+    query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
+    ids, values = table["query"].chunk(0).dictionary, table["value"].to_numpy()
+    return Columns(query, ids, table["document"], values, np.concatenate(list(hashes)))
 
 
 def _place(parts: list[_Part], unit: str) -> Callable[[int], str]:
@@ -260,43 +250,10 @@ def _place(parts: list[_Part], unit: str) -> Callable[[int], str]:
     return place
 
 
-def _repeated(columns: Columns, parts: list[_Part], pool: ThreadPoolExecutor) -> tuple[int, int] | None:
-    """Return the first row whose query and document an earlier row has, after that one."""
-    hashes = np.concatenate(list(pool.map(lambda part: _hashes(part.table["document"]), parts)))
-    pairs = hashes * ODD + columns.query.view(np.uint64)
-    ascending = np.sort(pairs)
-    if (ascending[1:] != ascending[:-1]).all():
-        return None
-    order = np.argsort(pairs, kind="stable")
-    suspected = np.sort(order[1:][pairs[order][1:] == pairs[order][:-1]])
-    for row in suspected.tolist():  # others may share a hash
-        for earlier in np.flatnonzero(pairs[:row] == pairs[row]).tolist():
-            same_query = columns.query[earlier] == columns.query[row]
-            if same_query and columns.document[earlier] == columns.document[row]:
-                return earlier, row
-    return None
-
-
-def _hashes(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each id, of its bytes alone: the mixed sum of its words of eight bytes."""
-    hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
-    for chunk in filter(len, ids.chunks):
-        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
-        data = np.append(np.frombuffer(chunk.buffers()[2], np.uint8), np.zeros(8, np.uint8))
-        words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes from each byte on
-        lengths = np.diff(offsets).astype(np.int64)
-        counts = (lengths + 7) // 8
-        first = np.cumsum(counts) - counts
-        start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))  # of each word in its id
-        mixed = words[np.repeat(offsets[:-1], counts) + start]
-        beyond = np.maximum(start + 8 - np.repeat(lengths, counts), 0)  # bytes of the next id
-        mixed <<= 8 * beyond.view(np.uint64)
-        mixed ^= start.view(np.uint64) * ODD
-        for _ in range(2):
-            mixed *= ODD
-            mixed ^= mixed >> np.uint64(32)
-        hashes.append(np.asarray(np.add.reduceat(mixed, first) ^ lengths.view(np.uint64)))
-    return np.concatenate(hashes)
+def _repeated(columns: Columns) -> tuple[int, int] | None:
+    """Return the first row whose query and document an earlier row has, and that one."""
+    first, again = same_rows(columns)
+    return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
 # Opening
@@ -311,7 +268,10 @@ def _named(path: str) -> Iterator[None]:
         if error.filename is not None:
             raise
         raise OSError(error.errno, str(error).splitlines()[0], path) from None  # of decompression or Parquet
-    except (ValueError, pa.ArrowException) as error:
+    except pa.ArrowException as error:
+        problem = "cannot be read, so it may be damaged or cut short"
+        raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
+    except ValueError as error:
         raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
 
 
@@ -428,8 +388,7 @@ def _from_lines(
     """Return the rows of a TREC, CSV or TSV file; its first line, other than empty ones and comments, says which."""
     chunks = _chunks(stream, LINE)
     head, layout, before = b"", LAYOUTS[kind][0], 1  # lines are counted from 1
-    for chunk in chunks:
-        head += chunk
+    for head in chunks:
         first = FIRST_LINE.match(head)
         if first and first[1]:
             layout = _layout(first[1].removesuffix(b"\r"), path, kind, limits)
@@ -437,6 +396,8 @@ def _from_lines(
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
             break
+        before += head.count(b"\n")
+        head = b""
     parse = partial(_parse_lines, layout=layout)
     return "line {}", chain([_Part(ROWS.empty_table(), before)], _in_threads(pool, parse, chain([head], chunks)))
 
@@ -448,7 +409,7 @@ def _layout(line: bytes, path: str, kind: str, limits: Limits) -> _Layout:
         layout for layout in LAYOUTS[kind] if len(cells) == len(layout.names) or (kind == "run" and len(cells) > 6)
     ]
     for layout in fitting:
-        if NUMBER.fullmatch(cells[layout.at[2]]):
+        if len(layout.at) > 2 and NUMBER.fullmatch(cells[layout.at[2]]):
             return layout
     named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
     delimiter = "\t" if b"\t" in line else ","
@@ -543,11 +504,12 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
             delimiter=layout.delimiter, quote_char='"' if layout.delimiter != " " and b'"' in text else False
         ),
         convert_options=pa.csv.ConvertOptions(
-            column_types=dict(zip(read, ROWS.types, strict=True)),
+            column_types=dict(zip(read, ROWS.types, strict=False)),
             include_columns=read,
             null_values=[],
         ),
-    ).rename_columns(ROWS.names)
+    )
+    table = _table(*table.columns)
     if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
         raise pa.ArrowInvalid("a cell goes on in the next line")
     return table
@@ -595,11 +557,12 @@ def _from_json(stream: _Stream, kind: str, limits: Limits, pool: ThreadPoolExecu
     """Return the rows of values line by line, if the first line is an object of its own, or else of one value."""
     chunks = _chunks(stream, math.inf)
     head = next(chunks)
+    line = head.lstrip().split(b"\n", 1)[0]
     try:
-        first = json.loads(head.lstrip().split(b"\n", 1)[0])
+        first = json.loads(line) if line.startswith(b"{") else None
     except (ValueError, RecursionError):  # it goes on in the next lines
         first = None
-    if isinstance(first, dict):
+    if first is not None:
         parse = partial(_parse_json_lines, reading=_Reading(first, kind, limits))
         return "line {}", chain([_Part(ROWS.empty_table(), 1)], _in_threads(pool, parse, chain([head], chunks)))
     try:
@@ -608,6 +571,7 @@ def _from_json(stream: _Stream, kind: str, limits: Limits, pool: ThreadPoolExecu
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     if not isinstance(value, list):
         return "", iter([_json_part([(0, value)], 1, _Reading(value, kind, limits))])
+    limits.check("rows", len(value))
     reading = _Reading(value[0] if value else {}, kind, limits)
     return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
 
@@ -618,7 +582,7 @@ class _Reading:
     def __init__(self, first: Any, kind: str, limits: Limits) -> None:
         self.kind, self.names = kind, None
         if isinstance(first, dict) and first:
-            columns = {name for name, value in first.items() if not isinstance(value, dict)}
+            columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             if len(columns) == len(first) or _are_columns(columns, kind):
                 self.names = [list(first)[at] for at in _chosen(list(first), kind, limits)]
 
@@ -631,14 +595,17 @@ class _Reading:
         if not isinstance(value, dict):
             raise ValueError(f"{_shown(value)} is no JSON object, {{...}}")
         if self.names:
-            query, document, number = map(value.get, self.names)
-            yield query, [document], [number]
+            query, document, *number = map(value.get, self.names)
+            yield query, [document], number or [1.0]
             return
         value = _only_ranking(value)
         for query, documents in value.items():
+            if self.kind == "exclude" and isinstance(documents, (list, dict)):
+                yield query, documents, [1.0] * len(documents)
+                continue
             if not isinstance(documents, dict):
-                got = f"got {_shown(documents)}"
-                raise ValueError(f"query {_shown(query)}: must be an object {{document: {VALUE[self.kind]}}}; {got}")
+                wanted = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
+                raise ValueError(f"query {_shown(query)}: must be {wanted}; got {_shown(documents)}")
             yield query, documents.keys(), documents.values()
 
 
@@ -690,7 +657,7 @@ def _parse_json_lines(text: bytes, reading: _Reading) -> _Part:
     if reading.names:
         from pyarrow import json as arrow_json  # when it is needed
 
-        types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=True))
+        types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=False))
         how = arrow_json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
         block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
         try:
@@ -777,55 +744,90 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
 
 def _from_table(form: str, file: Any, kind: str, limits: Limits) -> Iterator[_Part]:
     """Yield the rows of a Parquet or an Arrow file."""
-    unpacked = 0
+    unpacked, bounded = 0, limits.unpacked is not None
     if form == "parquet":
         from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
 
-        parquet = arrow_parquet.ParquetFile(file)
-        names = parquet.schema_arrow.names
-        chosen = [names[at] for at in _chosen(names, kind, limits)]
+        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
+        parquet = arrow_parquet.ParquetFile(file, **how)
+        chosen = _chosen_fields(parquet.schema_arrow, kind, limits)
         limits.check("rows", parquet.metadata.num_rows)
-        size = 1 << 16 if limits.unpacked is None else 256  # since a few bytes may unpack to many
-        batches = parquet.iter_batches(size, columns=chosen)
+        if bounded:  # a text that is there once may be that of many rows, so it is unpacked once
+            _check_packed(parquet.metadata, chosen, limits)
+            parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
+        batches = parquet.iter_batches(1 << 16, columns=chosen)
+    elif bounded:
+        raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
     else:
         reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
-        names = reader.schema.names
-        chosen = [names[at] for at in _chosen(names, kind, limits)]
+        chosen = _chosen_fields(reader.schema, kind, limits)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
     for batch in batches:
-        unpacked += batch.nbytes
-        limits.check("unpacked", unpacked)
         batch.validate(full=True)
         cells = [batch[name] for name in chosen]
-        query, document = map(_text_column, chosen[:2], cells[:2])
-        table = _table(query, document, _number_column(chosen[2], cells[2]))
+        if bounded:
+            unpacked += sum(map(_unpacked, cells))
+            limits.check("unpacked", unpacked)
+        table = _table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
         yield _checked(_Part(table, len(table)), partial(_row, cells), kind)
+
+
+def _chosen_fields(schema: pa.Schema, kind: str, limits: Limits) -> list[str]:
+    """Return the names of a table's queries, documents and values, once they are known to be ids and numbers."""
+    fields = [schema.field(at) for at in _chosen(schema.names, kind, limits)]
+    for field in fields[:2]:
+        if not any(test(_value_type(field.type)) for test in ID_TYPES):
+            problem = f"holds {_value_type(field.type)}; ids are text or integers, so convert it"
+            raise ValueError(f"the column {field.name!r} {problem}")
+    for field in fields[2:]:
+        if not any(test(field.type) for test in NUMBER_TYPES):
+            raise ValueError(f"the column {field.name!r} holds {field.type}; it must hold numbers, so convert it")
+    return [field.name for field in fields]
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
+    """Raise an error for columns of Parquet that, by the file's own account, unpack to more than they may."""
+    limits.check("columns", metadata.num_columns)
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
+    chunks = [chunk for chunk in chunks if chunk.path_in_schema in chosen]
+    limits.check("unpacked", sum(chunk.total_uncompressed_size for chunk in chunks))
+    if any(encoding.startswith("DELTA") and "BYTE" in encoding for chunk in chunks for encoding in chunk.encodings):
+        raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
+
+
+def _unpacked(column: pa.Array) -> int:
+    """Return how many bytes a column takes, one of a dictionary as plain text."""
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary.cast(pa.string()))
+    return pc.sum(lengths.take(column.indices)).as_py() or 0
 
 
 def _row(cells: list[pa.Array], row: int) -> list[Any]:
     return [column[row].as_py() for column in cells]
 
 
-def _text_column(name: str, column: pa.Array) -> pa.StringArray:
+def _text_column(column: pa.Array) -> pa.StringArray:
     """Return a column of ids as text."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not any(test(kind) for test in ID_TYPES):
-        raise ValueError(f"the column {name!r} holds {kind}; ids are text or integers, so convert it")
-    return column.cast(kind).cast(pa.string())
+    return column.cast(_value_type(column.type)).cast(pa.string())
 
 
-def _number_column(name: str, column: pa.Array) -> pa.DoubleArray:
+def _number_column(column: pa.Array) -> pa.DoubleArray:
     """Return a column of numbers, null where there are none, or integers that float64 would round."""
-    if not any(test(column.type) for test in NUMBER_TYPES):
-        raise ValueError(f"the column {name!r} holds {column.type}; it must hold numbers, so convert it")
     try:
         return column.cast(pa.float64())
     except pa.ArrowInvalid:
         return _numbers(column.to_pylist())
 
 
-def _table(query: pa.Array, document: pa.Array, value: pa.Array) -> pa.Table:
-    return pa.table([query.cast(QUERY), document, value], schema=ROWS)
+def _table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
+    """Return rows; without values, that of each is 1."""
+    return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
 
 
 def _faults(table: pa.Table) -> NDArray[np.bool_]:
@@ -842,7 +844,8 @@ def _checked(part: _Part, cells: Callable[[int], Sequence[Any]], kind: str) -> _
     if not faults.any():
         return part
     row = int(faults.argmax())
-    *ids, value = cells(row)
+    query, document, *values = cells(row)
+    ids, value = (query, document), values[0] if values else None
     for name, cell in zip(("query", "document"), ids, strict=True):
         if cell is None or cell == "":
             return part._replace(table=part.table[:row], problem=f"has no {name}; give each row its id")
@@ -853,7 +856,9 @@ def _checked(part: _Part, cells: Callable[[int], Sequence[Any]], kind: str) -> _
     if isinstance(value, (int, float)):
         fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
     of = f"document {_shown(ids[1])} of query {_shown(ids[0])}"
-    problem = f"the {VALUE[kind]} {_shown(value)} of {of} {fault}" if value is not None else f"has no {VALUE[kind]}"
+    problem = f"the {VALUE[kind]} {_shown(value)} of {of} {fault}"
+    if value is None:
+        problem = f"{of} has no {VALUE[kind]}; give it one, or leave it out"
     return part._replace(table=part.table[:row], problem=problem)
 
 

@@ -4,7 +4,7 @@ Frames are those of pandas, Polars, Arrow, DuckDB and `datasets`, and mappings o
 lazy, or a query to a database, is run once for all columns, so that their rows belong together.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -44,7 +44,8 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
         if columns.count(name) > 1:
             raise ValueError(f"{argument}: {called} has several columns {shown(name)}; give them names of their own")
     if not names:
-        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}")
+        hint = "give predictions and references as their names, which must be text"
+        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
     return [frame[given] if argument in names else given for argument, given in arguments.items()]
 
 
@@ -53,7 +54,7 @@ def is_spark(data: Any) -> bool:
     return type(data).__module__.partition(".")[0] == "pyspark" and hasattr(data, "mapInArrow")
 
 
-def _table(data: Any, called: str, names: Iterable[str]) -> Any:
+def _table(data: Any, called: str, names: Collection[str]) -> Any:
     """Return a frame whose columns can be taken by name again and again."""
     library = type(data).__module__.partition(".")[0]
     if is_spark(data):
@@ -62,10 +63,10 @@ def _table(data: Any, called: str, names: Iterable[str]) -> Any:
         return data
     if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
         known = data.collect_schema().names()
-        return (data.select(list(names)) if set(names) <= set(known) else data.limit(0)).collect()
+        return (data.select(list(names)) if names and set(names) <= set(known) else data.limit(0)).collect()
     if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset of files
         known = data.schema.names
-        once = all(known.count(name) == 1 for name in names)
+        once = names and all(known.count(name) == 1 for name in names)
         return data.to_table(columns=list(names)) if once else data.schema.empty_table()
     if is_database_query(data):
         return pa.table(data)

@@ -23,8 +23,9 @@ from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
 from .exclusion import Pairs as Pairs
-from .files import read_qrels, read_run
+from .files import Limits, read_qrels, read_run
 from .frames import is_spark
+from .matching import same_rows as same_rows
 from .messages import shown as shown
 from .options import ComputeOptions, Cutoffs, Options, QueryOptions, shows_options, signature
 from .queries import checked_rankings, from_frame, query_values, scores
@@ -290,12 +291,9 @@ class NDCG(Batches, evaluate.Metric):
 
     def _read(self, inputs: Inputs, ignore_index: float | None = None) -> Batch:
         """Return queries as a batch, if they can be scored."""
-        for name in ("predictions", "references"):
-            if getattr(inputs, name) is None:
-                raise ValueError(f"{name} are missing; give predictions and references together")
         rankings = checked_rankings(inputs, ignore_index=ignore_index)
         return self._batch(*to_arrow(rankings), rankings.query_ids)
 
 
-# With these a loaded metric reads back what `to_dict` gave: `metric.Report.from_dict`.
-NDCG.Report, NDCG.Comparison = Report, Comparison
+# With these a loaded metric reads back what `to_dict` gave, `metric.Report.from_dict`, and bounds what it reads.
+NDCG.Report, NDCG.Comparison, NDCG.Limits = Report, Comparison, Limits

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS
-from .files import read_qrels, read_run
+from .files import Limits, read_qrels, read_run
 from .options import __version__, signature
 from .report import Report, report
 from .spark import compute_spark
@@ -26,6 +26,7 @@ __all__ = [
     "CONVENTIONS",
     "NDCG",
     "Comparison",
+    "Limits",
     "Report",
     "__version__",
     "compare",

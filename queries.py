@@ -189,8 +189,8 @@ def from_files(inputs: Inputs) -> Inputs:
 
 
 def from_file(argument: str, side: Any) -> Any:
-    """Return what a file holds, if an argument is the path of one."""
-    if not isinstance(side, (str, os.PathLike)):
+    """Return what a file holds, if an argument is the path of one; ids of rows are in no file."""
+    if not isinstance(side, (str, os.PathLike)) or argument in ("query_ids", "document_ids"):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
     try:

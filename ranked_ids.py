@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from .columns import is_text
 from .messages import shown
 
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
@@ -78,7 +79,7 @@ def _kind(side: Any) -> str | None:
         kind = side.type
         while pa.types.is_nested(kind) and kind.num_fields == 1:
             kind = kind.field(0).type
-        return None if pa.types.is_null(kind) else "text" if any(test(kind) for test in TEXT) else "numbers"
+        return None if pa.types.is_null(kind) else "text" if is_text(kind) else "numbers"
     if isinstance(side, np.ndarray) and side.dtype.kind != "O":
         return "text" if side.dtype.kind in "UT" else "numbers"
     if not isinstance(side, (list, tuple, np.ndarray)):
@@ -95,9 +96,6 @@ def _kind(side: Any) -> str | None:
         if len(row):
             return "text" if isinstance(row[0], str) else "numbers"
     return None
-
-
-TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
 def _rows(side: Any) -> list[Any]:

@@ -75,6 +75,11 @@ class Rankings(NamedTuple):
         """The number of queries."""
         return len(self.relevance) if self.offsets is None else len(self.offsets) - 1
 
+    def only(self, kept: Mask) -> "Rankings":
+        """Return the same documents, neither judged nor retrieved where a mask is False."""
+        judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
+        return self._replace(judged=judged, retrieved=retrieved)
+
     def arrays(self) -> dict[str, Any]:
         """Return what the kernel takes, by name."""
         not_arrays = ("place", "query_ids", "missing")
@@ -171,6 +176,9 @@ def _align(
 def _join(inputs: Inputs, by_docid: bool, ignore_index: float | None) -> Joined:
     """Bring both sides into one order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude = inputs
+    for argument, side in (("predictions", predictions), ("references", references)):
+        if side is None:
+            raise ValueError(f"{argument} are missing; give predictions and references together")
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         if exclude is not None:
             ranked = without(by_position(exclude, len(predictions)), *ranked)

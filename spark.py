@@ -1,8 +1,9 @@
 """The measure over a Spark DataFrame, where one machine is too small.
 
-Rows are brought together by query on the executors, handed to the kernel through Arrow, and
-reduced there: the driver gets a row of sums per partition and million documents. Executors need
-NumPy and pyarrow only; the rooms that read and score rankings travel with the job.
+Rows are collected into lists by query where they lie, before they are shuffled: a list costs Spark
+little more than a row. The executors hand the lists to the kernel through Arrow and sum up the
+values: the driver gets a row of sums per partition and million documents. Executors need NumPy and
+pyarrow only; the rooms that read and score rankings travel with the job.
 """
 
 import math
@@ -31,6 +32,7 @@ def compute_spark(
     query: str | None = None,
     document: str | None = None,
     sample_weight: str | None = None,
+    exclude: Any = None,
     k: Cutoffs = None,
     use_aggregator: bool = True,
     **options: Unpack[QueryOptions],
@@ -51,6 +53,8 @@ def compute_spark(
         document: the column of document ids, for `ties="docid"`; then a document that a query
             has twice is refused.
         sample_weight: the column of weights, the same in all rows of a query.
+        exclude: a DataFrame with columns of the names of `query` and `document`: documents that
+            take no rank and are in no ideal.
         k: the cutoff or cutoffs.
         use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
             row for each query: its id, and its values in columns named as the results.
@@ -74,7 +78,7 @@ def compute_spark(
     """
     parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
     columns = {"query": query, "prediction": prediction, "reference": reference, "document": document}
-    frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties)
+    frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
     if not parsed.use_aggregator:
         if query is None:
             raise ValueError("query must name the column of query ids where every query's values are asked for")
@@ -111,13 +115,17 @@ def by_query(frame: Any, options: Options) -> Any:
     return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
 
 
-def prepare(frame: Any, columns: Mapping[str, str | None], ties: str) -> Any:
-    """Return the columns that the executors read, the rows of a query one after the other.
+def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
+    """Return the columns that the executors read, with a row for each query.
+
+    Where a row was a document, `missing` has a number for each of the query's: bit i is set where the i-th
+    column of lists was null, which Spark's lists leave out.
 
     Args:
         frame: the DataFrame.
         columns: of each argument of `compute_spark` that names a column its name.
         ties: the order of ties.
+        exclude: the DataFrame of documents to leave out.
 
     Raises:
         ValueError: a column that is missing or of another type than it should be; an order of
@@ -131,6 +139,8 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str) -> Any:
     given = {name: column for name, column in columns.items() if column is not None}
     nested = _are_nested(frame, given)
     chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
+    if exclude is not None and (nested or "document" not in given):
+        raise ValueError("exclude is for a row per document: name the columns of ids as query and document")
     if nested:
         if "document" in given:
             raise ValueError("document is for a row per document; in arrays, documents of ascending ids serve as well")
@@ -145,7 +155,33 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str) -> Any:
         )
     if "document" in given:
         chosen = chosen.withColumn("document", functions.col("document").cast("string"))
-    return chosen.repartition("query").sortWithinPartitions("query", *["document"] * ("document" in given))
+    if exclude is not None:
+        chosen = chosen.join(_excluded(exclude, frame, given), ["query", "document"], "left")
+    kinds = {name: kind for name, kind in chosen.dtypes if name != "query"}
+    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
+    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
+    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
+    return chosen.groupBy("query").agg(*map(functions.expr, lists))
+
+
+def _excluded(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
+    """Return the documents to exclude: the id of their query, their own, and a column that is true."""
+    from pyspark.sql import functions
+
+    if not hasattr(exclude, "mapInArrow"):
+        raise ValueError(f"exclude: beside a DataFrame of Spark it must be one too; got {type(exclude).__name__}")
+    ids = {name: given[name] for name in ("query", "document")}
+    for name, column in ids.items():
+        if exclude.columns.count(column) != 1:
+            there = ", ".join(exclude.columns)
+            raise ValueError(f"exclude: must have one column {shown(column)}, which {name} names; there are {there}")
+        types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
+        if (types[0] == "string") != (types[1] == "string"):
+            found = f"{types[0]}, and in the rankings {types[1]}"
+            raise ValueError(f"exclude: column {shown(column)} is of type {found}; give one type for both")
+    columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
+    pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
+    return pairs.withColumn("excluded", functions.lit(True))
 
 
 def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
@@ -155,7 +191,7 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     for name, column in given.items():
         if not isinstance(column, str) or column not in frame.columns:
             there = ", ".join(frame.columns)
-            got = repr(column[:100]) if isinstance(column, str) else type(column).__name__
+            got = shown(column) if isinstance(column, str) else type(column).__name__
             raise ValueError(f"{name} must name a column of the DataFrame; got {got}, and there are {there}")
         if frame.columns.count(column) > 1:
             raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
@@ -198,15 +234,15 @@ def _quoted(column: str) -> str:
 
 
 def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Every query with its values."""
-    for table in _whole_queries(batches):
+    """Yield every query with its values."""
+    for table in _parts(batches):
         queries, scored, _ = _scored(options, table)
         yield pa.record_batch([queries, *map(pa.array, scored)], ["query", *options.names])
 
 
 def _sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Sum over queries, by weights of at most 1 and their scale; yield what is refused as a sentence."""
-    for table in _whole_queries(batches):
+    for table in _parts(batches):
         row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "problem": None}
         try:
             _, scored, weight = _scored(options, table)
@@ -232,60 +268,42 @@ SUMS = pa.schema(
 )
 
 
-def _whole_queries(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Batches together, as many as hold `PART` documents, cut where a query ends."""
+def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Put batches together, as many as hold `PART` documents."""
     pending: list[pa.RecordBatch] = []
     documents = 0
     for batch in batches:
         if not batch.num_rows:
             continue
-        nested = _is_nested(batch["prediction"])
         pending.append(batch)
-        documents += (pc.sum(pc.list_value_length(batch["prediction"])).as_py() or 0) if nested else batch.num_rows
-        if documents < PART:
-            continue
-        kept = None
-        if not nested:
-            begins = _begins(pa.chunked_array([each["query"] for each in pending[-2:]]))
-            start = int(begins[-1]) - (pending[-2].num_rows if len(pending) > 1 else 0)
-            if start < 0 or not begins[-1]:  # it is one long query so far
-                continue
-            pending[-1], kept = batch[:start], batch[start:]
-        yield pa.Table.from_batches(pending)
-        pending, documents = ([], 0) if kept is None else ([kept], kept.num_rows)
+        documents += pc.sum(pc.list_value_length(batch["prediction"])).as_py() or 0
+        if documents >= PART:
+            yield pa.Table.from_batches(pending)
+            pending, documents = [], 0
     if pending:
         yield pa.Table.from_batches(pending)
-
-
-def _is_nested(side: pa.Array) -> bool:
-    return bool(pa.types.is_list(side.type) or pa.types.is_large_list(side.type))
-
-
-def _begins(queries: pa.ChunkedArray) -> NDArray[np.int64]:
-    """Return the rows in which a query begins; one without an id is a query of its own."""
-    ids = queries.combine_chunks()
-    differs = pc.fill_null(pc.not_equal(ids[1:], ids[:-1]), True).to_numpy(zero_copy_only=False)
-    return np.concatenate([[0], 1 + np.flatnonzero(differs)])
 
 
 def _scored(
     options: Options, table: pa.Table
 ) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
-    """Of whole queries the ids, the values of each result, and the weights."""
+    """Return the ids of queries, the values of each result, and the weights."""
     columns = {name: table[name].combine_chunks() for name in table.column_names}
-    queries, weight = columns.get("query"), columns.get("sample_weight")
-    sides = [columns["prediction"], columns["reference"]]
+    queries = columns.get("query")
     begins = np.arange(table.num_rows)
     if queries is not None and queries.null_count:
         raise ValueError("query: a row has no query id; give each one")
-    nested = _is_nested(sides[0])
+    nested = "missing" not in columns
     if not nested:
-        begins = _begins(table["query"])
-        offsets = pa.array(np.append(begins, table.num_rows))
-        sides = [pa.LargeListArray.from_arrays(offsets, side) for side in sides]
-        queries = columns["query"].take(pa.array(begins))
+        offsets = np.append(0, np.cumsum(pc.list_value_length(columns["missing"]), dtype=np.int64))
+        begins = offsets[:-1]
+        columns = _documents(columns)
         if "document" in columns:
+            columns = _in_order_of_ids(columns, np.diff(offsets))
             _refuse_repeats(queries, columns["document"], begins)
+        lists = {name: pa.LargeListArray.from_arrays(offsets, columns[name]) for name in ("prediction", "reference")}
+        columns.update(lists)
+    sides, weight = [columns["prediction"], columns["reference"]], columns.get("sample_weight")
 
     def place(query: int) -> str:
         return (
@@ -302,11 +320,30 @@ def _scored(
             found = found._replace(missing=found.counts()["retrieved"] == 0, place=lambda query, _: place(query))
         if options.missing == "raise":
             refuse_missing(found)
+        if "excluded" in columns:
+            found = found.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
         scored = score_part(found, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
     return queries, [np.asarray(scored[measure][row]) for _, measure, row in options.results()], weights
+
+
+def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+    """Return the columns with a row for each document, and nulls again where `missing` says so."""
+    missing = columns["missing"].flatten().to_numpy()
+    lists = {name: each.flatten() for name, each in columns.items() if name not in ("query", "missing")}
+    if missing.any():
+        for bit, name in enumerate(lists):
+            lists[name] = pc.if_else(pa.array(missing & (1 << bit) == 0), lists[name], None)
+    return lists
+
+
+def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]) -> dict[str, pa.Array]:
+    """Return the columns with the documents of each query, so many, in ascending order of their ids."""
+    keys = {"query": np.repeat(np.arange(len(lengths)), lengths), "document": columns["document"]}
+    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
+    return {name: each.take(order) for name, each in columns.items()}
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
@@ -325,7 +362,7 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
 
 
 def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]) -> NDArray[np.float64]:
-    """One weight for each query, which all of its rows must have."""
+    """Return a weight for each query, which all of its rows must have."""
     values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN where missing
     lengths = np.diff(np.append(begins, len(values)))
     weights = np.asarray(values[begins])

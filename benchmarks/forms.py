@@ -4,6 +4,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ def forms(scores: int, rounds: int) -> dict[str, dict[str, float | str]]:
     """Seconds that each way takes, by form; or why it was not measured.
 
     Args:
-        scores: documents in all, of the flat columns and the files; a tenth of them in mappings.
+        scores: documents in all, of the flat columns and the files; a tenth of them in mappings and lists.
         rounds: of all ways; the median counts.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -26,7 +27,16 @@ def forms(scores: int, rounds: int) -> dict[str, dict[str, float | str]]:
             "mappings, 100 documents per query": _measured(_mappings(scores // 10, 100), rounds),
             "mappings, 1,000 documents per query": _measured(_mappings(scores // 10, 1_000), rounds),
             f"TREC files, a run of {scores:,} lines": _measured(_files(Path(folder), scores), rounds),
-            f"flat, {scores:,} rows, unsorted string ids": _measured(_flat(scores), rounds),
+            f"the same run, read only, {scores:,} lines": _measured(_reading(Path(folder)), rounds),
+            f"flat, {scores:,} rows, unsorted string ids": _measured(_flat(scores, "user-{:08d}", False), rounds),
+            f"flat, {scores:,} rows, grouped string ids": _measured(_flat(scores, "user-{:08d}", True), rounds),
+            f"flat, {scores:,} rows, grouped integers": _measured(_flat(scores, None, True), rounds),
+            "nested lists, 100 documents per query": _measured(_nested(scores // 10, 100, list), rounds),
+            "nested lists with None, 100 documents per query": _measured(
+                _nested(scores // 10, 100, _with_none), rounds
+            ),
+            "lists of arrays, 10 documents per query": _measured(_nested(scores // 10, 10, np.array), rounds),
+            "lists of arrays, 100 documents per query": _measured(_nested(scores // 10, 100, np.array), rounds),
         }
 
 
@@ -168,26 +178,88 @@ def _files(folder: Path, lines: int) -> dict[str, Callable[[], Call]]:
     return {"ours": ours, "pytrec_eval": pytrec_eval, "ranx": ranx}
 
 
-def _flat(rows: int) -> dict[str, Callable[[], Call]]:
+def _reading(folder: Path) -> dict[str, Callable[[], Call]]:
+    """Return ways to read a run's lines; of the queries, documents and scores that each reads, it gives the scores."""
+    run_file = str(folder / "run.trec")
+
+    def ours() -> Call:
+        files = import_module(f"{type(_metric()).__module__.rpartition('.')[0]}.files")
+        return lambda: files.read_columns(run_file, "run").value
+
+    def polars() -> Call:
+        import polars
+
+        def call() -> NDArray[np.float64]:
+            lines = polars.read_csv(run_file, separator=" ", has_header=False, columns=[0, 2, 4])
+            return lines.to_series(2).to_numpy()
+
+        return call
+
+    def duckdb() -> Call:
+        import duckdb
+
+        lines = duckdb.read_csv(run_file, sep=" ", header=False).project("column0, column2, column4")
+        return lambda: lines.to_arrow_table()["column4"].to_numpy()
+
+    return {"ours": ours, "Polars": polars, "DuckDB": duckdb}
+
+
+def _flat(rows: int, ids: str | None, are_grouped: bool) -> dict[str, Callable[[], Call]]:
     random = np.random.default_rng(0)
     queries, documents = max(2, rows // 100), 100
     score, relevance = random.random((queries, documents)), random.integers(0, 5, (queries, documents)).astype(float)
-    order = random.permutation(score.size)
-    ids = np.array([f"user-{query:08d}" for query in range(queries)], object)
+    order = np.arange(score.size) if are_grouped else random.permutation(score.size)
+    names = np.array([ids.format(query) for query in range(queries)], object) if ids else np.arange(queries)
 
-    def ours() -> Call:
+    def columns() -> dict[str, Any]:
         import pyarrow as pa
 
-        metric = _metric()
         flat = {"predictions": score.ravel()[order], "references": relevance.ravel()[order]}
-        query_ids = pa.array(ids[order // documents])
-        return lambda: metric.compute(**flat, query_ids=query_ids, k=10, use_aggregator=False)["nDCG@10"]
+        return {name: pa.array(values) for name, values in (flat | {"query_ids": names[order // documents]}).items()}
 
+    def ours() -> Call:
+        metric, flat = _metric(), columns()
+        return lambda: metric.compute(**flat, k=10, use_aggregator=False)["nDCG@10"]
+
+    def table() -> Call:
+        import pyarrow as pa
+
+        metric, flat = _metric(), pa.table(columns())
+        named = {name: name for name in flat.column_names}
+        return lambda: metric.compute(**named, data=flat, k=10, use_aggregator=False)["nDCG@10"]
+
+    return {"ours": ours, "ours, data=": table, "the kernel, grouped already": _kernel(score, relevance)}
+
+
+def _nested(scores: int, documents: int, form: Callable[[Any], Any]) -> dict[str, Callable[[], Call]]:
+    random = np.random.default_rng(0)
+    shape = max(2, scores // documents), documents
+    score, relevance = random.random(shape), random.integers(0, 5, shape)
+    rows = {
+        "predictions": [form(row if form is np.array else row.tolist()) for row in score],
+        "references": [form(row if form is np.array else row.tolist()) for row in relevance],
+    }
+
+    def ours() -> Call:
+        metric = _metric()
+        return lambda: metric.compute(**rows, k=10, use_aggregator=False)["nDCG@10"]
+
+    if form is _with_none:
+        score, relevance = score[:, 1:], relevance[:, 1:]
+    return {"ours": ours, "the kernel, grouped already": _kernel(score, relevance)}
+
+
+def _with_none(row: list[Any]) -> list[Any]:
+    """Return a row whose first document is neither retrieved nor judged."""
+    return [None, *row[1:]]
+
+
+def _kernel(score: NDArray[np.float64], relevance: NDArray[Any]) -> Callable[[], Call]:
     def kernel() -> Call:
         score_all = score_queries()
         return lambda: score_all(relevance, score, cutoffs=(10,))["nDCG"].ravel()
 
-    return {"ours": ours, "the kernel, grouped already": kernel}
+    return kernel
 
 
 if __name__ == "__main__":

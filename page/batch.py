@@ -13,7 +13,7 @@ from .events import QUIET, follow, show_errors
 from .figures import distribution
 from .metric import ndcg
 from .render import csv_link, error_html, score_card, table_html
-from .uploads import BATCH, UploadError, check_size, read_columns
+from .uploads import BATCH, check_size, read_batch
 
 ROWS_SHOWN = 1000
 
@@ -30,7 +30,7 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
             weights = gr.Textbox(label="Weights, one per query (may be empty)")
             ids = gr.Textbox(label="Query ids, for flat lists (may be empty)")
         uploaded = gr.File(
-            label="Or a file: JSON, CSV or Parquet with prediction, reference, query_id; up to 20 MB",
+            label="Or a file: CSV with the columns prediction, reference, query_id, or JSON with the lists",
             height=160,
             elem_id="batch-file",
         )
@@ -53,10 +53,10 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
 def fill_batch(path: str) -> tuple[Any, ...]:
     """Return the text of the batch from an uploaded file; what is wrong with it leaves the text alone."""
     try:
-        columns = read_columns(path)
-    except UploadError as problem:
+        lists = read_batch(path)
+    except ValueError as problem:
         return (error_html(problem), *[gr.skip()] * len(BATCH))
-    return (None, *(json.dumps(columns[name]) if name in columns else "" for name in BATCH))
+    return (None, *(json.dumps(lists[name]) if name in lists else "" for name in BATCH))
 
 
 @show_errors(6)
@@ -123,6 +123,6 @@ def _json(name: str, text: str) -> Any:
         raise ValueError(f"{name}: must be a list, such as [1, 2, 0]; got {type(found).__name__}.")
     try:
         check_size(found)
-    except UploadError as problem:
+    except ValueError as problem:
         raise ValueError(f"{name}: {problem}.") from None
     return found

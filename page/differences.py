@@ -1,6 +1,7 @@
 """The tab of differences: the same data by each convention, and which choice changes what."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import gradio as gr
@@ -18,6 +19,10 @@ CARD_EXAMPLE = {
     "predictions": [[0.5, 0.5, 0.2, 0.1, 0], [0.9, 0.8, 0.7, 0.6, 0.5], [6, 5, 4, 3, 2, 1]],
     "references": [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]],
 }
+REASONS = [  # why there is no score: one after the other is mended until there is one
+    ("zero_division", 0.0, "none: all queries are left out"),
+    ("negative_relevance", "clip", "refused: a relevance is negative"),
+]
 
 
 def differences_tab(bar: list[Any], table: gr.Dataframe, batch: list[gr.Textbox]) -> None:
@@ -69,13 +74,19 @@ def compare_conventions(
 
 
 def _score(inputs: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    """Return a score as text, or why there is none."""
+    """Return a score as text, or why there is none: the choice without which there is one."""
     try:
-        (value,) = ndcg.compute(**inputs, **options).values()
-    except ValueError as problem:
-        if "negative" in str(problem):
-            return "refused: a relevance is negative"
-        if "anything relevant" in str(problem):
-            return "none: all queries are left out"
+        return _value(inputs, options)
+    except ValueError:
+        mended = dict(options)
+        for name, value, reason in REASONS:
+            mended[name] = value
+            with suppress(ValueError):
+                _value(inputs, mended)
+                return reason
         raise
+
+
+def _value(inputs: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    (value,) = ndcg.compute(**inputs, **options).values()
     return f"{value:.4f}"

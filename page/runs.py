@@ -27,9 +27,10 @@ PAIRS += ["won, tied, lost"]
 RESAMPLES = 2000
 BARS = 20
 RUNS = 5
+FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
 ABOUT = (
-    "Qrels and one to five runs: TREC files (also `.gz`), CSV or Parquet with the columns query, document and score or "
-    "relevance, or JSON `{query: {document: value}}`; each up to 20 MB."
+    "Qrels and one to five runs: TREC files; CSV, TSV, JSONL or Parquet with query, document and score or relevance; "
+    "JSON `{query: {document: value}}`; also compressed by gzip or Zstandard; each up to 20 MB."
 )
 
 
@@ -99,7 +100,11 @@ def score_runs(qrels_file: str | None, run_files: list[str] | None, *bar: Any) -
     which = "differ most" if pairs else "score lowest"
     note = f"{report.resampling}. Bars: {what}, the {len(bars)} queries that {which}."
     audit = [audit_row(name, run, qrels, scores[name][measure]) for name, run in runs.items()]
-    means = [[system, name, *score[:4]] for system, each in scores.items() for name, score in each.items()]
+    means = [
+        [system, name, score.value, score.low, score.high, score.standard_error]
+        for system, each in scores.items()
+        for name, score in each.items()
+    ]
     return (
         score_card({f"{system}: {name}": value for system, name, value, *_ in means}, " ".join([note, *report.notes])),
         table_html(AUDIT_CAPTION, pd.DataFrame(audit, columns=AUDIT)),
@@ -123,7 +128,10 @@ def audit_row(name: str, run: Mappings, qrels: Mappings, score: Any) -> list[Any
 def pair_row(pair: Any) -> list[Any]:
     """Return a comparison of two runs as the table shows it."""
     counts = f"{pair.wins}, {pair.ties}, {pair.losses}"
-    return [*pair[:4], f"{pair.low:.4f} to {pair.high:.4f}", *pair[7:11], counts]
+    return [
+        *(pair.measure, pair.system, pair.other, pair.difference, f"{pair.low:.4f} to {pair.high:.4f}"),
+        *(pair.p, pair.p_holm, pair.p_t, pair.p_t_holm, counts),
+    ]
 
 
 def read_files(qrels_file: str | None, run_files: list[str] | None) -> tuple[Mappings, dict[str, Mappings]]:
@@ -140,7 +148,7 @@ def run_names(run_files: list[str]) -> dict[str, str]:
     """Return the files of runs by the names of these, each its own."""
     files: dict[str, str] = {}
     for path in run_files:
-        stem = re.sub(r"(?i)\.(trec|run|txt|csv|tsv|parquet|json)?(\.gz)?$", "", Path(path).name) or Path(path).name
+        stem = FORM.sub("", Path(path).name) or Path(path).name
         names = itertools.chain([stem], (f"{stem} ({at})" for at in itertools.count(2)))
         files[next(each for each in names if each not in files)] = path
     return files

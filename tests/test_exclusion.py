@@ -1,6 +1,8 @@
 """Documents that take no rank and are in no ideal: the same as if neither side had them, in every form with ids."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import datasets
@@ -8,6 +10,7 @@ import evaluate
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.feather
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -150,6 +153,87 @@ def test_any_exclusion_equals_removal(queries: list[Any], k: int | None) -> None
 
 MAPPINGS = {"predictions": RUN, "references": QRELS}
 ROWS = {"data": rows(RUN, QRELS), **NAMED}
+SEEN = {
+    "pairs": "q1 a\nq1 z\nq1 a\nq2 x\nq3 a\n",
+    "qrels": "q1 0 a 1\nq1 0 z 1\nq2 0 x 0\nq3 0 a 1\n",
+    "three columns": "q1 a 3\nq1 z 1\nq2 x 0\nq3 a 1\n",
+    "a.csv": "user,item,time\nq1,a,5\nq1,z,6\nq1,a,7\nq2,x,8\nq3,a,9\n",
+    "a.tsv": "user_id\titem_id\nq1\ta\nq1\tz\nq2\tx\nq3\ta\n",
+    "a.json": json.dumps({query: list(documents) for query, documents in EXCLUDE.items()}),
+    "b.json": json.dumps({query: dict.fromkeys(documents, 5) for query, documents in EXCLUDE.items()}),
+    "records.json": pairs(EXCLUDE).to_json(orient="records"),
+    "a.jsonl": pairs(EXCLUDE).to_json(orient="records", lines=True),
+    "b.jsonl": "".join(f"{json.dumps({query: list(documents)})}\n" for query, documents in EXCLUDE.items()),
+}
+
+
+@pytest.mark.parametrize("name", [*SEEN, "a.parquet", "a.arrow"])
+def test_a_file_names_documents_to_exclude(
+    ndcg: evaluate.Metric, tmp_path: Path, name: str, expected: list[float]
+) -> None:
+    path = tmp_path / name
+    if name in SEEN:
+        path.write_text(SEEN[name])
+    elif name == "a.parquet":
+        pairs(EXCLUDE).to_parquet(path)
+    else:
+        pa.feather.write_feather(pairs(EXCLUDE), path)
+    for inputs in (MAPPINGS, ROWS, FORMS["pandas"]()):
+        found = ndcg.compute(**{**inputs, "exclude": path}, k=2, use_aggregator=False)
+        assert found == {"nDCG@2": expected}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a", "q1 a\nq2\n", "line 2: 1 column; the first line has 2: query document"),
+        ("a.csv", "user,item\nq1,\n", "line 2: has no document; give each row its id"),
+        ("a.csv", "user,film\nq1,a\n", "no column holds the document; name it document_id or docid or doc_id"),
+        ("a.json", '{"q1": ["a"], "q2": "x"}', "query 'q2': must be a list of ids; got 'x'"),
+        ("a.json", '{"q1": [["a"]]}', r"the document \['a'\] is neither text nor an integer, as ids must be"),
+        ("a.jsonl", '{"user": "q1", "item": null}\n', "line 1: has no document; give each row its id"),
+        ("a", "", "holds no documents; give at least one query with a document"),
+    ],
+)
+def test_a_faulty_file_of_documents_to_exclude_is_refused(
+    ndcg: evaluate.Metric, tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"^exclude: {path}: (.*: )?{message}"):
+        ndcg.compute(**MAPPINGS, exclude=path)
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore")  # of PySpark
+@pytest.mark.xdist_group("spark")
+def test_spark_excludes_the_rows_of_another_frame(ndcg: evaluate.Metric, expected: list[float]) -> None:
+    from conftest import spark_session
+
+    session = spark_session()
+    inputs = {name: value for name, value in ROWS.items() if name != "data"}
+    documents = [tuple(row) for row in rows(RUN, QRELS).astype(object).replace(np.nan, None).to_numpy()]
+    frame = session.createDataFrame(documents, "user string, item string, score double, label double")
+    seen = session.createDataFrame([tuple(row) for row in pairs(EXCLUDE).to_numpy()], "user string, item string")
+    found = ndcg.compute(data=frame, **inputs, exclude=seen, k=2, use_aggregator=False).collect()
+    assert [row["nDCG@2"] for row in sorted(found)] == expected
+    means = ndcg.compute(data=frame, **inputs, exclude=seen, k=2, missing="skip")
+    assert means == {"nDCG@2": pytest.approx(np.mean(expected))}  # none is missing, q3 neither
+    renamed = seen.withColumnRenamed("item", "film")
+    for exclude, message in (
+        (pairs(EXCLUDE), "exclude: beside a DataFrame of Spark it must be one too; got DataFrame"),
+        (renamed, "exclude: must have one column 'item', which document names; there are user, film"),
+        (
+            session.createDataFrame([("q1", 1)], "user string, item int"),
+            "exclude: column 'item' is of type int, and in the rankings string; give one type for both",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ndcg.compute(data=frame, **inputs, exclude=exclude)
+    with pytest.raises(ValueError, match="exclude is for a row per document: name the columns of ids"):
+        ndcg.compute(data=frame, **{**inputs, "document_ids": None}, exclude=seen)
+
+
 RANKED = {"predictions": [["a", "b"], ["c"]], "references": [["a"], ["c"]]}
 FORM = r"exclude must be {query: ids}, a file, or beside data a frame with columns of the same names; got "
 ANOTHER_TYPE = r"exclude: ids of documents are of another type, such as 1 in exclude, 'a' in the rankings; give one "

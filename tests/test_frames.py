@@ -1,5 +1,6 @@
-"""Frames whose columns are named: every library's frame means what its columns mean, and wrong names are refused."""
+"""Frames whose columns are named: weights, systems, queries to a database, and the names that are refused."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 from conftest import MetricFactory
-
-NAMES = {"predictions": "score", "references": "label", "query_ids": "user", "document_ids": "item"}
+from every_form import COLUMNS, FRAMES
 
 
 def table_of(users: int = 40, items: int = 12, seed: int = 0) -> pa.Table:
@@ -37,93 +37,27 @@ def table_of(users: int = 40, items: int = 12, seed: int = 0) -> pa.Table:
     )
 
 
-def lazily(table: pa.Table) -> pl.LazyFrame:
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    return frame.lazy()
-
-
-def files(table: pa.Table, folder: Path) -> Any:
-    """A dataset of two Parquet files."""
-    for part, rows in enumerate((table[:100], table[100:])):
-        pyarrow.parquet.write_table(rows, folder / f"{part}.parquet")
-    return pyarrow.dataset.dataset(folder)
-
-
-FRAMES: dict[str, Callable[[pa.Table, Path], Any]] = {
-    "pandas": lambda table, _: table.to_pandas(),
-    "pandas with an index": lambda table, _: table.to_pandas().set_index("other", drop=False).sort_values("item"),
-    "Polars": lambda table, _: pl.from_arrow(table),
-    "Polars, lazy": lambda table, _: lazily(table),
-    "Arrow": lambda table, _: table,
-    "Arrow, a batch": lambda table, _: table.combine_chunks().to_batches()[0],
-    "Arrow, a reader": lambda table, _: table.to_reader(),
-    "Arrow, files": files,
-    "DuckDB": lambda table, _: duckdb.from_arrow(table),
-    "DuckDB, a query": lambda table, _: duckdb.from_arrow(table).filter("item < 1000"),
-    "datasets": lambda table, _: datasets.Dataset(table),
-    "datasets, as NumPy": lambda table, _: datasets.Dataset(table).with_format("pandas"),
-    "a mapping": lambda table, _: {name: table[name].to_pylist() for name in table.column_names},
-}
-
-
-@pytest.fixture
-def frame(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    return FRAMES[request.param](table_of(), tmp_path)
-
-
 def columns_of(table: pa.Table) -> dict[str, Any]:
-    return {argument: table[name] for argument, name in NAMES.items()}
+    return {argument: table[name] for argument, name in COLUMNS.items()}
 
 
-of_every_library = pytest.mark.parametrize("frame", FRAMES, indirect=True)
-
-
-@of_every_library
-def test_a_frame_means_what_its_columns_mean(ndcg: evaluate.Metric, frame: Any) -> None:
-    expected = ndcg.compute(**columns_of(table_of()), k=[3, None], measures=["nDCG", "DCG"])
-    assert ndcg.compute(data=frame, **NAMES, k=[3, None], measures=["nDCG", "DCG"]) == pytest.approx(
-        expected, rel=1e-12
-    )
-    assert 0 < expected["nDCG@3"] < expected["nDCG"] < 1
-
-
-@of_every_library
-def test_a_column_weighs_the_queries(ndcg: evaluate.Metric, frame: Any) -> None:
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_column_weighs_the_queries(ndcg: evaluate.Metric, tmp_path: Path, frame: str) -> None:
     table = table_of()
     users = list(dict.fromkeys(table["user"].to_pylist()))
     weights = [int(user.removeprefix("user ")) % 7 for user in users]
     expected = ndcg.compute(**columns_of(table), k=5, sample_weight=weights)
     assert expected != ndcg.compute(**columns_of(table), k=5)
-    found = ndcg.compute(data=frame, **NAMES, k=5, sample_weight="weight")
-    assert found == pytest.approx(expected, rel=1e-12)
+    assert ndcg.compute(data=FRAMES[frame](table, tmp_path), **COLUMNS, k=5, sample_weight="weight") == expected
 
 
-@of_every_library
-def test_a_batch_may_be_a_frame(fresh_metric: MetricFactory, ndcg: evaluate.Metric, frame: Any) -> None:
-    metric = fresh_metric(keep_in_memory=True)
-    metric.add_batch(data=frame, **NAMES)
-    assert metric.compute(k=5) == pytest.approx(ndcg.compute(**columns_of(table_of()), k=5), rel=1e-12)
-
-
-@of_every_library
-def test_systems_may_be_columns(ndcg: evaluate.Metric, frame: Any) -> None:
+def test_systems_may_be_columns(ndcg: evaluate.Metric) -> None:
     how: dict[str, Any] = {"k": 5, "resamples": 50}
     table = table_of()
     given = {name: side for name, side in columns_of(table).items() if name != "predictions"}
     expected = ndcg.compare(systems={"a": table["score"], "b": table["other"]}, **given, **how)
-    names = {name: column for name, column in NAMES.items() if name != "predictions"}
-    found = ndcg.compare(data=frame, systems={"a": "score", "b": "other"}, **names, **how)
-    assert found.pairs[0].difference == pytest.approx(expected.pairs[0].difference, rel=1e-12)
-    assert found.pairs[0].wins == expected.pairs[0].wins
-
-
-@of_every_library
-def test_a_report_of_a_frame_names_its_queries(ndcg: evaluate.Metric, frame: Any) -> None:
-    report = ndcg.report(data=frame, **NAMES, k=5, resamples=50)
-    expected = ndcg.report(**columns_of(table_of()), k=5, resamples=50)
-    assert report.scores["nDCG@5"].value == pytest.approx(expected.scores["nDCG@5"].value, rel=1e-12)
-    assert set(report.queries["query"].to_pylist()) == set(table_of()["user"].to_pylist())
+    names = {name: column for name, column in COLUMNS.items() if name != "predictions"}
+    assert ndcg.compare(data=table, systems={"a": "score", "b": "other"}, **names, **how) == expected
 
 
 def test_a_query_to_a_database_runs_once(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,9 +67,9 @@ def test_a_query_to_a_database_runs_once(ndcg: evaluate.Metric, monkeypatch: pyt
     connection.register("rows", table_of(400, 50))
     grouped = 'select "user", item, avg(score) as score, max(label) as label from rows group by "user", item'
     once = connection.sql(grouped).to_arrow_table()
-    expected = ndcg.compute(data=once, **NAMES, k=5)
+    expected = ndcg.compute(data=once, **COLUMNS, k=5)
     for _ in range(5):
-        assert ndcg.compute(data=connection.sql(grouped), **NAMES, k=5) == pytest.approx(expected, rel=1e-12)
+        assert ndcg.compute(data=connection.sql(grouped), **COLUMNS, k=5) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_row_may_be_a_query(ndcg: evaluate.Metric) -> None:
@@ -149,83 +83,172 @@ def test_a_row_may_be_a_query(ndcg: evaluate.Metric) -> None:
 def test_what_is_no_name_is_taken_as_it_is(ndcg: evaluate.Metric) -> None:
     table = table_of()
     expected = ndcg.compute(**columns_of(table), k=5)
-    columns = {**NAMES, "references": table["label"]}
+    columns = {**COLUMNS, "references": table["label"]}
     assert ndcg.compute(data=table, **columns, k=5) == expected
     weights = list(range(40))
-    assert ndcg.compute(data=table, **NAMES, sample_weight=weights) == ndcg.compute(
+    assert ndcg.compute(data=table, **COLUMNS, sample_weight=weights) == ndcg.compute(
         **columns_of(table), sample_weight=weights
     )
 
 
 GOOD = pa.table({"user": ["a", "a", "b"], "score": [0.9, 0.1, 0.5], "label": [1, 0, 1], "weight": [1.0, 1.0, 2.0]})
 BY_USER = {"predictions": "score", "references": "label", "query_ids": "user"}
+HAS = "it has 'user', 'score', 'label', 'weight'"
+NO_FRAME = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
 
 
-@pytest.mark.parametrize(
-    ("data", "columns", "message"),
-    [
-        (
-            GOOD,
-            {"predictions": "scores"},
-            r"predictions: data has no column 'scores'; it has 'user', 'score', 'label', "
-            r"'weight'; did you mean \"score\"\?",
-        ),
-        (GOOD, {"references": "relevance"}, "references: data has no column 'relevance'; it has"),
-        (GOOD, {"document_ids": "item"}, "document_ids: data has no column 'item'; it has"),
-        (GOOD, {"sample_weight": "w"}, "sample_weight: data has no column 'w'; it has"),
-        (GOOD, dict.fromkeys(BY_USER), "data: no argument names one of its columns, which are 'user', 'score', "),
-        (GOOD, {"predictions": None}, "predictions are missing|predictions must"),
-        (GOOD.append_column("score", GOOD["score"]), {}, "predictions: data has several columns 'score'"),
-        (
-            pd.concat([GOOD.to_pandas(), GOOD.to_pandas()[["score"]]], axis=1),
-            {},
-            "predictions: data has several columns",
-        ),
-        ([[0.9, 0.1]], {}, r"data must be a frame with named columns; got \[\[0.9, 0.1\]\]; give a frame of pandas"),
-        ("rows.parquet", {}, "data must be a frame with named columns; got 'rows.parquet'"),
-        (np.ones((3, 2)), {}, "data must be a frame with named columns; got array"),
-        (
-            datasets.DatasetDict(test=datasets.Dataset(GOOD)),
-            {},
-            "predictions: data has no column 'score'; it has 'test'",
-        ),
-        (datasets.Dataset(GOOD).to_iterable_dataset(), {}, "data: IterableDataset has no rows that can be counted"),
-        ({**GOOD.to_pydict(), "score": [0.9]}, {}, "all are flat and of one length"),
-        (
-            GOOD.set_column(3, "weight", pa.array([1.0, 2.0, 2.0])),
-            {"sample_weight": "weight"},
-            r"sample_weight: query 'a': is 2.0 in row 1 and 1.0 in row 0; give all rows of a query one weight",
-        ),
-        (
-            GOOD.set_column(3, "weight", pa.array([1.0, None, 2.0])),
-            {"sample_weight": "weight"},
-            "sample_weight: row 1: is missing; give every row the weight of its query",
-        ),
-        (GOOD.set_column(0, "user", pa.array(["a", None, "b"])), {}, "query_ids: row 1: is None; give each row an id"),
-        (
-            GOOD.append_column("item", pa.array(["x", "x", "y"])),
-            {"document_ids": "item"},
-            "document_ids: query 'a', row 1: document 'x' is in row 0 already",
-        ),
-    ],
-)
-def test_a_wrong_frame_is_refused_and_what_was_added_is_kept(
-    fresh_metric: MetricFactory, data: Any, columns: dict[str, Any], message: str
-) -> None:
-    metric = fresh_metric(keep_in_memory=True)
+def with_column(name: str, values: list[Any]) -> pa.Table:
+    return pa.table({**GOOD.to_pydict(), name: values})
+
+
+Fault = tuple[Any, dict[str, Any], str]  # a frame, arguments besides BY_USER, and what the error says
+FAULTS: dict[str, Fault] = {
+    "a misspelt column": (
+        GOOD,
+        {"predictions": "scores"},
+        f"predictions: data has no column 'scores'; {HAS}; did you mean \"score\"?",
+    ),
+    "no such column": (GOOD, {"references": "relevance"}, f"references: data has no column 'relevance'; {HAS}"),
+    "no such ids": (GOOD, {"document_ids": "item"}, f"document_ids: data has no column 'item'; {HAS}"),
+    "no names": (
+        GOOD,
+        dict.fromkeys(BY_USER),
+        "data: no argument names one of its columns, which are 'user', 'score', 'label', 'weight'; give predictions "
+        "and references as their names, which must be text",
+    ),
+    "no predictions": (
+        GOOD,
+        {"predictions": None},
+        "predictions are missing; give predictions and references together",
+    ),
+    "no query": (with_column("user", ["a", None, "b"]), {}, "query_ids: row 1: is None; give each row an id"),
+    "no query of integers": (with_column("user", [1, None, 2]), {}, "query_ids: row 1: is None; give each row an id"),
+    "no document": (
+        with_column("item", ["x", None, "y"]),
+        {"document_ids": "item"},
+        "document_ids: row 1: is None; give each row an id",
+    ),
+    "a document twice": (
+        with_column("item", ["x", "x", "y"]),
+        {"document_ids": "item"},
+        "document_ids: query 'a', row 1: document 'x' is in row 0 already; give it once for a query",
+    ),
+    "an infinite score": (
+        with_column("score", [0.9, float("inf"), 0.5]),
+        {},
+        "predictions: query 'a', row 1: inf is not a score; None or -inf marks one not retrieved",
+    ),
+}
+OTHER_FAULTS: dict[str, Fault] = {
+    "text for scores": (
+        with_column("score", ["0.9", "0.1", "0.5"]),
+        {},
+        "predictions must hold numbers; got text; convert them to float64",
+    ),
+    "text in a list": (
+        {**GOOD.to_pydict(), "score": ["0.9", 0.1, 0.5]},
+        {},
+        "predictions: query 'a', row 0: '0.9' is not a number; give a number or None",
+    ),
+    "ids of two types": (
+        pd.DataFrame({**GOOD.to_pydict(), "user": ["a", 1, "b"]}),
+        {},
+        "query_ids must be all text or all integers of at most 64 bits; got 'a' in row 0 and 1 in row 1; give all as "
+        "text",
+    ),
+    "documents of two types": (
+        {**GOOD.to_pydict(), "item": ["x", 1, "y"]},
+        {"document_ids": "item"},
+        "document_ids must be all text or all integers of at most 64 bits; got 'x' in row 0 and 1 in row 1; give all "
+        "as text",
+    ),
+    "fractions for ids": (
+        with_column("user", [1.5, 2.5, 1.5]),
+        {},
+        "query_ids must be integers or strings, one per row; got double; give others as text",
+    ),
+    "columns of several lengths": (
+        {**GOOD.to_pydict(), "score": [0.9]},
+        {},
+        "with query_ids, all are flat and of one length, a row per document; got predictions 1, references 3, "
+        "query_ids 3 rows",
+    ),
+    "two columns of a name": (
+        GOOD.append_column("score", GOOD["score"]),
+        {},
+        "predictions: data has several columns 'score'; give them names of their own",
+    ),
+    "two columns of a name in pandas": (
+        pd.concat([GOOD.to_pandas(), GOOD.to_pandas()[["score"]]], axis=1),
+        {},
+        "predictions: data has several columns 'score'; give them names of their own",
+    ),
+    "lists": ([[0.9, 0.1]], {}, f"data must be a frame with named columns; got [[0.9, 0.1]]; {NO_FRAME}"),
+    "a path": ("rows.parquet", {}, f"data must be a frame with named columns; got 'rows.parquet'; {NO_FRAME}"),
+    "an array": (np.ones(2), {}, f"data must be a frame with named columns; got array([1., 1.]); {NO_FRAME}"),
+    "several splits": (
+        datasets.DatasetDict(test=datasets.Dataset(GOOD)),
+        {},
+        "predictions: data has no column 'score'; it has 'test'",
+    ),
+    "a stream": (
+        datasets.Dataset(GOOD).to_iterable_dataset(),
+        {},
+        f"data: IterableDataset has no rows that can be counted; {NO_FRAME}",
+    ),
+    "no such weights": (GOOD, {"sample_weight": "w"}, f"sample_weight: data has no column 'w'; {HAS}"),
+    "two weights for a query": (
+        with_column("weight", [1.0, 2.0, 2.0]),
+        {"sample_weight": "weight"},
+        "sample_weight: query 'a': is 2.0 in row 1 and 1.0 in row 0; give all rows of a query one weight",
+    ),
+    "no weight": (
+        with_column("weight", [1.0, None, 2.0]),
+        {"sample_weight": "weight"},
+        "sample_weight: row 1: is missing; give every row the weight of its query",
+    ),
+    "text for weights": (
+        with_column("weight", ["1", "1", "2"]),
+        {"sample_weight": "weight"},
+        "sample_weight must hold numbers; got text; convert them to float64",
+    ),
+    "weights of another length": (
+        {**GOOD.to_pydict(), "weight": [1.0]},
+        {"sample_weight": "weight"},
+        "sample_weight has 1 rows and query_ids 3; give both for every row",
+    ),
+}
+
+
+def assert_refused(metric: evaluate.Metric, frame: Callable[[], Any], columns: dict[str, Any], message: str) -> None:
+    """Every method refuses a frame in the same words and leaves the metric what was added before."""
     metric.add_batch(predictions=[[0.1, 0.2]], references=[[1, 0]])
-    with pytest.raises(ValueError, match=message):
-        metric.compute(data=data, **{**BY_USER, **columns})
-    if "sample_weight" not in columns:
-        with pytest.raises(ValueError, match=message):
-            metric.add_batch(data=data, **{**BY_USER, **columns})
-    assert len(metric) == 1
+    for method in (metric.compute, metric.report, metric.add_batch)[: 2 if "sample_weight" in columns else 3]:
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            method(data=frame(), **{**BY_USER, **columns})
+        assert len(metric) == 1
     assert metric.compute() == {"nDCG": pytest.approx(1 / np.log2(3))}
 
 
-def test_an_empty_frame_is_nothing_to_score(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match="hold no queries; there is nothing to score"):
-        ndcg.compute(data=GOOD[:0], **BY_USER)
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_named_alike_in_every_library(
+    fresh_metric: MetricFactory, tmp_path: Path, fault: str, frame: str
+) -> None:
+    table, columns, message = FAULTS[fault]
+    assert_refused(fresh_metric(keep_in_memory=True), lambda: FRAMES[frame](table, tmp_path), columns, message)
+
+
+@pytest.mark.parametrize("fault", OTHER_FAULTS)
+def test_what_is_no_frame_of_rankings_is_refused(fresh_metric: MetricFactory, fault: str) -> None:
+    frame, columns, message = OTHER_FAULTS[fault]
+    assert_refused(fresh_metric(keep_in_memory=True), lambda: frame, columns, message)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_an_empty_frame_is_nothing_to_score(ndcg: evaluate.Metric, tmp_path: Path, frame: str) -> None:
+    with pytest.raises(ValueError, match=r"^predictions and references hold no queries; there is nothing to score$"):
+        ndcg.compute(data=FRAMES[frame](GOOD[:0], tmp_path), **BY_USER)
 
 
 def test_a_wrong_column_of_a_system_is_named(ndcg: evaluate.Metric) -> None:
@@ -236,15 +259,24 @@ def test_a_wrong_column_of_a_system_is_named(ndcg: evaluate.Metric) -> None:
 
 def test_three_million_rows_score_alike_in_every_library(ndcg: evaluate.Metric) -> None:
     rng = np.random.default_rng(1)
-    rows = 3_000_000
-    table = pa.table(
-        {
-            "user": rng.integers(0, 200_000, rows),
-            "score": rng.integers(0, 50, rows) / 8,
-            "label": pa.array(rng.integers(0, 3, rows), mask=rng.random(rows) < 0.1),
-        }
-    )
-    names = {"predictions": "score", "references": "label", "query_ids": "user"}
-    expected = ndcg.compute(**{argument: table[name] for argument, name in names.items()}, k=10)
+    rows, users, k = 3_000_000, 200_000, 10
+    user = np.concatenate([np.arange(users), rng.integers(0, users, rows - users)])
+    score, label = rng.integers(0, 50, rows) / 8, rng.integers(0, 3, rows)
+    retrieved, judged = rng.random(rows) < 0.9, rng.random(rows) < 0.9
+    columns = {"user": user, "score": pa.array(score, mask=~retrieved), "label": pa.array(label, mask=~judged)}
+    table = pa.table(columns)
+    how: dict[str, Any] = {**BY_USER, "k": k, "ties": "first", "use_aggregator": False}
+    expected = ndcg.compute(data=table, **how)
     for frame in (table.to_pandas(), pl.from_arrow(table), duckdb.from_arrow(table)):
-        assert ndcg.compute(data=frame, **names, k=10) == pytest.approx(expected, rel=1e-12)
+        assert ndcg.compute(data=frame, **how) == expected
+
+    def dcg(gain: np.ndarray, *keys: np.ndarray) -> np.ndarray:
+        """The sum of the first gains of each user, by the last key first."""
+        order = np.lexsort((*keys, user))
+        rank = np.arange(1, rows + 1) - np.searchsorted(user[order], user[order])
+        return np.bincount(user[order], np.where(rank <= k, gain[order] / np.log2(rank + 1), 0))
+
+    gain = label * judged
+    ideal = dcg(gain, -gain)
+    by_user = np.divide(dcg(gain * retrieved, -score, ~retrieved), ideal, out=np.zeros(users), where=ideal > 0)
+    np.testing.assert_allclose(expected["nDCG@10"], by_user, rtol=1e-12, atol=0)

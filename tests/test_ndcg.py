@@ -669,24 +669,13 @@ def test_a_value_of_any_size_is_refused_in_few_words(ndcg: evaluate.Metric, name
     assert len(str(caught.value)) < 500
 
 
+ROWS = {"references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude", "missing"}
+RESAMPLING = {"confidence", "resamples", "seed"}
 OF_METHODS: dict[str, set[str]] = {
-    "report": {"predictions", "references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude"}
-    | {"missing", "confidence", "resamples", "seed"},
-    "compare": {
-        "systems",
-        "references",
-        "k",
-        "baseline",
-        "sample_weight",
-        "query_ids",
-        "document_ids",
-        "data",
-        "exclude",
-        "missing",
-    }
-    | {"confidence", "resamples", "seed"},
-    "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "k", "use_aggregator"}
-    | {"missing"},
+    "report": {"predictions", *ROWS, *RESAMPLING},
+    "compare": {"systems", "baseline", *ROWS, *RESAMPLING},
+    "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "exclude"}
+    | {"k", "use_aggregator", "missing"},
     "trainer_metrics": {"k", "query_ids", "main_input", "ignore_index"},
     "signature": {"k", "sample_weight", "missing", "use_aggregator", "engine"},
 }

@@ -22,6 +22,7 @@ ROOMS = (
     "conventions.py",
     "files.py",
     "frames.py",
+    "matching.py",
     "messages.py",
     "options.py",
     "queries.py",

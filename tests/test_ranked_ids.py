@@ -1,19 +1,17 @@
 """Lists of document ids, best first: each library's numbers, every container, and what is refused."""
 
 import math
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-import datasets
-import duckdb
 import evaluate
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pytest
 from conftest import MetricFactory
-from hypothesis import given
-from hypothesis import strategies as st
+from every_form import FRAMES
 
 
 def discount(rank: int) -> float:
@@ -70,23 +68,15 @@ def test_scores_by_id_may_stand_in_a_list(ndcg: evaluate.Metric) -> None:
 RANKED, RELEVANT = [["d3", "d1", "d7"], ["d2", "d4"]], [["d1", "d9"], ["d4"]]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda table: table.to_pandas(),
-        pl.from_arrow,
-        lambda table: table,
-        lambda table: table.cast(pa.schema({name: pa.large_list(pa.large_string()) for name in table.column_names})),
-        datasets.Dataset,
-        lambda table: table.to_pydict(),
-        duckdb.from_arrow,
-    ],
-    ids=["pandas", "Polars", "Arrow", "Arrow, large", "datasets", "a mapping", "DuckDB"],
-)
-def test_columns_of_id_lists_are_read_from_every_library(ndcg: evaluate.Metric, make: Callable[..., Any]) -> None:
-    frame = make(pa.table({"ranked": RANKED, "relevant": RELEVANT}))
+@pytest.mark.parametrize("text", [pa.string(), pa.large_string()], ids=str)
+@pytest.mark.parametrize("frame", FRAMES)
+def test_columns_of_id_lists_are_read_from_every_library(
+    ndcg: evaluate.Metric, tmp_path: Path, frame: str, text: pa.DataType
+) -> None:
+    table = pa.table({"ranked": pa.array(RANKED, pa.list_(text)), "relevant": pa.array(RELEVANT, pa.large_list(text))})
     expected = ndcg.compute(predictions=RANKED, references=RELEVANT)
-    assert ndcg.compute(data=frame, predictions="ranked", references="relevant") == expected
+    data = FRAMES[frame](table, tmp_path)
+    assert ndcg.compute(data=data, predictions="ranked", references="relevant") == expected
     assert 0 < expected["nDCG"] < 1
 
 
@@ -120,111 +110,122 @@ def test_reports_and_comparisons_take_ids(ndcg: evaluate.Metric) -> None:
     assert (comparison.pairs[0].wins, comparison.pairs[0].losses) == (0, 2)
 
 
-HAYSTACK: list[tuple[list[str], dict[str, float], float]] = [  # of its test_document_ndcg.py
-    (
-        ["doc1", "doc2", "doc3", "doc4", "doc5"],
-        {"doc1": 3, "doc2": 2, "doc3": 3, "doc6": 2, "doc7": 3, "doc8": 2},
-        0.6592,
-    ),
-]
-
-
-@pytest.mark.parametrize(("ranked", "relevances", "expected"), HAYSTACK)
-def test_haystack_has_these_numbers(
-    ndcg: evaluate.Metric, ranked: list[str], relevances: dict[str, float], expected: float
-) -> None:
-    assert ndcg.compute(predictions=[ranked], references=[relevances])["nDCG"] == pytest.approx(expected, abs=1e-4)
-
-
-@pytest.mark.peers
-@given(
-    st.lists(
-        st.tuples(
-            st.lists(st.sampled_from("abcdefgh"), unique=True, min_size=1),
-            st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3), min_size=1),
-        ),
-        min_size=1,
-        max_size=4,
-    )
-)
-def test_pytrec_eval_has_these_numbers(ndcg: evaluate.Metric, queries: list[tuple[list[str], dict[str, int]]]) -> None:
-    """BEIR, MTEB and ragas hand it the same: scores that fall from rank to rank."""
-    import pytrec_eval
-
-    run = {f"q{at}": {id_: float(-rank) for rank, id_ in enumerate(row)} for at, (row, _) in enumerate(queries)}
-    qrels = {f"q{at}": relevances for at, (_, relevances) in enumerate(queries)}
-    found = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.3", "ndcg"}).evaluate(run)
-    ranked, relevant = [row for row, _ in queries], [relevances for _, relevances in queries]
-    values = ndcg.compute(predictions=ranked, references=relevant, k=[3, None], use_aggregator=False)
-    assert values["nDCG@3"] == pytest.approx([found[query]["ndcg_cut_3"] for query in qrels])
-    assert values["nDCG"] == pytest.approx([found[query]["ndcg"] for query in qrels])
-
-
 def test_a_negative_relevance_is_named_by_its_id(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match="references: query 1, document 'd1': the relevance -1"):
         ndcg.compute(predictions=[["d1"], ["d1"]], references=[{"d1": 1}, {"d1": -1}])
 
 
-@pytest.mark.parametrize(
-    ("predictions", "references", "message"),
-    [
-        (
-            [["d1"], ["d3", "d1", "d3"]],
-            [["d1"], ["d1"]],
-            r"predictions: query 1, position 2: document 'd3' is in position 0 already; give it once for a query",
-        ),
-        ([["d1"]], [["d1", "d2", "d1"]], "references: query 0, position 2: document 'd1' is in position 0 already"),
-        ([[3, 3]], [{3}], "predictions: query 0, position 1: document 3 is in position 0 already"),
-        ([["d1"], ["d2"]], [["d1"]], "predictions hold 2 queries and references 1; give both for every query"),
-        ([["d1", None]], [["d1"]], "predictions: query 0, position 1: an id must be text or an integer; got None"),
-        ([["d1", 0.5]], [["d1"]], r"predictions: query 0, position 1: an id must be text or an integer; got 0\.5"),
-        ([["d1", True]], [["d1"]], "predictions: query 0, position 1: an id must be text or an integer; got True"),
-        (
-            [[0.9, 0.1]],
-            [{"d1"}],
-            r"predictions: query 0, position 0: an id must be text or an integer; got 0\.9; if either side holds ",
-        ),
-        ({"q": ["d1"]}, [{"d1"}], "predictions: query 'q': must map documents to numbers; got list"),
-        ({"q": {"d1": 1}}, [{"d1"}], "predictions are by ids and references by position"),
-        (["d1"], [{"d1"}], "predictions: query 0: must be a list of ids, a set or a mapping; got 'd1'"),
-        ([["d1"]], ["d1"], "references: query 0: must be a list of ids, a set or a mapping; got 'd1'"),
-        ([{"d1", "d2"}], [["d1"]], "predictions: query 0: a set has no order; give a list of ids, best first"),
-        ([frozenset({"d1"})], [{"d1"}], "predictions: query 0: a set has no order; give a list of ids, best first"),
-        ([["d1"], None], [["d1"], ["d1"]], r"predictions: query 1: is None; give \[\] if there is no document"),
-        ([["d1"]], [None, ["d1"]], "predictions hold 1 queries and references 2"),
-        ([["d1"], ["d2"]], [None, ["d1"]], r"references: query 0: is None; give \[\] if there is no document"),
-        (
-            [["d1", "d2"], ["3"]],
-            [{"d1"}, {3}],
-            "ids must be all text or all integers; got 'd1' in predictions, query 0, and 3 in references, query 1",
-        ),
-        (
-            [[7, 9, 3]],
-            [[7, 3]],
-            "3 predictions and 2 references; .*; or, if these are document ids, give",
-        ),
-        ({"q": ["d1"]}, {"q": {"d1": 1}}, "must map documents to numbers; got list; .*for ranked ids a list of lists"),
-        (
-            [["1", "2"]],
-            [{1: 1}],
-            "all text or all integers; got '1' in predictions, query 0, and 1 in references",
-        ),
-        ([["d1"]], [{"d1": "2"}], "references: query 0, document 'd1': '2' is not a number"),
-        ([["0.9", "0.1"]], [[1, 0]], "predictions: query 0, position 0: '0.9'"),  # text where scores belong
-        ([[], []], [[], ["d1"]], "^$"),
-    ],
+TWICE = "already; give it once for a query"
+NO_ID = "an id must be text or an integer; got {}; if either side holds text, sets or mappings, both are ids: "
+NO_ID += "predictions best first, or {{id: score}}"
+NO_LIST = "must be a list of ids, a set or a mapping; got 'd1'"
+NO_ORDER = "predictions: query 0: a set has no order; give a list of ids, best first"
+NOT_MAPPED = (
+    "predictions: query 'q': must map documents to numbers; got list; for the columns of a table give data=, or "
+    "query_ids and document_ids besides; for ranked ids a list of lists in the order of the queries"
 )
-def test_wrong_ids_are_refused_and_what_was_added_is_kept(
-    fresh_metric: MetricFactory, predictions: Any, references: Any, message: str
-) -> None:
-    metric = fresh_metric(keep_in_memory=True)
+Fault = tuple[Any, Any, str]  # predictions, references, and what the error says
+COLUMN_FAULTS: dict[str, Fault] = {
+    "retrieved twice": (
+        [["d1"], ["d3", "d1", "d3"]],
+        [["d1"], ["d1"]],
+        f"predictions: query 1, position 2: document 'd3' is in position 0 {TWICE}",
+    ),
+    "relevant twice": (
+        [["d1"]],
+        [["d1", "d2", "d1"]],
+        f"references: query 0, position 2: document 'd1' is in position 0 {TWICE}",
+    ),
+    "no id": ([["d1", None]], [["d1"]], f"predictions: query 0, position 1: {NO_ID.format(None)}"),
+    "no relevant id": ([["d1"]], [["d2", None]], f"references: query 0, position 1: {NO_ID.format(None)}"),
+    "no ranking": ([["d1"], None], [["d1"]] * 2, "predictions: query 1: is None; give [] if there is no document"),
+    "no judgment": ([["d1"], ["d2"]], [None, ["d1"]], "references: query 0: is None; give [] if there is no document"),
+}
+FAULTS: dict[str, Fault] = {
+    **COLUMN_FAULTS,
+    "an integer twice": ([[3, 3]], [{3}], f"predictions: query 0, position 1: document 3 is in position 0 {TWICE}"),
+    "a query more": (
+        [["d1"], ["d2"]],
+        [["d1"]],
+        "predictions hold 2 queries and references 1; give both for every query",
+    ),
+    "a judgment more": (
+        [["d1"]],
+        [None, ["d1"]],
+        "predictions hold 1 queries and references 2; give both for every query",
+    ),
+    "a fraction": ([["d1", 0.5]], [["d1"]], f"predictions: query 0, position 1: {NO_ID.format(0.5)}"),
+    "a truth value": ([["d1", True]], [["d1"]], f"predictions: query 0, position 1: {NO_ID.format(True)}"),
+    "scores beside ids": ([[0.9, 0.1]], [{"d1"}], f"predictions: query 0, position 0: {NO_ID.format(0.9)}"),
+    "a mapping to lists": ({"q": ["d1"]}, [{"d1"}], NOT_MAPPED),
+    "a mapping to lists beside a mapping": ({"q": ["d1"]}, {"q": {"d1": 1}}, NOT_MAPPED),
+    "by ids and by position": (
+        {"q": {"d1": 1}},
+        [{"d1"}],
+        "predictions are by ids and references by position (list); give both in one way",
+    ),
+    "one ranking": (["d1"], [{"d1"}], f"predictions: query 0: {NO_LIST}"),
+    "one judgment": ([["d1"]], ["d1"], f"references: query 0: {NO_LIST}"),
+    "a set": ([{"d1", "d2"}], [["d1"]], NO_ORDER),
+    "a frozen set": ([frozenset({"d1"})], [{"d1"}], NO_ORDER),
+    "ids of two types": (
+        [["d1", "d2"], ["3"]],
+        [{"d1"}, {3}],
+        "ids must be all text or all integers; got 'd1' in predictions, query 0, and 3 in references, query 1",
+    ),
+    "ids of two types in one query": (
+        [["1", "2"]],
+        [{1: 1}],
+        "ids must be all text or all integers; got '1' in predictions, query 0, and 1 in references, query 0",
+    ),
+    "integers in lists": (
+        [[7, 9, 3]],
+        [[7, 3]],
+        "query 0: 3 predictions and 2 references; give both for every document, None for the score of one not "
+        "retrieved or the relevance of one not judged; or, if these are document ids, give the references as sets",
+    ),
+    "text for a relevance": (
+        [["d1"]],
+        [{"d1": "2"}],
+        "references: query 0, document 'd1': '2' is not a number; give a number or None",
+    ),
+    "text for scores": (
+        [["0.9", "0.1"]],
+        [[1, 0]],
+        "predictions: query 0, position 0: '0.9' is not a number; give a number or None",
+    ),
+}
+
+
+def assert_refused(metric: evaluate.Metric, inputs: Callable[[], dict[str, Any]], message: str) -> None:
+    """Every method refuses the inputs in the same words and leaves the metric what was added before."""
     metric.add_batch(predictions=[["d1"]], references=[["d1"]])
-    if message == "^$":
-        metric.add_batch(predictions=predictions, references=references)
-        assert metric.compute() == {"nDCG": pytest.approx(1 / 3)}
-        return
-    for act in (metric.add_batch, metric.compute):
-        with pytest.raises(ValueError, match=message):
-            act(predictions=predictions, references=references)
-    assert len(metric) == 1
+    for method in (metric.compute, metric.report, metric.add_batch):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            method(**inputs())
+        assert len(metric) == 1
     assert metric.compute() == {"nDCG": 1.0}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_wrong_ids_are_refused(fresh_metric: MetricFactory, fault: str) -> None:
+    predictions, references, message = FAULTS[fault]
+    given = {"predictions": predictions, "references": references}
+    assert_refused(fresh_metric(keep_in_memory=True), lambda: given, message)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("fault", COLUMN_FAULTS)
+def test_wrong_ids_are_refused_alike_in_every_library(
+    fresh_metric: MetricFactory, tmp_path: Path, fault: str, frame: str
+) -> None:
+    predictions, references, message = COLUMN_FAULTS[fault]
+    table = pa.table({"ranked": predictions, "relevant": references})
+    names = {"predictions": "ranked", "references": "relevant"}
+    metric = fresh_metric(keep_in_memory=True)
+    assert_refused(metric, lambda: {"data": FRAMES[frame](table, tmp_path), **names}, message)
+
+
+def test_queries_of_no_ids_retrieved_nothing(ndcg: evaluate.Metric) -> None:
+    empty = {"predictions": [[], []], "references": [[], ["d1"]]}
+    assert ndcg.compute(**empty, use_aggregator=False) == {"nDCG": [0.0, 0.0]}

@@ -409,11 +409,11 @@ def test_what_is_no_ranking_is_refused_where_it_stands(argument: str, rows: Any,
         (np.array([["2020-01-01"]], "M8[D]"), "must hold real numbers.*datetime64"),
         (np.ones((1, 2), np.longdouble), f"must hold real numbers.*{np.dtype(np.longdouble)}"),
         (pa.array([1.0, 2.0]), "must be a column of lists, one per query; got double"),
-        (pa.array([["a", "b"]]), "must hold numbers; got Arrow lists of string"),
-        (pa.array([[[1.0]]]), "must hold numbers; got Arrow lists of list"),
+        (pa.array([["a", "b"]]), "must hold numbers; got text"),
+        (pa.array([[[1.0]]]), "must hold numbers; got list"),
         ("12", "must hold one list of documents per query.*got str"),
         (3, "must hold one list of documents per query.*got int"),
-        (None, "must hold one list of documents per query.*got NoneType"),
+        (None, "are missing; give predictions and references together"),
         ({1, 2}, "must hold one list of documents per query.*got set"),
         (array.array("d", [1.0]), "must hold one list of documents per query.*got array"),
         (iter([[1.0]]), "must hold one list of documents per query.*got list_iterator"),
@@ -496,3 +496,108 @@ def test_queries_that_have_ids_keep_them() -> None:
     assert flat.query_ids.to_pylist() == ["b", "a"]
     by_id = read({"q2": {"a": 1}}, {"q1": {"a": 1}, "q2": {"a": 0}})
     assert list(by_id.query_ids) == ["q1", "q2"]
+
+
+ROWS = {
+    "grouped": [3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2],
+    "an id comes back": [3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3],
+    "no two the same in a row": [1, 2, 1, 3, 2, 1, 2, 3],
+    "grouped at first": [1] * 10 + [2, 1, 3, 2, 1, 2, 3, 1, 2],
+    "one row": [5],
+    "no rows": [],
+}
+ID_TYPES = [
+    pa.int8(), pa.uint64(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.date32(),
+    pa.timestamp("us"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("threaded", [4, 1 << 20])
+@pytest.mark.parametrize("probe", [2, 8, 1 << 10])
+@pytest.mark.parametrize("kind", ID_TYPES, ids=str)
+@pytest.mark.parametrize("rows", ROWS)
+def test_ids_are_numbered_in_the_order_of_their_first_rows(
+    monkeypatch: pytest.MonkeyPatch, rows: str, kind: pa.DataType, probe: int, threaded: int
+) -> None:
+    monkeypatch.setattr(by_id, "PROBE", probe)
+    monkeypatch.setattr(by_id, "THREADED", threaded)
+    numbers = pa.array(ROWS[rows], pa.int32())
+    ids = (
+        numbers.cast(pa.string()).cast(kind)
+        if kind in ID_TYPES[2:6]
+        else numbers.cast(pa.int64()).cast(pa.int32() if kind == pa.date32() else pa.int64()).cast(kind)
+    )
+    distinct = list(dict.fromkeys(ids.to_pylist()))
+    for column in (ids, pa.chunked_array([ids[:6], ids[6:]], kind), pa.concat_arrays([ids, ids])[len(ids) :]):
+        codes, found = by_id.encode_ids("query_ids", column)
+        assert found.to_pylist() == distinct
+        assert codes.dtype == np.int64
+        assert [distinct[code] for code in codes] == ids.to_pylist()
+
+
+def test_a_flat_array_is_used_where_it_lies() -> None:
+    scores = np.array([0.5, 0.25, 1.0])
+    found = read(scores, np.array([1, 0, 2]), query_ids=[7, 7, 8])
+    assert np.shares_memory(found.score, scores)
+
+
+NUMBERS: dict[str, Any] = {
+    "floats": [[0.5, -1.25], [math.nan, math.inf, -0.0]],
+    "floats and None": [[0.5, None], [], [None, -2.5]],
+    "floats, integers and None": [[0.5, None, 2], [3]],
+    "floats and bools": [[0.5, True], [False]],
+    "bytes": [[0, 255], [3]],
+    "bytes and None": [[0, None], [3]],
+    "integers": [[256, -1], [2**62]],
+    "large integers and None": [[256, None], [2**62 + 1]],
+    "unsigned integers": [[2**64 - 1], [1]],
+    "integers and bools": [[1, True], [False]],
+    "bools": [[True, False], [True]],
+    "None alone": [[None], [None]],
+    "no numbers": [[], []],
+    "tuples": [(0.5, 1.5), (2.5,)],
+    "large floats": [[2.0**60], [1e300, 0.5]],
+    "floats and an integer that is held": [[0.5, 2**53], [2**60]],
+    "floats and an integer that is rounded": [[0.5, 2**53 + 1], [1.5]],
+    "floats and an integer beyond all floats": [[0.5], [10**400]],
+    "longdoubles that are rounded": [[0.5, np.longdouble(1) / 3], [1.5]],
+    "longdoubles, rounded, and None": [[0.5, None], [np.longdouble(1) / 3]],
+    "fractions": [[0.5, Fraction(1, 3)]],
+    "scalars of float32": [[np.float32(0.1), np.float32(2)], [np.float32(0.3)]],
+    "floats and scalars": [[0.5, np.float16(0.1), np.int8(100)], [np.int8(100), None]],
+    "masked": [[0.5, np.ma.masked], [1.5]],
+    "text": [[0.5, 1.5], ["1"]],
+    "bytes of text": [[1, 2], [b"1"]],
+    "lists in lists": [[[0.5]], [1.5]],
+    "a set": [[0.5], {1.5}],
+    "a range": [[1], range(3)],
+}
+
+
+@pytest.mark.parametrize("ignore_index", [None, 0, 3, 0.5])
+@pytest.mark.parametrize("given", NUMBERS)
+def test_many_numbers_are_read_as_few_are(
+    monkeypatch: pytest.MonkeyPatch, given: str, ignore_index: float | None
+) -> None:
+    found = []
+    for many in (1, 1 << 60):
+        monkeypatch.setattr(columns, "MANY", many)
+        try:
+            column = columns.read_column("references", NUMBERS[given], ignore_index).flat()
+        except ValueError as error:
+            found.append(str(error))
+        else:
+            padding = column.padding if column.padding is None else column.padding.tolist()
+            missing = None if column.present is None else column.present.tolist()
+            found.append([repr(each) for each in (column.values.tolist(), column.offsets, missing, padding)])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("step", [1, 2, -1])
+@pytest.mark.parametrize("dtype", ["float16", ">f8", "int8", "bool", "uint64"])
+def test_arrays_of_one_type_are_put_one_after_the_other_however_they_lie(step: int, dtype: str) -> None:
+    rows = [np.array([1, 0, 3, 1][: length + 1], dtype)[::step] for length in range(4)]
+    column = columns.read_column("references", rows)
+    assert column.values.tolist() == [value for row in rows for value in row.tolist()]
+    assert column.values.dtype == np.dtype(dtype).newbyteorder("=")
+    assert column.lengths.tolist() == list(map(len, rows))

@@ -640,8 +640,6 @@ def test_the_textbook_ranking() -> None:
     assert actual == pytest.approx(
         {"CG": 3 + 2 + 3 + 0 + 1 + 2, "DCG": dcg, "IDCG": idcg, "nDCG": dcg / idcg}, rel=1e-14
     )
-    rounded = {name: round(value, 3) for name, value in actual.items()}
-    assert rounded == {"CG": 11, "DCG": 6.861, "IDCG": 7.141, "nDCG": 0.961}
 
 
 def test_the_textbook_ranking_with_exponential_gain() -> None:
@@ -650,7 +648,6 @@ def test_the_textbook_ranking_with_exponential_gain() -> None:
     idcg = textbook_dcg([2**r - 1 for r in sorted(TEXTBOOK, reverse=True)])
     cg = 7 + 3 + 7 + 0 + 1 + 3
     assert actual == pytest.approx({"CG": cg, "DCG": dcg, "IDCG": idcg, "nDCG": dcg / idcg}, rel=1e-14)
-    assert [round(actual[name], 3) for name in ("DCG", "IDCG", "nDCG")] == [13.848, 14.595, 0.949]
 
 
 def test_two_more_judged_documents_that_were_not_retrieved_count_in_the_ideal() -> None:
@@ -661,7 +658,6 @@ def test_two_more_judged_documents_that_were_not_retrieved_count_in_the_ideal() 
     assert actual["DCG"][0, 0] == pytest.approx(textbook_dcg(TEXTBOOK), rel=1e-14)
     assert actual["IDCG"][0, 0] == pytest.approx(idcg, rel=1e-14)
     assert actual["nDCG"][0, 0] == pytest.approx(textbook_dcg(TEXTBOOK) / idcg, rel=1e-14)
-    assert [round(float(actual[name][0, 0]), 3) for name in ("IDCG", "nDCG")] == [8.740, 0.785]
 
 
 def test_the_natural_logarithm_divides_dcg_by_ln_2_and_leaves_ndcg() -> None:

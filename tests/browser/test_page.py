@@ -22,6 +22,7 @@ import evaluate
 import pytest
 from conftest import ROOT, lean_environment
 from forks import FOREVER
+from reference import NUMBERS
 
 expect = pytest.importorskip("playwright.sync_api", reason="make check installs Playwright").expect
 
@@ -226,10 +227,10 @@ def test_the_page_opens_with_an_example_scored(visit: Opener, ndcg: evaluate.Met
     page = visit()
     assert value(page) == score(ndcg)
     *steps, sums = [row for row in cells(page, "#steps") if len(row) == 8]
-    assert [float(sums[at]) for at in (5, 6)] == pytest.approx([6.8611, 7.1410])
+    exact = ndcg.compute(**TEXTBOOK, k=10, measures=["DCG", "IDCG"])
+    assert [float(sums[at]) for at in (5, 6)] == pytest.approx(list(exact.values()), abs=5e-5)
     assert [row[:3] for row in steps[:2]] == [["1", "d1", "3"], ["2", "d2", "2"]]
-    dcg = ndcg.compute(**TEXTBOOK, k=10, measures="DCG")["DCG@10"]
-    assert sum(float(row[5]) for row in steps) == pytest.approx(dcg, abs=3e-4)
+    assert sum(float(row[5]) for row in steps) == pytest.approx(exact["DCG@10"], abs=3e-4)
     expect(page.locator("#signature textarea, #signature input")).to_have_value(ndcg.signature(k=10))
 
 
@@ -478,7 +479,7 @@ def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metri
     (tmp_path / "flat.csv").write_text(table.getvalue())
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
     page.set_input_files("#batch-file input[type=file]", tmp_path / "bad.csv")
-    wait_for(page, "bad.csv: it has no predictions", "#batch-problem")
+    wait_for(page, "bad.csv: has no predictions", "#batch-problem")
     page.click("#batch-file [aria-label='Clear'], #batch-file [aria-label='Remove this file']")
     page.set_input_files("#batch-file input[type=file]", tmp_path / "flat.csv")
     wait_for(page, f"{ndcg.compute(**flat, k=10)['nDCG@10']:.4f}", "#batch-score")
@@ -490,8 +491,8 @@ def test_numbers_differ_by_convention(visit: Opener, ndcg: evaluate.Metric) -> N
     page.get_by_role("tab", name="Why do numbers differ?").click()
     page.wait_for_selector("#differences >> text=trec_eval")
     shown = {row[0]: row[1] for row in cells(page, "#differences") if len(row) == 3}
-    numbers = {"trec_eval": "0.5306", "sklearn": "0.5921", "ranx": "0.6536", "rax": "0.6496", "lightgbm": "0.9829"}
-    assert shown.items() >= numbers.items()
+    libraries = ("trec_eval", "sklearn", "ranx", "rax", "lightgbm")
+    assert {name: float(shown[name]) for name in libraries} == {name: NUMBERS[name] for name in libraries}
     page.get_by_label("The ranking of the first tab").check()
     wait_for(page, score(ndcg), "#difference")
     page.get_by_role("tab", name="Batch").click()
@@ -703,12 +704,12 @@ def bomb(path: Path) -> Path:
 
 HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
     "large.run": (lambda path: path.write_bytes(b"q1 Q0 d1 1 1.0 t\n" * 1_300_000), "413|exceed"),  # 22 MB
-    "bomb.run.gz": (bomb, "more than 100 MB"),
+    "bomb.run.gz": (bomb, "bomb.run.gz: "),
     "rows.csv.gz": (
         lambda path: path.write_bytes(gzip.compress(b"query,document,score\n" + b"q,d,1\n" * 1_000_000)),
-        "more than the 500,000",
+        "more than 500,000 rows",
     ),
-    "wide.csv": (lambda path: path.write_text(",".join(map(str, range(10_000))) + "\n"), "10,000 columns"),
+    "wide.csv": (lambda path: path.write_text(",".join(map(str, range(10_000))) + "\n"), "more than 50 columns"),
     "junk.run": (lambda path: path.write_bytes(os.urandom(100_000)), "junk.run"),
     "junk.parquet": (lambda path: path.write_bytes(os.urandom(100_000)), "junk.parquet"),
     "broken.json": (lambda path: path.write_text('{"q": {"d": 1}'), "broken.json: line 1, column"),

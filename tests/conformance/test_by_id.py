@@ -1,6 +1,7 @@
 """Rankings by ids score as trec_eval scores them: pytrec_eval and ir_measures themselves on random runs and qrels."""
 
 import math
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+import matching
 
 ir_measures, pytrec_eval = (pytest.importorskip(name) for name in ("ir_measures", "pytrec_eval"))
 pytestmark = pytest.mark.peers
@@ -124,6 +127,21 @@ def test_trec_files_score_as_pytrec_eval_scores_them(ndcg: evaluate.Metric, tmp_
         (paths["predictions"], qrels),
     ):
         assert ndcg.compute(predictions=predictions, references=references, k=[None, *CUTOFFS], **OPTIONS) == actual
+
+
+@pytest.mark.parametrize("hashes", [1, 5])
+@pytest.mark.parametrize("seed", SEEDS[:5])
+def test_files_whose_ids_share_hashes_score_as_mappings(
+    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, hashes: int
+) -> None:
+    hashes_of = matching.hashes_of
+    for room in ("files", "by_id"):
+        monkeypatch.setattr(f"{room}.hashes_of", lambda ids: hashes_of(ids) % np.uint64(hashes))
+    run, qrels = generated(seed)
+    expected = ndcg.compute(predictions=run, references=qrels, k=[None, *CUTOFFS], **OPTIONS)
+    paths = files(tmp_path, run, qrels)
+    for predictions, references in product((run, paths["predictions"]), (qrels, paths["references"])):
+        assert ndcg.compute(predictions=predictions, references=references, k=[None, *CUTOFFS], **OPTIONS) == expected
 
 
 def test_a_query_of_which_all_is_judged_negative_has_nothing_relevant(ndcg: evaluate.Metric) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import spark_session
+from reference import NUMBERS, RELEVANCE, SCORES
 
 pytestmark = pytest.mark.peers
 BATCHES = 60
@@ -279,18 +280,6 @@ def test_negative_relevance_is_refused(ndcg: evaluate.Metric, library: str) -> N
 
 
 # The example of the metric card
-
-RELEVANCE = [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]]
-SCORES = [[0.5, 0.5, 0.2, 0.1, 0], [0.9, 0.8, 0.7, 0.6, 0.5], [6, 5, 4, 3, 2, 1]]
-NUMBERS = {
-    "trec_eval": 0.5306,
-    "sklearn": 0.5921,
-    "ranx": 0.6536,
-    "rax": 0.6496,
-    "catboost": 0.8639,
-    "ignite": 0.9744,
-    "lightgbm": 0.9829,
-}
 
 
 @pytest.mark.parametrize("library", EVERY_LIBRARY)

@@ -42,7 +42,7 @@ def test_words_that_are_not_given_are_the_conventions() -> None:
     ("words", "message"),
     [
         ({"gain": ["linear"]}, "gain must be text; got list"),
-        ({"predictions": [[1]] * 20_001}, "predictions: it has 20,001"),
+        ({"predictions": [[1]] * 20_001}, "predictions: holds more than 20,000 queries"),
     ],
 )
 def test_what_is_refused_is_a_sentence(words: dict[str, Any], message: str) -> None:

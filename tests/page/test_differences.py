@@ -2,7 +2,7 @@
 
 import re
 
-from page.choices import bar_of
+from page.choices import LEFT_OUT, bar_of
 from page.differences import CARD_EXAMPLE, SOURCES, compare_conventions
 from page.metric import ndcg
 from page.ranking import EXAMPLES, FIRST, table_of
@@ -23,6 +23,14 @@ def test_each_convention_has_its_number_or_says_why_not() -> None:
     assert found["ranx"][0] == "0.0000"
     assert found["ignite"][0] == "none: all queries are left out"
     assert "negative_relevance=clip: 1.0000" in found["ignite"][1]
+
+
+def test_of_two_reasons_against_a_score_the_one_that_is_left_counts() -> None:
+    inputs = [table_of(EXAMPLES[FIRST]), "[[1, 2]]", "[[0, -1]]", "", ""]
+    k, log_base, gain, ties, _, _, unjudged = bar_of("sklearn")
+    for negative, reason in (("raise", "refused: a relevance is negative"), ("clip", "none: all queries are left out")):
+        note, _ = compare_conventions(SOURCES[2], *inputs, k, log_base, gain, ties, LEFT_OUT, negative, unjudged)
+        assert f"is {reason}." in note
 
 
 def test_the_example_of_the_card_is_scored_by_each() -> None:

@@ -12,8 +12,10 @@ RUN = {"q1": {"a": 1.0, "x": 1.0, "b": 0.5}, "q3": {"a": 1.0}}
 
 
 def test_runs_are_named_by_their_files_each_by_a_name_of_its_own() -> None:
-    paths = ["1/bm25.run", "2/bm25.txt.gz", "3/bm25.CSV", "4/.run"]
-    assert run_names(paths) == dict(zip(["bm25", "bm25 (2)", "bm25 (3)", ".run"], paths, strict=True))
+    paths = ["1/bm25.run", "2/bm25.txt.gz", "3/bm25.CSV", "4/.run", "5/bm25.jsonl.zst", "6/v1.2"]
+    assert run_names(paths) == dict(
+        zip(["bm25", "bm25 (2)", "bm25 (3)", ".run", "bm25 (4)", "v1.2"], paths, strict=True)
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,571 @@
+"""One ranking problem in every form that people hold rankings in."""
+
+import gzip
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+
+# Quarters, which bfloat16 and float16 hold exactly; with ties and a query of nothing relevant.
+SQUARE_SCORES = [[0.5, 2.25, 3.0, 2.25], [7.0, -1.25, 0.0, 7.0], [1.0, 1.0, 1.0, 1.0], [-3.5, 0.25, 8.0, 0.75]]
+SQUARE_RELEVANCES = [[1, 2, 0, 0], [0, 3, 1, 1], [0, 0, 0, 0], [4, 0, 2, 1]]
+# Ragged, with ties, documents not retrieved and documents not judged, a query with nothing relevant and one with
+# nothing retrieved; no queries are empty: flat forms cannot hold these.
+RAGGED_SCORES = [[0.5, None, 3.0, 2.25], [-1.25], [7.0, 7.0, 7.0, 0.0, 0.25], [None, 1.5], [1.0, 1.0], [None, None]]
+RAGGED_RELEVANCES = [[1, 2, None, 1], [2], [0, 3, None, 1, 1], [3, 0], [0, None], [2, 1]]
+WIDTH = 5
+Rows = list[list[Any]]
+Form = Callable[[Rows], Any]
+
+
+def filled(rows: Rows) -> Rows:
+    """The rows with 0 for what is missing."""
+    return [[0 if value is None else value for value in row] for row in rows]
+
+
+# --- By position -----------------------------------------------------------------------------------------------------
+
+
+def torch_tensor(dtype: str) -> Form:
+    def form(rows: Rows) -> Any:
+        import torch
+
+        return torch.tensor(rows, dtype=getattr(torch, dtype))
+
+    return form
+
+
+def torch_with_gradient(rows: Rows) -> Any:
+    import torch
+
+    return torch.tensor(rows, dtype=torch.float32, requires_grad=True) * 1
+
+
+def torch_transposed(rows: Rows) -> Any:
+    import torch
+
+    tensor = torch.tensor(rows, dtype=torch.float64).t().contiguous().t()
+    assert not tensor.is_contiguous()
+    return tensor
+
+
+def torch_strided(rows: Rows) -> Any:
+    import torch
+
+    return torch.tensor(rows, dtype=torch.bfloat16).repeat_interleave(2, dim=1)[:, ::2]
+
+
+def torch_rows(dtype: str, requires_grad: bool = False) -> Form:
+    def form(rows: Rows) -> Any:
+        import torch
+
+        return [torch.tensor(row, dtype=getattr(torch, dtype), requires_grad=requires_grad) for row in rows]
+
+    return form
+
+
+def jax_array(dtype: str) -> Form:
+    def form(rows: Rows) -> Any:
+        import jax.numpy as jnp
+
+        return jnp.array(rows, getattr(jnp, dtype))
+
+    return form
+
+
+def jax_rows(dtype: str) -> Form:
+    def form(rows: Rows) -> Any:
+        import jax.numpy as jnp
+
+        return [jnp.array(row, getattr(jnp, dtype)) for row in rows]
+
+    return form
+
+
+def arrow_chunks(rows: Rows) -> pa.ChunkedArray:
+    return pa.chunked_array([rows[:1], [], rows[1:3], rows[3:]], pa.list_(pa.float64()))
+
+
+def dataset_column(rows: Rows) -> Any:
+    return datasets.Dataset.from_dict({"other": list(range(len(rows))), "values": rows})["values"]
+
+
+def dataset_column_of_format(form: str) -> Form:
+    def make(rows: Rows) -> Any:
+        if form == "torch":
+            pytest.importorskip("torch")
+        return datasets.Dataset.from_dict({"values": rows}).with_format(form)["values"]
+
+    return make
+
+
+def dataset_column_by_indices(rows: Rows) -> Any:
+    backwards = datasets.Dataset.from_dict({"values": [[99.0], *reversed(rows)]})
+    return backwards.select([*range(len(rows), 0, -1)])["values"]
+
+
+def dataset_column_read(rows: Rows) -> Any:
+    return datasets.Dataset.from_dict({"values": rows})["values"][:]
+
+
+def polars_lists(rows: Rows) -> Any:
+    import polars as pl
+
+    return pl.Series("values", [[None if value is None else float(value) for value in row] for row in rows])
+
+
+def polars_arrays(rows: Rows) -> Any:
+    import polars as pl
+
+    return pl.Series("values", rows, pl.Array(pl.Float32, len(rows[0])))
+
+
+def polars_table(rows: Rows) -> Any:
+    return polars_lists(rows).to_frame()
+
+
+def polars_chunks(rows: Rows) -> Any:
+    return polars_lists(rows[:1]).append(polars_lists(rows[1:]))
+
+
+def pandas_lists(rows: Rows) -> Any:
+    pd = pytest.importorskip("pandas", minversion="3")
+
+    return pd.Series(rows, index=[f"row {number}" for number in range(len(rows), 0, -1)])
+
+
+def pandas_arrays(rows: Rows) -> Any:
+    pd = pytest.importorskip("pandas", minversion="3")
+
+    return pd.Series([np.array(row, np.float64) for row in rows])
+
+
+def pandas_arrow(rows: Rows) -> Any:
+    pd = pytest.importorskip("pandas", minversion="3")
+
+    return pd.Series(rows, dtype=pd.ArrowDtype(pa.list_(pa.float64())))
+
+
+def pandas_table(rows: Rows) -> Any:
+    return pandas_lists(rows).to_frame("values")
+
+
+def duckdb_table(rows: Rows) -> Any:
+    return duckdb_ids(rows).to_arrow_table()
+
+
+SQUARE_FORMS: dict[str, Form] = {
+    "lists": lambda rows: rows,
+    "NumPy": np.array,
+    "NumPy float32": lambda rows: np.array(rows, np.float32),
+    "NumPy float16": lambda rows: np.array(rows, np.float16),
+    "NumPy transposed": lambda rows: np.asfortranarray(rows),
+    "NumPy rows": lambda rows: [np.array(row) for row in rows],
+    "PyTorch float32": torch_tensor("float32"),
+    "PyTorch float64": torch_tensor("float64"),
+    "PyTorch bfloat16": torch_tensor("bfloat16"),
+    "PyTorch float16": torch_tensor("float16"),
+    "PyTorch with a gradient": torch_with_gradient,
+    "PyTorch transposed": torch_transposed,
+    "PyTorch strided": torch_strided,
+    "PyTorch rows": torch_rows("float32"),
+    "PyTorch bfloat16 rows": torch_rows("bfloat16"),
+    "PyTorch rows with gradients": torch_rows("float32", requires_grad=True),
+    "JAX float32": jax_array("float32"),
+    "JAX bfloat16": jax_array("bfloat16"),
+    "JAX rows": jax_rows("float32"),
+    "JAX bfloat16 rows": jax_rows("bfloat16"),
+    "Arrow fixed-size lists": lambda rows: pa.array(rows, pa.list_(pa.float32(), len(rows[0]))),
+    "an Arrow slice of fixed-size lists": lambda rows: pa.array(
+        [rows[-1], *rows, rows[0]], pa.list_(pa.float64(), len(rows[0]))
+    )[1:-1],
+    "a torch-formatted datasets column": dataset_column_of_format("torch"),
+    "a NumPy-formatted datasets column": dataset_column_of_format("numpy"),
+    "a JAX-formatted datasets column": dataset_column_of_format("jax"),
+    "Polars arrays": polars_arrays,
+}
+RAGGED_FORMS: dict[str, Form] = {
+    "lists": lambda rows: rows,
+    "tuples": lambda rows: tuple(map(tuple, rows)),
+    "masked NumPy, padded": lambda rows: np.ma.MaskedArray(
+        [[*row, *[99] * (WIDTH - len(row))] for row in filled(rows)],
+        [[*[value is None for value in row], *[True] * (WIDTH - len(row))] for row in rows],
+    ),
+    "masked NumPy rows": lambda rows: [
+        np.ma.MaskedArray(full, [value is None for value in row]) for full, row in zip(filled(rows), rows, strict=True)
+    ],
+    "Arrow lists": lambda rows: pa.array(rows, pa.list_(pa.float64())),
+    "Arrow large lists": lambda rows: pa.array(rows, pa.large_list(pa.float32())),
+    "Arrow list views": lambda rows: pa.array(rows, pa.list_view(pa.float32())),
+    "Arrow chunks": arrow_chunks,
+    "an Arrow table": lambda rows: pa.table({"values": arrow_chunks(rows)}),
+    "a datasets column": dataset_column,
+    "a Polars-formatted datasets column": dataset_column_of_format("polars"),
+    "an Arrow-formatted datasets column": dataset_column_of_format("arrow"),
+    "a datasets column by indices": dataset_column_by_indices,
+    "a datasets column read": dataset_column_read,
+    "Polars lists": polars_lists,
+    "a Polars table": polars_table,
+    "Polars chunks": polars_chunks,
+    "pandas lists": pandas_lists,
+    "pandas Arrow lists": pandas_arrow,
+    "a pandas table": pandas_table,
+    "a DuckDB table": duckdb_table,
+}
+# without anything missing, all of these hold the square problem, too
+EVERY_FORM = {
+    **RAGGED_FORMS,
+    **SQUARE_FORMS,
+    "pandas arrays": pandas_arrays,
+    "masked NumPy, padded": lambda rows: np.ma.MaskedArray(rows, np.zeros(np.shape(rows))),
+}
+# these hold ragged rows without anything missing
+ROWS_FORMS = ["NumPy rows", "PyTorch rows", "PyTorch bfloat16 rows", "JAX rows", "JAX bfloat16 rows", "pandas arrays"]
+
+
+# --- Flat, with query_ids --------------------------------------------------------------------------------------------
+
+# rows of the queries, which first occur in their order, are not next to each other
+FLAT_ORDER = [(0, 0), (1, 0), (0, 1), (2, 0), (2, 1), (0, 2), (3, 0), (2, 2), (3, 1), (0, 3), (4, 0), (2, 3), (5, 0)]
+FLAT_ORDER += [(2, 4), (5, 1), (4, 1)]
+FLAT_SCORES = [RAGGED_SCORES[query][position] for query, position in FLAT_ORDER]
+FLAT_RELEVANCES = [RAGGED_RELEVANCES[query][position] for query, position in FLAT_ORDER]
+CODES = [[7, 3, 9, -2, 0, 5][query] for query, _ in FLAT_ORDER]
+NAMES = [["query b", "a", "é", "", "b", "A"][query] for query, _ in FLAT_ORDER]
+
+FlatForm = Callable[[list[Any]], Any]
+
+
+def pandas_series(dtype: Any = None) -> FlatForm:
+    def form(ids: list[Any]) -> Any:
+        pd = pytest.importorskip("pandas", minversion="3")
+
+        return pd.Series(ids, index=range(len(ids), 0, -1), dtype=dtype)
+
+    return form
+
+
+def polars_series(dtype: str | None = None) -> FlatForm:
+    def form(ids: list[Any]) -> Any:
+        import polars as pl
+
+        return pl.Series("ids", ids, None if dtype is None else getattr(pl, dtype))
+
+    return form
+
+
+def polars_enum(ids: list[Any]) -> Any:
+    import polars as pl
+
+    return pl.Series(ids, dtype=pl.Enum(sorted(set(ids))))
+
+
+def torch_ids(ids: list[Any]) -> Any:
+    import torch
+
+    return torch.tensor(ids)
+
+
+def jax_ids(ids: list[Any]) -> Any:
+    import jax.numpy as jnp
+
+    return jnp.array(ids)
+
+
+def duckdb_ids(ids: list[Any]) -> Any:
+    import duckdb
+
+    table = pa.table({"row": range(len(ids)), "ids": ids})
+    return duckdb.connect().from_arrow(table).order("row").project("ids")
+
+
+ANY_IDS: dict[str, FlatForm] = {
+    "a list": lambda ids: ids,
+    "a tuple": tuple,
+    "NumPy": np.array,
+    "a NumPy object array": lambda ids: np.array(ids, object),
+    "Arrow": pa.array,
+    "Arrow chunks": lambda ids: pa.chunked_array([ids[:5], [], ids[5:]]),
+    "Arrow dictionary": lambda ids: pa.array(ids).dictionary_encode(),
+    "Arrow chunks of other dictionaries": lambda ids: pa.chunked_array(
+        [pa.array(ids[:5]).dictionary_encode(), pa.array(ids[5:]).dictionary_encode()]
+    ),
+    "pandas": pandas_series(),
+    "pandas object": pandas_series(object),
+    "pandas categorical": pandas_series("category"),
+    "pandas index": lambda ids: pandas_series()(ids).set_axis(ids).index,
+    "Polars": polars_series(),
+    "a Polars table": lambda ids: polars_series()(ids).to_frame(),
+    "a datasets column": lambda ids: datasets.Dataset.from_dict({"ids": ids})["ids"],
+    "a DuckDB relation": duckdb_ids,
+}
+INTEGER_IDS: dict[str, FlatForm] = {
+    **ANY_IDS,
+    "NumPy int8": lambda ids: np.array(ids, np.int8),
+    "PyTorch": torch_ids,
+    "JAX": jax_ids,
+    "pandas nullable": pandas_series("Int64"),
+    "Polars Int32": polars_series("Int32"),
+}
+STRING_IDS: dict[str, FlatForm] = {
+    **ANY_IDS,
+    "NumPy strings of the library's own": lambda ids: np.array(ids, np.dtypes.StringDType()),
+    "Arrow large strings": lambda ids: pa.array(ids, pa.large_string()),
+    "Arrow string views": lambda ids: pa.array(ids, pa.string_view()),
+    "pandas strings": pandas_series("string"),
+    "Polars categorical": polars_series("Categorical"),
+    "Polars enum": polars_enum,
+}
+FLAT_FORMS: dict[str, FlatForm] = {
+    "a list": lambda flat: flat,
+    "a tuple": tuple,
+    "an object array": lambda flat: np.array(flat, object),
+    "masked NumPy": lambda flat: np.ma.MaskedArray(filled([flat])[0], [value is None for value in flat]),
+    "Arrow": lambda flat: pa.array(flat, pa.float64()),
+    "Arrow chunks": lambda flat: pa.chunked_array([flat[:4], flat[4:]], pa.float32()),
+    "a datasets column": lambda flat: datasets.Dataset.from_dict({"values": flat})["values"],
+    "pandas nullable": pandas_series("Float64"),
+    "pandas Arrow": lambda flat: pandas_series("double[pyarrow]")(flat),
+    "Polars": lambda flat: polars_series("Float64")(flat),
+    "a Polars table": lambda flat: polars_series("Float32")(flat).to_frame(),
+    "a DuckDB table": lambda flat: duckdb_ids(flat).to_arrow_table(),
+}
+FULL_FLAT_FORMS: dict[str, FlatForm] = {
+    **FLAT_FORMS,
+    "NumPy": np.array,
+    "NumPy float16": lambda flat: np.array(flat, np.float16),
+    "PyTorch bfloat16": lambda flat: torch_tensor("bfloat16")(flat),
+    "PyTorch float16": lambda flat: torch_tensor("float16")(flat),
+    "PyTorch with a gradient": torch_with_gradient,
+    "JAX float32": lambda flat: jax_array("float32")(flat),
+    "JAX bfloat16": lambda flat: jax_array("bfloat16")(flat),
+    "pandas": pandas_series(),
+}
+
+
+# --- By ids ----------------------------------------------------------------------------------------------------------
+
+
+Side = dict[str, dict[str, Any]]
+
+
+def by_ids(rows: Rows) -> Side:
+    """The rows as a mapping; what is missing is left out."""
+    return {
+        f"q{query}": {f"d{position}": value for position, value in enumerate(row) if value is not None}
+        for query, row in enumerate(rows)
+    }
+
+
+# --- Frames, whose columns are named ---------------------------------------------------------------------------------
+
+Frame = Callable[[pa.Table, Path], Any]
+COLUMNS = {"predictions": "score", "references": "label", "query_ids": "user", "document_ids": "item"}
+
+
+def flat_table() -> pa.Table:
+    """The flat rows, with the ids of their queries and documents."""
+    columns = {
+        "user": [f"q{query}" for query, _ in FLAT_ORDER],
+        "item": [f"d{position}" for _, position in FLAT_ORDER],
+        "score": FLAT_SCORES,
+        "label": FLAT_RELEVANCES,
+    }
+    return pa.table(columns)
+
+
+def polars_lazy(table: pa.Table, _: Path) -> Any:
+    import polars as pl
+
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame.lazy()
+
+
+def duckdb_relation(table: pa.Table) -> Any:
+    import duckdb
+
+    return duckdb.from_arrow(table)
+
+
+def parquet_files(table: pa.Table, folder: Path) -> Any:
+    """A dataset of two Parquet files."""
+    half = len(table) // 2
+    for part, rows in enumerate((table[:half], table[half:])):
+        pa.parquet.write_table(rows, folder / f"{part}.parquet")
+    return pa.dataset.dataset(folder)
+
+
+FRAMES: dict[str, Frame] = {
+    "pandas": lambda table, _: table.to_pandas(),
+    "pandas with an index": lambda table, _: table.to_pandas().set_axis(range(len(table), 0, -1)),
+    "Polars": lambda table, folder: polars_lazy(table, folder).collect(),
+    "Polars, lazy": polars_lazy,
+    "Arrow": lambda table, _: table,
+    "Arrow, a batch": lambda table, _: pa.record_batch([each.combine_chunks() for each in table], table.schema),
+    "Arrow, a reader": lambda table, _: table.to_reader(),
+    "Arrow, files": parquet_files,
+    "DuckDB": lambda table, _: duckdb_relation(table),
+    "DuckDB, a query": lambda table, _: duckdb_relation(table).filter("1 = 1"),
+    "datasets": lambda table, _: datasets.Dataset(table),
+    "datasets, as pandas": lambda table, _: datasets.Dataset(table).with_format("pandas"),
+    "a mapping": lambda table, _: table.to_pydict(),
+}
+
+
+# --- Files -----------------------------------------------------------------------------------------------------------
+
+
+def records(side: Side) -> list[dict[str, Any]]:
+    return [
+        {"query-id": query, "corpus-id": document, "score": value}
+        for query, documents in side.items()
+        for document, value in documents.items()
+    ]
+
+
+def as_trec(side: Side, line: str) -> bytes:
+    return "".join(line.format(*each.values()) for each in records(side)).encode()
+
+
+def as_lines(side: Side, delimiter: str, head: str = "", end: str = "\n") -> bytes:
+    rows = ["query-id", "corpus-id", "score"], *(each.values() for each in records(side))
+    return (head + "".join(delimiter.join(map(str, row)) + end for row in rows)).encode()
+
+
+def as_json_lines(objects: list[Any]) -> bytes:
+    return "\n".join(map(json.dumps, objects)).encode()
+
+
+def as_parquet(table: pa.Table) -> bytes:
+    file = io.BytesIO()
+    pa.parquet.write_table(table, file, row_group_size=2)
+    return file.getvalue()
+
+
+def as_arrow(opened: Callable[..., Any], table: pa.Table) -> bytes:
+    file = io.BytesIO()
+    with opened(file, table.schema) as writer:
+        writer.write_table(table, 2)
+    return file.getvalue()
+
+
+RUNS: dict[str, Callable[[Side], bytes]] = {"file.txt": lambda side: as_trec(side, "{} Q0 {} 1 {} tag\n")}
+QRELS: dict[str, Callable[[Side], bytes]] = {
+    "file.txt": lambda side: as_trec(side, "{} 0 {} {}\n"),
+    "plain.txt": lambda side: as_trec(side, "{} {} {}\n"),
+}
+EITHER_SIDE: dict[str, Callable[[Side], bytes]] = {
+    "file.csv": lambda side: as_lines(side, ","),
+    "beir.tsv": lambda side: as_lines(side, "\t"),
+    "file.json": lambda side: json.dumps(side).encode(),
+    "list.json": lambda side: json.dumps(records(side)).encode(),
+    "mteb.json": lambda side: json.dumps({"mteb_model_meta": {"model_name": "m"}, "en": {"test": side}}).encode(),
+    "file.jsonl": lambda side: as_json_lines(records(side)),
+    "mapping.jsonl": lambda side: as_json_lines([{query: each} for query, each in side.items()]),
+    "file.parquet": lambda side: as_parquet(pa.Table.from_pylist(records(side))),
+    "file.arrow": lambda side: as_arrow(pa.ipc.new_file, pa.Table.from_pylist(records(side))),
+    "stream.arrow": lambda side: as_arrow(pa.ipc.new_stream, pa.Table.from_pylist(records(side))),
+}
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".zst": lambda content: pa.compress(content, "zstd", asbytes=True),
+}
+
+
+# text that looks like something else, and numbers in every spelling
+ODD_IDS = [
+    "NA",
+    "null",
+    "NULL",
+    "nan",
+    "N/A",
+    "None",
+    "true",
+    "1e5",
+    "007",
+    "7",
+    "-1",
+    "0x1F",
+    '"quoted"',
+    '"',
+    "'",
+    'a"b',
+    "a,b",
+    "a;b",
+    "a\\b",
+    "a#b",
+    "http://a.b/c?d=e&f#g",
+    "2024-01-01",
+    "dé",
+    "文書",
+    "🥇",
+    "e\u0301",
+    "a\u00a0b",
+    "9" * 40,
+    "x" * 1000,
+]
+SPELLINGS = ["1", "-1", "+1.5", "1.5", ".5", "5.", "-0.25", "1e5", "1E5", "-1.5e-3", "2.5E+10", "1e-400", "5e-324"]
+
+
+def written(path: Path, side: Side, kind: str) -> Path:
+    """The mapping as a TREC file; the lines of a run are in no order."""
+    lines = (RUNS if kind == "run" else QRELS)["file.txt"](side).splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[::-1] if kind == "run" else lines))
+    return path
+
+
+# --- Every form ------------------------------------------------------------------------------------------------------
+
+Inputs = dict[str, Any]  # as `compute` takes them
+
+
+def by_position(form: Form) -> Callable[[Path], Inputs]:
+    return lambda _: {"predictions": form(RAGGED_SCORES), "references": form(RAGGED_RELEVANCES)}
+
+
+def flat_columns(form: FlatForm) -> Callable[[Path], Inputs]:
+    sides = {"predictions": FLAT_SCORES, "references": FLAT_RELEVANCES}
+    return lambda _: {**{name: form(side) for name, side in sides.items()}, "query_ids": NAMES}
+
+
+def named_columns(form: Frame) -> Callable[[Path], Inputs]:
+    return lambda folder: {"data": form(flat_table(), folder), **COLUMNS}
+
+
+def mappings(_: Path) -> Inputs:
+    return {"predictions": by_ids(RAGGED_SCORES), "references": by_ids(RAGGED_RELEVANCES)}
+
+
+def files(run: str, qrels: str, packed: str) -> Callable[[Path], Inputs]:
+    def write(folder: Path) -> Inputs:
+        sides = mappings(folder)
+        paths = {"predictions": folder / f"run.{run}{packed}", "references": folder / f"qrels.{qrels}{packed}"}
+        for name, forms, form in (("predictions", RUNS, run), ("references", QRELS, qrels)):
+            paths[name].write_bytes(PACKED[packed]({**EITHER_SIDE, **forms}[form](sides[name])))
+        return dict(paths)
+
+    return write
+
+
+def every_form() -> Iterator[tuple[str, Callable[[Path], Inputs]]]:
+    """Each form by its name: what writes the ragged problem, into a folder if it is files."""
+    yield from ((f"by position: {name}", by_position(form)) for name, form in RAGGED_FORMS.items())
+    yield from ((f"flat: {name}", flat_columns(form)) for name, form in FLAT_FORMS.items())
+    yield from ((f"data: {name}", named_columns(form)) for name, form in FRAMES.items())
+    yield "mappings", mappings
+    pairs = [("file.txt", "file.txt"), ("file.txt", "plain.txt"), *((form, form) for form in EITHER_SIDE)]
+    for run, qrels in pairs:
+        yield from ((f"{run} and {qrels}{packed}", files(run, qrels, packed)) for packed in PACKED)
+
+
+EVERY_INPUT = dict(every_form())
