@@ -103,7 +103,7 @@ class Options:
             measures=_several("measures", measures, _measure),
             gain=_gain(chosen.gain if gain is None else gain),
             discount=_discount(chosen.discount if discount is None else discount),
-            log_base=_log_base(2.0 if log_base is None else log_base),
+            log_base=_log_base(2.0 if log_base is None else log_base, discount),
             ties=_ties(ties, _flag("ignore_ties", ignore_ties), chosen.ties),
             zero_division=_zero_division(chosen.zero_division if zero_division is None else zero_division),
             negative_relevance=choice(
@@ -182,10 +182,11 @@ class Options:
 
     def signature(self, *, weighted: bool = False) -> str:
         """Return every choice that the numbers depend on, in one line."""
+        discount = _function_name("discount", self.discount, RANKS)
         choices = {
             "gain": _function_name("gain", self.gain, LABELS),
-            **({} if self.discount == "log" else {"discount": _function_name("discount", self.discount, RANKS)}),
-            **({"log": _number(self.log_base)} if self.discount in ("log", "jarvelin") else {}),
+            **({} if discount == "log" else {"discount": discount}),
+            **({"log": _number(self.log_base)} if discount in ("log", "jarvelin") else {}),
             "ties": self.ties,
             "empty": _number(self.zero_division),
             "negative": self.negative_relevance,
@@ -319,9 +320,11 @@ def _flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def _log_base(value: Any) -> float:
+def _log_base(value: Any, discount: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
         raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
+    if isinstance(discount, str) and discount == "jarvelin" and float(value) < 1:
+        raise ValueError(f'log_base must be above 1 for discount="jarvelin"; got {shown(value)}')
     return float(value)
 
 
@@ -398,6 +401,6 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
             except Exception as error:  # noqa: BLE001 - whatever it is, this one has no answer
                 answers.append(type(error).__name__)
     if not answered:
-        of = {"gain": "labels 0", "discount": "ranks 1"}[option]
-        raise ValueError(f"{option} {shown(value)} knows none of the {of}, 2, ... by which a signature names it")
+        known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
+        raise ValueError(f"{option} {shown(value)} knows none of the {known}, ... by which a signature names it")
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"

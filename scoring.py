@@ -115,15 +115,10 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     return np.asarray(discount[:ranks], np.float64)
 
 
-def _jarvelin(rank: NDArray[np.int64], log_base: float) -> Floats:
-    """Return 1 for ranks below the base, then 1 / log_b(i), with which the first of them goes on from 1."""
-    return np.asarray(1.0 / (np.log(np.maximum(rank, log_base)) / np.log(log_base)))
-
-
 DISCOUNTS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
     "log": lambda rank, log_base: 1.0 / (np.log(rank + 1) / np.log(log_base)),
     "reciprocal": lambda rank, log_base: 1.0 / rank,
-    "jarvelin": _jarvelin,
+    "jarvelin": lambda rank, log_base: 1.0 / np.maximum(1, np.log(rank) / np.log(log_base)),
 }
 
 
@@ -486,7 +481,7 @@ def _sums(
 
 def sign(discount: Floats) -> float:
     """Return -1 if a discount turns all sums negative, as a logarithm of a base below 1 does; else 1."""
-    return math.copysign(1, discount.max(initial=0) + discount.min(initial=0))
+    return math.copysign(1, discount.sum())
 
 
 def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float) -> Floats:
