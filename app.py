@@ -28,14 +28,15 @@ def options_bar() -> tuple[gr.Dropdown, list[Any]]:
         convention = gr.Dropdown([*CONVENTIONS, "custom"], value="sklearn", label="Convention", min_width=150)
         cutoffs = gr.Textbox(values[0], label="Cutoffs k, such as 1, 5, 10", max_length=200, min_width=150)
         gain = gr.Dropdown(CHOICES["gain"], value=shown["gain"], label="Gain", min_width=120)
+        discount = gr.Dropdown(CHOICES["discount"], value=shown["discount"], label="Discount", min_width=120)
         log_base = gr.Number(values[1], label="Base of the logarithm", min_width=120)
         ties = gr.Dropdown(CHOICES["ties"], value=shown["ties"], label="Tied documents", min_width=120)
         empty = gr.Dropdown(CHOICES["empty"], value=shown["empty"], label="Nothing relevant", min_width=120)
         negative = gr.Dropdown(negatives, value=shown["negative"], label="Negative relevance", min_width=120)
         unjudged = gr.Dropdown(CHOICES["unjudged"], value=shown["unjudged"], label="Not judged", min_width=120)
     formulas = gr.Markdown(formula(options_of(*values)), latex_delimiters=DELIMITERS, elem_id="formula")
-    bar: list[Any] = [cutoffs, log_base, gain, ties, empty, negative, unjudged]
-    settings = [gain, ties, empty, negative]
+    bar: list[Any] = [cutoffs, log_base, gain, discount, ties, empty, negative, unjudged]
+    settings = [gain, discount, ties, empty, negative]
     convention.input(choose_convention, convention, settings, **QUIET)
     follow([each.input for each in settings], convention_of, settings, convention)
     follow([each.change for each in bar], show_formula, bar, formulas)
@@ -44,7 +45,7 @@ def options_bar() -> tuple[gr.Dropdown, list[Any]]:
 
 def choose_convention(name: str) -> list[Any]:
     """Return the settings of a convention; of none, no change."""
-    return [gr.skip()] * 4 if name == "custom" else settings_of(name)
+    return [gr.skip()] * 5 if name == "custom" else settings_of(name)
 
 
 def show_formula(*bar: Any) -> str | None:

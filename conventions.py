@@ -17,6 +17,7 @@ class Convention(NamedTuple):
         library: whose it is, as people call it.
         meaning: one sentence on what its choices do to the number.
         gain: as in ``compute``, like the following.
+        discount: of the ranks.
         ties: of documents with equal scores.
         zero_division: the nDCG of a query with nothing relevant; nan leaves it out of the mean.
         negative_relevance: what becomes of a negative relevance.
@@ -29,6 +30,7 @@ class Convention(NamedTuple):
     ties: str = "average"
     zero_division: float = 0.0
     negative_relevance: str = "raise"
+    discount: str = "log"
     quirks: str = ""
 
     @property
@@ -36,9 +38,10 @@ class Convention(NamedTuple):
         """The options of ``compute`` that it sets.
 
         >>> CONVENTIONS["lightgbm"].options
-        {'gain': 'exponential', 'ties': 'first', 'zero_division': 1.0, 'negative_relevance': 'raise'}
+        {'gain': 'exponential', 'discount': 'log', 'ties': 'first', 'zero_division': 1.0, 'negative_relevance': 'raise'}
         """
-        return {name: getattr(self, name) for name in ("gain", "ties", "zero_division", "negative_relevance")}
+        names = ("gain", "discount", "ties", "zero_division", "negative_relevance")
+        return {name: getattr(self, name) for name in names}
 
 
 CONVENTIONS: dict[str, Convention] = {

@@ -101,7 +101,10 @@ Args:
     gain: `"linear"` (default, the relevance r), `"exponential"` (2^r - 1), `"binary"` (1 where
         r > 0), a list of the gains of label 0, 1, 2, ..., or a function from an array of
         relevances to their gains.
-    log_base (`float`): base of the discount's logarithm; default 2.
+    discount: what the gain at rank i is multiplied by: `"log"` (default, 1 / log_b(i + 1)), `"reciprocal"`
+        (1 / i), `"jarvelin"` (1 below rank b, then 1 / log_b(i)), a list of the discounts of rank 1,
+        2, 3, ..., or a function from an array of ranks to their discounts.
+    log_base (`float`): base b of the discount's logarithm; default 2.
     ties: `"average"` (default; the expectation over all orders of tied documents), `"first"`
         or `"last"` (the one first or last in the input ranks first), `"best"` or `"worst"`
         (the order that scores highest or lowest), `"docid"` (as trec_eval: descending document

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .conventions import CONVENTIONS
 from .messages import nearest, shown
-from .scoring import MEASURES, TIES, Gain
+from .scoring import DISCOUNTS, MEASURES, TIES, Discount, Gain, not_discounts
 
 __version__ = "1.1.0"
 
@@ -32,6 +32,7 @@ class ScoringOptions(TypedDict, total=False):
     measures: Measure | Sequence[Measure]
     convention: str
     gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
+    discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
     log_base: float | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | None
@@ -60,6 +61,7 @@ class Options:
     cutoffs: tuple[int | None, ...]
     measures: tuple[str, ...]
     gain: Gain
+    discount: Discount
     log_base: float
     ties: str
     zero_division: float
@@ -79,6 +81,7 @@ class Options:
         measures: Any = "nDCG",
         convention: Any = "sklearn",
         gain: Any = None,
+        discount: Any = None,
         log_base: Any = None,
         ties: Any = None,
         zero_division: Any = None,
@@ -99,7 +102,8 @@ class Options:
             cutoffs=_several("k", k, _cutoff),
             measures=_several("measures", measures, _measure),
             gain=_gain(chosen.gain if gain is None else gain),
-            log_base=_log_base(2.0 if log_base is None else log_base),
+            discount=_discount(chosen.discount if discount is None else discount),
+            log_base=_log_base(2.0 if log_base is None else log_base, discount),
             ties=_ties(ties, _flag("ignore_ties", ignore_ties), chosen.ties),
             zero_division=_zero_division(chosen.zero_division if zero_division is None else zero_division),
             negative_relevance=choice(
@@ -118,6 +122,7 @@ class Options:
                 measures=None if parsed.measures == ("nDCG",) else measures,
                 convention=None if convention == "sklearn" else convention,
                 gain=gain,
+                discount=discount,
                 log_base=log_base,
                 ties=ties,
                 zero_division=zero_division,
@@ -157,6 +162,7 @@ class Options:
             "measures": self.measures,
             "cutoffs": self.cutoffs,
             "gain": self.gain,
+            "discount": self.discount,
             "log_base": self.log_base,
             "ties": "last" if self.ties == "docid" else self.ties,  # documents are read in ascending order of ids
             "zero_division": self.zero_division,
@@ -176,9 +182,11 @@ class Options:
 
     def signature(self, *, weighted: bool = False) -> str:
         """Return every choice that the numbers depend on, in one line."""
+        discount = _function_name("discount", self.discount, RANKS)
         choices = {
-            "gain": _gain_name(self.gain),
-            "log": _number(self.log_base),
+            "gain": _function_name("gain", self.gain, LABELS),
+            **({} if discount == "log" else {"discount": discount}),
+            **({"log": _number(self.log_base)} if discount in ("log", "jarvelin") else {}),
             "ties": self.ties,
             "empty": _number(self.zero_division),
             "negative": self.negative_relevance,
@@ -312,9 +320,11 @@ def _flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def _log_base(value: Any) -> float:
+def _log_base(value: Any, discount: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
         raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
+    if isinstance(discount, str) and discount == "jarvelin" and float(value) < 1:
+        raise ValueError(f'log_base must be above 1 for discount="jarvelin"; got {shown(value)}')
     return float(value)
 
 
@@ -339,33 +349,58 @@ def _gain(value: Any) -> Gain:
     if callable(value):
         function: Callable[[NDArray[np.float64]], Any] = value
         return function
-    sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
-    table = np.array(value, np.float64) if sequence and all(map(is_real, value)) else np.empty(0)
-    if not table.size or not np.isfinite(table).all():
+    table = _listed_numbers(value)
+    if table is None:
         meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
         raise ValueError(f"gain must be {meaning}; got {shown(value)}")
     return table
+
+
+def _discount(value: Any) -> Discount:
+    if isinstance(value, str):
+        return choice("discount", value, tuple(DISCOUNTS))
+    if callable(value):
+        function: Callable[[NDArray[np.int64]], Any] = value
+        return function
+    listed = _listed_numbers(value)
+    if listed is None or (problem := not_discounts(listed)):
+        meaning = '"log", "reciprocal", "jarvelin", a list of the discounts of rank 1, 2, 3, ... or a function'
+        why = "" if listed is None else f", which {problem}"
+        raise ValueError(f"discount must be {meaning}; got {shown(value)}{why}")
+    return listed
+
+
+def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
+    """Return a list of finite numbers as an array; None for anything else."""
+    sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    table = np.array(value, np.float64) if sequence and all(map(is_real, value)) else np.empty(0)
+    return table if table.size and np.isfinite(table).all() else None
 
 
 def _number(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
-def _gain_name(gain: Gain) -> str:
-    """Return a name that equal gains share; a function is named by its gains of some labels."""
-    if isinstance(gain, str):
-        return gain
-    if not callable(gain):
-        return ",".join(map(_number, gain))
-    gains: list[str] = []
+LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))])
+RANKS = np.array([*range(1, 33), 100, 1000])
+
+
+def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -> str:
+    """Return a name that equal gains or discounts share; a function is named by what it makes of some values."""
+    if isinstance(value, str):
+        return value
+    if not callable(value):
+        return ",".join(map(_number, value))
+    answers: list[str] = []
     answered = False
     with np.errstate(all="ignore"):
-        for label in (*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))):
+        for at in range(len(samples)):
             try:
-                gains.append(repr(np.asarray(gain(np.array([label], np.float64)), np.float64).tolist()))
+                answers.append(repr(np.asarray(value(samples[at : at + 1]), np.float64).tolist()))
                 answered = True
-            except Exception as error:  # noqa: BLE001 - whatever it is, this label has no gain
-                gains.append(type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - whatever it is, this one has no answer
+                answers.append(type(error).__name__)
     if not answered:
-        raise ValueError(f"gain {shown(gain)} knows none of the labels 0, 1, 2, ... by which a signature names it")
-    return f"function#{hashlib.sha256(' '.join(gains).encode()).hexdigest()[:8]}"
+        known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
+        raise ValueError(f"{option} {shown(value)} knows none of the {known}, ... by which a signature names it")
+    return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"

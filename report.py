@@ -20,7 +20,7 @@ from .messages import shown
 from .options import Cutoffs, Options, QueryOptions, is_real, measure_of, result_name
 from .queries import describe_queries, from_frame, mean, progress, score_part, weights
 from .rankings import Inputs, Rankings
-from .scoring import score_queries
+from .scoring import discounts, score_queries, sign
 from .significance import Intervals, bootstrap, differences
 
 COUNTS = ("retrieved", "judged", "relevant")
@@ -344,7 +344,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
-    columns["ideal"] = (scored["IDCG"] * math.copysign(1, math.log(options.log_base))).max(axis=0)
+    columns["ideal"] = (scored["IDCG"] * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
 
 

@@ -3,7 +3,7 @@
 For a query whose documents are ranked by descending score, rank ``i`` from 1:
 
     CG@k   = sum of gain(relevance_i) over i <= k
-    DCG@k  = sum of gain(relevance_i) / log_b(i + 1) over i <= k
+    DCG@k  = sum of gain(relevance_i) * discount(i) over i <= k, by default 1 / log_b(i + 1)
     IDCG@k = DCG@k of all judged documents in descending order of gain
     nDCG@k = DCG@k / IDCG@k
 
@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from .ties import Floats, Mask, grid_height, ideal_gains, ranked_gains
 
 Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
+Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], Any]
 
 MEASURES = ("nDCG", "DCG", "IDCG", "CG")
 TIES = ("average", "first", "last", "best", "worst")
@@ -80,13 +81,64 @@ class _Block(NamedTuple):
         return InvalidRankingError(array, self.query(row), position, problem.format(value=value))
 
 
-def discounts(ranks: int, log_base: float = 2.0) -> Floats:
-    """Return the discount ``1 / log_b(i + 1)`` of ranks ``i`` = 1..``ranks``.
+def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
+    """Return the discount of ranks 1..``ranks``: what the gain at each is multiplied by.
 
-    >>> discounts(3).round(4).tolist()
-    [1.0, 0.6309, 0.5]
+    Args:
+        ranks: how many.
+        log_base: base b of the logarithm.
+        discount: of rank i ``"log"``, 1 / log_b(i + 1) (Burges et al., 2005); ``"reciprocal"``, 1 / i; ``"jarvelin"``,
+            1 below rank b and 1 / log_b(i) from there on (Järvelin & Kekäläinen, 2002); a sequence of
+            the discounts of rank 1, 2, 3, …; or a function from an array of ranks to their discounts.
+
+    Raises:
+        ValueError: the sequence ends before the ranks do; what a function answers is no discount.
+
+    >>> for discount in DISCOUNTS:
+    ...     print(discount, discounts(4, discount=discount).round(4).tolist())
+    log [1.0, 0.6309, 0.5, 0.4307]
+    reciprocal [1.0, 0.5, 0.3333, 0.25]
+    jarvelin [1.0, 1.0, 0.6309, 0.5]
     """
-    return np.asarray(1.0 / (np.log(np.arange(2, ranks + 2)) / np.log(log_base)))
+    rank = np.arange(1, ranks + 1)
+    if isinstance(discount, str):
+        return np.asarray(DISCOUNTS[discount](rank, log_base))
+    if callable(discount):
+        found = _answer("discount", "ranks", discount, rank)
+        if (problem := not_discounts(found)) is not None:
+            raise ValueError(f"discount: what the function returned for ranks 1 to {ranks} {problem}")
+        return found
+    if len(discount) < ranks:
+        raise ValueError(
+            f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give k={len(discount)}"
+        )
+    return np.asarray(discount[:ranks], np.float64)
+
+
+DISCOUNTS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
+    "log": lambda rank, log_base: 1.0 / (np.log(rank + 1) / np.log(log_base)),
+    "reciprocal": lambda rank, log_base: 1.0 / rank,
+    "jarvelin": lambda rank, log_base: 1.0 / np.maximum(1, np.log(rank) / np.log(log_base)),
+}
+
+
+def not_discounts(values: Floats) -> str | None:
+    """Return why values cannot be the discounts of ranks 1, 2, 3, …; None if they can.
+
+    With one that rises, descending gains would not be the ideal order.
+
+    >>> not_discounts(np.array([1.0, 0.5, 0.7]))
+    'rises from 0.5 at rank 2 to 0.7 at rank 3'
+    """
+    if not np.isfinite(values).all() or (values < 0).any():
+        rank = int(np.argmin(np.isfinite(values) & (values >= 0))) + 1
+        return f"is {values[rank - 1]} at rank {rank}; discounts are finite and not negative"
+    if values.size and values[0] == 0:
+        return "is 0 at rank 1, so nothing counts"
+    if (rises := np.flatnonzero(values[1:] > values[:-1])).size:
+        rank = int(rises[0]) + 1
+        return f"rises from {values[rank - 1]} at rank {rank} to {values[rank]} at rank {rank + 1}"
+    return None
 
 
 def score_queries(
@@ -99,6 +151,7 @@ def score_queries(
     measures: Sequence[str] = ("nDCG",),
     cutoffs: Sequence[int | None] = (None,),
     gain: Gain = "linear",
+    discount: Discount = "log",
     log_base: float = 2.0,
     ties: str = "average",
     zero_division: float = 0.0,
@@ -119,9 +172,9 @@ def score_queries(
             None: all are. Neither judged nor retrieved is padding.
         measures: of ``"nDCG"``, ``"DCG"``, ``"IDCG"``, ``"CG"``.
         cutoffs: ranks that count, each a positive integer or None for all.
-        gain: ``"linear"`` (r), ``"exponential"`` (2**r - 1), ``"binary"`` (1 where r > 0), a
-            sequence that gives the gain of label 0, 1, 2, …, or a function from an array of
-            relevances to their gains.
+        gain: ``"linear"`` (r), ``"exponential"`` (2**r - 1), ``"binary"`` (1 where r > 0), a sequence
+            of the gains of label 0, 1, 2, …, or a function from an array of relevances to gains.
+        discount: of the ranks, as ``discounts`` takes it.
         log_base: base of the discount's logarithm, positive and not 1.
         ties: ``"average"``: the expectation over all orders; ``"first"``, ``"last"``: the
             document that comes first or last in the input ranks first; ``"best"``,
@@ -146,22 +199,22 @@ def score_queries(
     scores = {measure: np.empty((len(cutoffs), queries)) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
     # in memory from the last rank to the first, as documents are once sorted
-    discount = discounts(max(min(k or longest, longest) for k in cutoffs), log_base)[::-1].copy()[::-1]
+    weight = discounts(max(min(k or longest, longest) for k in cutoffs), log_base, discount)[::-1].copy()[::-1]
 
     def fill(read: Callable[[], _Block]) -> None:
         block = read()
-        ranks = min(len(discount), block.score.shape[1])
+        ranks = min(len(weight), block.score.shape[1])
         with np.errstate(all="ignore"):  # what is not finite is refused, with its place
             ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, ties, negative_relevance)
-            sums = _sums(ranked, ideal, discount[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
+            sums = _sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
             _refuse_overflow(block, sums)
             if "nDCG" in measures:
-                sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], negative, log_base, zero_division)
+                sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], negative, sign(weight), zero_division)
         for measure in measures:
             scores[measure][:, block.queries] = sums[measure]
 
     # Of a grid little more is read than its columns' maxima, so that a block can hold more.
-    size = BLOCK * max(1, min(grid_height(longest, len(discount) + 1), 4))
+    size = BLOCK * max(1, min(grid_height(longest, len(weight) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
     _for_each(fill, blocks, _threads() if score.size > 2 * size else 1)
     return scores
@@ -363,7 +416,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
             raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
         judged = np.ones(relevance.shape, bool) if block.judged is None else block.judged
         gains = np.zeros(relevance.shape)
-        gains[judged] = _answer(gain, relevance[judged])
+        gains[judged] = _answer("gain", "relevances", gain, relevance[judged])
     else:
         gains = _labelled(relevance, np.asarray(gain, np.float64))
         if block.judged is not None:
@@ -389,22 +442,22 @@ GAINS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _answer(gain: Callable[[Floats], Any], relevance: Floats) -> Floats:
-    """Return the gains by a function, one for each relevance."""
-    if not relevance.size:
-        return relevance
-    answer = gain(relevance)
+def _answer(option: str, what: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
+    """Return the numbers that an option's function makes of an array, one for each value."""
+    if not values.size:
+        return values.astype(np.float64)
+    answer = function(values)
     try:
-        gains = np.asarray(answer)
+        numbers = np.asarray(answer)
     except ValueError:
-        gains = np.empty(0, object)  # lists of different lengths
-    if gains.shape != relevance.shape or gains.dtype.kind not in "biuf" or np.ma.is_masked(answer):
-        found = f"{gains.dtype} of shape {gains.shape}"
+        numbers = np.empty(0, object)  # lists of different lengths
+    if numbers.shape != values.shape or numbers.dtype.kind not in "biuf" or np.ma.is_masked(answer):
+        found = f"{numbers.dtype} of shape {numbers.shape}"
         raise ValueError(
-            "gain gets an array of relevances and must return an array of as many numbers: "
-            f"for shape {relevance.shape} it returned {found}"
+            f"{option} gets an array of {what} and must return an array of as many numbers: "
+            f"for shape {values.shape} it returned {found}"
         )
-    return gains.astype(np.float64)
+    return numbers.astype(np.float64)
 
 
 def _labelled(relevance: Floats, table: Floats) -> Floats:
@@ -426,12 +479,16 @@ def _sums(
     }
 
 
-def _ratio(dcg: Floats, idcg: Floats, negative: bool, log_base: float, zero_division: float) -> Floats:
+def sign(discount: Floats) -> float:
+    """Return -1 if a discount turns all sums negative, as a logarithm of a base below 1 does; else 1."""
+    return math.copysign(1, discount.sum())
+
+
+def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float) -> Floats:
     """Return nDCG, by whether any gain is negative: then it may be above 1 or below 0."""
     ratio = dcg / idcg
     if not negative:
         np.minimum(ratio, 1, out=ratio)  # rounding alone takes it above
-    sign = math.copysign(1, math.log(log_base))  # a base below 1 turns all sums negative
     return np.where(sign * idcg > 0, ratio, zero_division)
 
 

@@ -33,6 +33,7 @@ def options_of_words(
     negative: str = "",
     unjudged: str = "gain 0",
     log_base: float = 2.0,
+    discount: str = "",
 ) -> dict[str, Any]:
     """Return the options of `compute` for a program's words.
 
@@ -45,15 +46,23 @@ def options_of_words(
         negative: what to do with a negative relevance: "raise", "clip" or "keep"; "" for the convention's.
         unjudged: documents without relevance: "gain 0", or "removed" before ranking.
         log_base: of the logarithm in the discount.
+        discount: "log", "reciprocal" or "jarvelin"; "" for the convention's.
     """
-    words = {"convention": convention, "gain": gain, "ties": ties, "empty": empty, "negative": negative}
+    words = {
+        "convention": convention,
+        "gain": gain,
+        "discount": discount,
+        "ties": ties,
+        "empty": empty,
+        "negative": negative,
+    }
     for name, word in words.items():
         if not isinstance(word, str):
             raise ValueError(f"{name} must be text; got {type(word).__name__}")
     if unjudged not in CHOICES["unjudged"]:
         raise ValueError(f'unjudged: must be "gain 0" or "removed"; got {str(unjudged)[:40]!r}')
     options: dict[str, Any] = {"k": cutoffs_of(str(cutoffs or "")), "convention": convention}
-    chosen = {"gain": gain, "ties": ties, "negative_relevance": negative}
+    chosen = {"gain": gain, "discount": discount, "ties": ties, "negative_relevance": negative}
     options |= {name: value for name, value in chosen.items() if value}
     options |= {"judged_only": unjudged == "removed", "log_base": log_base}
     if empty:

@@ -18,6 +18,7 @@ CONVENTIONS = conventions.CONVENTIONS
 LEFT_OUT = "left out"
 CHOICES = {
     "gain": ["linear", "exponential", "binary"],
+    "discount": ["log", "reciprocal", "jarvelin"],
     "ties": ["average", "first", "last", "best", "worst", "docid"],
     "empty": ["0", "1", LEFT_OUT],
     "negative": ["raise", "clip", "keep"],
@@ -50,16 +51,24 @@ def zero_division_of(empty: str) -> float:
 
 
 def options_of(
-    cutoffs: str, log_base: float | None, gain: str, ties: str, empty: str, negative: str, unjudged: str
+    cutoffs: str,
+    log_base: float | None,
+    gain: str,
+    discount: str,
+    ties: str,
+    empty: str,
+    negative: str,
+    unjudged: str,
 ) -> dict[str, Any]:
     """Return the options of `compute` from what the bar shows."""
     if log_base is None or log_base <= 1:
         raise ValueError("Base of the logarithm: give a number above 1, such as 2.")
-    if None in (gain, ties, empty, negative, unjudged):
+    if None in (gain, discount, ties, empty, negative, unjudged):
         raise ValueError("A choice is empty: choose one of its options.")
     return {
         "k": cutoffs_of(cutoffs),
         "gain": gain,
+        "discount": discount,
         "log_base": log_base,
         "ties": ties,
         "zero_division": zero_division_of(empty),
@@ -69,10 +78,10 @@ def options_of(
 
 
 def settings_of(convention: str) -> list[Any]:
-    """Return what the bar shows for a convention: gain, ties, empty queries, negative relevance."""
+    """Return what the bar shows for a convention: gain, discount, ties, empty queries, negative relevance."""
     chosen = CONVENTIONS[convention]
     empty = LEFT_OUT if math.isnan(chosen.zero_division) else f"{chosen.zero_division:g}"
-    return [chosen.gain, chosen.ties, empty, chosen.negative_relevance]
+    return [chosen.gain, chosen.discount, chosen.ties, empty, chosen.negative_relevance]
 
 
 def bar_of(convention: str) -> list[Any]:
@@ -80,9 +89,9 @@ def bar_of(convention: str) -> list[Any]:
     return ["10", 2, *settings_of(convention), "gain 0"]
 
 
-def convention_of(gain: str, ties: str, empty: str, negative: str) -> str:
+def convention_of(gain: str, discount: str, ties: str, empty: str, negative: str) -> str:
     """Return the convention that makes these choices, or "custom"."""
-    matching = (name for name in CONVENTIONS if settings_of(name) == [gain, ties, empty, negative])
+    matching = (name for name in CONVENTIONS if settings_of(name) == [gain, discount, ties, empty, negative])
     return next(matching, "custom")
 
 
@@ -113,7 +122,8 @@ def formula(options: Mapping[str, Any]) -> str:
     limit = "n" if k is None else str(k)
     gain = {"linear": "r_i", "exponential": "2^{r_i} - 1", "binary": "[r_i > 0]"}[options["gain"]]
     base = f"{options['log_base']:g}"
-    dcg = f"\\sum_{{i=1}}^{{{limit}}} \\frac{{{gain}}}{{\\log_{{{base}}}(i+1)}}"
+    divisors = {"log": f"\\log_{{{base}}}(i+1)", "reciprocal": "i", "jarvelin": f"\\max(1, \\log_{{{base}}} i)"}
+    dcg = f"\\sum_{{i=1}}^{{{limit}}} \\frac{{{gain}}}{{{divisors[options['discount']]}}}"
     return (
         f"$$\\text{{nDCG}}{at} = \\frac{{\\text{{DCG}}{at}}}{{\\text{{IDCG}}{at}}}$$\n\n$$\\text{{DCG}}{at} = {dcg}$$"
     )
@@ -149,7 +159,7 @@ def parse_link(parameters: Mapping[str, str], rows: Rows) -> tuple[Rows, str, li
     readers: dict[str, Callable[[str], Any]] = {"k": lambda text: text[:200], "log": _base_of}
     readers |= {name: {each: each for each in words}.__getitem__ for name, words in CHOICES.items()}
     bar = [read(name, value, readers[name]) for name, value in zip(LINKED, usual, strict=True)]
-    return rows, convention_of(*bar[2:6]), bar, unread
+    return rows, convention_of(*bar[2:7]), bar, unread
 
 
 def _base_of(text: str) -> float:
@@ -172,7 +182,7 @@ def _rows_of(text: str) -> Rows:
 
 def link_to(address: str, rows: Rows, *bar: Any) -> tuple[str, bool]:
     """Return a link that restores the bar, and the table unless it is too long; and whether it does."""
-    convention = convention_of(*bar[2:6])
+    convention = convention_of(*bar[2:7])
     named = convention not in ("sklearn", "custom")
     usual = bar_of(convention if named else "sklearn")
     parameters = {"k": bar[0]} | ({"convention": convention} if named else {})

@@ -90,7 +90,7 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
     gain = gains(ranking.relevance, options)
     order = ranked_documents(ranking, gain, options)
     # the ideal DCG of documents that all have a gain of 1 is the sum of the discounts
-    base = {"log_base": options.get("log_base")}
+    base = {name: options.get(name) for name in ("discount", "log_base")}
     discounts = Ranking(ranking.documents, [1.0] * size, [1.0] * size).sums("IDCG", base)
     cutoff = size if k is None else min(k, size)
     until = [0.0, *(discounts[min(rank, cutoff) - 1] for rank in range(1, size + 1))]

@@ -28,6 +28,7 @@ def slow_scores(
     log_base: float = 2.0,
     ties: str = "average",
     zero_division: float = 0.0,
+    discount: Callable[[int], float] | None = None,
 ) -> dict[str, float]:
     """Every measure of one query; None: not judged or not retrieved."""
     documents = [
@@ -48,11 +49,14 @@ def slow_scores(
         }[ties]
     ideal = sorted((Fraction(gain(r)) for r in relevance if r is not None), reverse=True)
 
+    def weight(rank: int) -> float:
+        return 1 / math.log(rank + 1, log_base) if discount is None else discount(rank)
+
     def dcg(gains: list[Fraction]) -> float:
-        return math.fsum(float(g) / math.log(rank + 1, log_base) for rank, g in enumerate(gains[:k], 1))
+        return math.fsum(float(g) * weight(rank) for rank, g in enumerate(gains[:k], 1))
 
     # whether anything is relevant must not depend on the sign of the logarithm
-    positive = dcg(ideal) * math.log(log_base) > 0
+    positive = dcg(ideal) * weight(1) > 0
     return {
         "nDCG": dcg(ranked) / dcg(ideal) if positive else zero_division,
         "DCG": dcg(ranked),

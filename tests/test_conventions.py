@@ -41,6 +41,7 @@ def test_scikit_learn_is_the_default(ndcg: evaluate.Metric) -> None:
     assert ndcg.signature(convention="sklearn") == ndcg.signature()
     assert CONVENTIONS["sklearn"].options == {
         "gain": "linear",
+        "discount": "log",
         "ties": "average",
         "zero_division": 0.0,
         "negative_relevance": "raise",

@@ -634,6 +634,12 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"measures": np.array("nDCG")}, r"^measures must be one of"),
     ({"measures": None}, r"^measures must be one of .*got None"),
     ({"measures": [["nDCG"]]}, r"^measures must be one of"),
+    ({"discount": "reciprocl"}, r'^discount must be one of .*got \'reciprocl\'; did you mean "reciprocal"\?'),
+    ({"discount": []}, r'^discount must be "log", "reciprocal", "jarvelin", a list .* or a function; got \[\]'),
+    ({"discount": [1, 0.5, 0.7]}, r"^discount must be .*, which rises from 0.5 at rank 2 to 0.7 at rank 3"),
+    ({"discount": [1, math.nan]}, r"^discount must be .*; got \[1, nan\]"),
+    ({"discount": [0, 0]}, r"^discount must be .*, which is 0 at rank 1, so nothing counts"),
+    ({"discount": "jarvelin", "log_base": 0.5}, r'^log_base must be above 1 for discount="jarvelin"; got 0.5'),
     ({"gain": "exp"}, r'^gain must be .*"exponential"'),
     ({"gain": []}, r"^gain must be"),
     ({"gain": [0, math.nan]}, r"^gain must be"),
@@ -656,7 +662,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
 
 
 HUGE = 10**5000  # an integer that Python does not print
-SHARED = {"ignore_ties", "measures", "convention", "gain", "log_base", "ties", "zero_division"}
+SHARED = {"ignore_ties", "measures", "convention", "gain", "discount", "log_base", "ties", "zero_division"}
 SHARED |= {"negative_relevance", "judged_only", "ignore_index"}
 OPTIONS = sorted({"k", "missing", "use_aggregator", "engine", *SHARED})
 
@@ -1175,6 +1181,11 @@ DIFFERENT: list[dict[str, Any]] = [
     {"ignore_index": -100},
     {"log_base": 3},
     {"log_base": math.e},
+    {"discount": "reciprocal"},
+    {"discount": "jarvelin"},
+    {"discount": "jarvelin", "log_base": 3},
+    {"discount": [1, 0.5]},
+    {"discount": lambda ranks: 1 / ranks**2},
     {"ties": "first"},
     {"ignore_ties": True},
     {"zero_division": 1},
@@ -1196,6 +1207,7 @@ def test_other_choices_have_other_signatures(ndcg: evaluate.Metric) -> None:
     [
         {"gain": "linear"},
         {"log_base": 2.0},
+        {"discount": "log"},
         {"ties": "average", "zero_division": 0.0, "negative_relevance": "raise"},
         {"use_aggregator": False},  # how results are handed over, or found, is no choice of what they are
         {"engine": "sklearn"},
@@ -1219,6 +1231,12 @@ def test_a_gain_function_has_one_signature_however_it_is_written(ndcg: evaluate.
 
     squares = [lambda r: r**2, np.square, Squared(), np.vectorize(lambda r: r * r), lambda r: [x**2 for x in r]]
     assert len({ndcg.signature(gain=each) for each in squares}) == 1
+
+
+def test_the_base_of_a_logarithm_that_is_not_there_is_no_choice(ndcg: evaluate.Metric) -> None:
+    assert ndcg.signature(discount="reciprocal", log_base=3) == ndcg.signature(discount="reciprocal")
+    assert "|discount:reciprocal|ties:" in ndcg.signature(discount="reciprocal")
+    assert "|discount:jarvelin|log:2|" in ndcg.signature(discount="jarvelin")
 
 
 def test_a_gain_that_knows_no_label_has_no_signature(ndcg: evaluate.Metric) -> None:

@@ -702,6 +702,61 @@ def test_discounts_fall_with_the_logarithm_of_the_rank() -> None:
     assert discounts(0).shape == (0,)
 
 
+SLOW_DISCOUNTS = {
+    "reciprocal": lambda rank: 1 / rank,
+    "jarvelin": lambda rank: 1 if rank < 2 else 1 / math.log2(rank),
+    "a list": lambda rank: max(0, 1 - rank / 20),
+    "a function": lambda rank: 0.9**rank,
+}
+FAST_DISCOUNTS = {
+    **{name: name for name in ("reciprocal", "jarvelin")},
+    "a list": [1 - rank / 20 for rank in range(1, 21)],
+    "a function": lambda ranks: 0.9**ranks,
+}
+
+
+@pytest.mark.parametrize("discount", SLOW_DISCOUNTS)
+@pytest.mark.parametrize("k", [None, 1, 3, 20])
+@pytest.mark.parametrize("ties", TIES)
+def test_every_discount_equals_the_slow_reference(discount: str, k: int | None, ties: str) -> None:
+    rng = np.random.default_rng(3)
+    queries = [
+        list(zip(rng.integers(0, 4, n).tolist(), rng.integers(0, 5, n).tolist(), strict=True)) for n in range(20)
+    ]
+    how = {"ties": ties, "discount": FAST_DISCOUNTS[discount]}
+    values = score_queries(**flattened(queries, math.nan), measures=MEASURES, cutoffs=[k], **how)
+    found = {name: value[0] for name, value in values.items()}
+    close_to_slow(found, queries, k, ties=ties, discount=SLOW_DISCOUNTS[discount])
+
+
+def test_jarvelin_does_not_discount_ranks_below_the_base() -> None:
+    # Järvelin and Kekäläinen, 2002, section 2.2: gains 3, 2, 3, 0, 0, 1, 2, 2, 3, 0 and base 2 give DCG
+    # 3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61
+    gains = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
+    found = score_queries(
+        np.array([gains]), -np.arange(10.0)[None], measures=["DCG"], cutoffs=range(1, 11), discount="jarvelin"
+    )["DCG"][:, 0]
+    assert found.round(2).tolist() == [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
+    assert discounts(12, 10, "jarvelin")[:10].tolist() == [1.0] * 10
+
+
+def test_a_discount_that_ends_too_early_or_is_none_is_refused() -> None:
+    three = {"relevance": np.ones((1, 3)), "score": np.ones((1, 3))}
+    with pytest.raises(ValueError, match="discount lists 2 ranks, but 3 count; list more, or give k=2"):
+        score_queries(**three, discount=[1.0, 0.5])
+    assert score_queries(**three, discount=[1.0, 0.5], cutoffs=[2])["nDCG"] == 1
+    for function, message in (
+        (lambda ranks: ranks, "rises from 1.0 at rank 1 to 2.0 at rank 2"),
+        (lambda ranks: 1.0 - ranks, "is -1.0 at rank 2; discounts are finite and not negative"),
+        (lambda ranks: 0.0 * ranks, "is 0 at rank 1, so nothing counts"),
+        (lambda ranks: ranks / 0.0, "is inf at rank 1; discounts are finite"),
+    ):
+        with pytest.raises(ValueError, match=message), np.errstate(all="ignore"):
+            score_queries(**three, discount=function)
+    with pytest.raises(ValueError, match="discount gets an array of ranks and must return an array of as many numbers"):
+        score_queries(**three, discount=lambda ranks: 1.0)
+
+
 # --- Options ---------------------------------------------------------------------------------------------------------
 
 

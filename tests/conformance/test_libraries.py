@@ -147,12 +147,13 @@ def xgboost(batch: Batch, metric: str | None = None, **parameters: Any) -> float
     return float(xgboost.Booster(parameters, [data]).eval(data).rpartition(":")[2])
 
 
-def catboost(batch: Batch, kind: str = "Base") -> float:
+def catboost(batch: Batch, kind: str = "Base", denominator: str = "LogPosition") -> float:
     from catboost.utils import eval_metric
 
     scores, relevance = batch.flat()
     how = {"group_id": batch.query_ids, "thread_count": 1}
-    return float(eval_metric(relevance, scores, f"NDCG:top={batch.k};type={kind}", **how)[0])
+    metric = f"NDCG:top={batch.k};type={kind};denominator={denominator}"
+    return float(eval_metric(relevance, scores, metric, **how)[0])
 
 
 def sentence_transformers(batch: Batch) -> float:
@@ -393,6 +394,25 @@ def test_catboost_has_an_exponential_gain_too(ndcg: evaluate.Metric) -> None:
     for batch in batches(count=60):
         expected = ours(ndcg, batch, convention="catboost", gain="exponential")
         assert catboost(batch, "Exp") == pytest.approx(expected, rel=1e-9)
+
+
+def test_catboost_has_a_reciprocal_discount_too(ndcg: evaluate.Metric) -> None:
+    for batch in batches(count=60):
+        expected = ours(ndcg, batch, convention="catboost", discount="reciprocal")
+        assert catboost(batch, denominator="Position") == pytest.approx(expected, rel=1e-9)
+
+
+def test_rax_takes_any_discount(ndcg: evaluate.Metric) -> None:
+    import jax
+    import rax
+
+    with jax.enable_x64(True):
+        for batch in batches(count=5):
+            relevance, score = (np.array([row]) for row in (batch.relevance[0], batch.scores[0]))
+            how = {"convention": "rax", "discount": "reciprocal", "k": batch.k}
+            expected = ndcg.compute(predictions=score, references=relevance, **how)
+            found = rax.ndcg_metric(score[0], relevance[0], topn=batch.k, discount_fn=lambda rank: 1 / rank)
+            assert list(expected.values()) == [pytest.approx(float(found), rel=1e-9)]
 
 
 def test_sentence_transformers_ranks_ties_by_ascending_id(ndcg: evaluate.Metric) -> None:

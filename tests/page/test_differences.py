@@ -27,9 +27,9 @@ def test_each_convention_has_its_number_or_says_why_not() -> None:
 
 def test_of_two_reasons_against_a_score_the_one_that_is_left_counts() -> None:
     inputs = [table_of(EXAMPLES[FIRST]), "[[1, 2]]", "[[0, -1]]", "", ""]
-    k, log_base, gain, ties, _, _, unjudged = bar_of("sklearn")
+    bar = bar_of("sklearn")
     for negative, reason in (("raise", "refused: a relevance is negative"), ("clip", "none: all queries are left out")):
-        note, _ = compare_conventions(SOURCES[2], *inputs, k, log_base, gain, ties, LEFT_OUT, negative, unjudged)
+        note, _ = compare_conventions(SOURCES[2], *inputs, *bar[:5], LEFT_OUT, negative, bar[-1])
         assert f"is {reason}." in note
 
 

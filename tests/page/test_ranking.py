@@ -5,7 +5,7 @@ import pytest
 
 from page.ranking import rows_of, score_ranking, table_of
 
-BAR = ("10", 2, "linear", "average", "0", "raise", "gain 0")
+BAR = ("10", 2, "linear", "log", "average", "0", "raise", "gain 0")
 RANKING = [["a", "0", "2"], ["b", "1", "1"]]  # nDCG: 1 / log2(3) = 0.6309
 
 
