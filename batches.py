@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from .arrow_file import Contents, Store, is_finished, read_finished
+from .batch_file import Contents, Store, is_finished, read_finished
 from .messages import shown
 from .rankings import Inputs, without_padding
 

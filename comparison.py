@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .columns import settled
-from .matching import Columns
+from .hashes import Columns
 from .messages import shown
 from .options import Cutoffs, Options, QueryOptions, choice, measure_of
 from .queries import columns_of, from_file, progress, weights

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .by_id import encode_ids
 from .columns import ARROW, Mask, plain, settled
-from .matching import Columns
+from .hashes import Columns
+from .joining import encode_ids
 from .messages import shown
 
 Side = Mapping[Any, Mapping[Any, Any]]

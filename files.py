@@ -35,7 +35,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from .matching import Columns, hashes_of, same_rows
+from .hashes import Columns, hashes_of, same_rows
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files

@@ -15,9 +15,8 @@ from typing import Any, TypeVar, Unpack
 import datasets
 import evaluate
 
-from .arrow_file import Store as Store
+from .batch_file import Store as Store
 from .batches import Batch, Batches
-from .by_id import join_by_id as join_by_id
 from .columns import Column as Column
 from .comparison import Comparison, compare
 from .compute import compute
@@ -25,7 +24,8 @@ from .conventions import CONVENTIONS as CONVENTIONS
 from .exclusion import Pairs as Pairs
 from .files import Limits, read_qrels, read_run
 from .frames import is_spark
-from .matching import same_rows as same_rows
+from .hashes import same_rows as same_rows
+from .joining import join_by_id as join_by_id
 from .messages import shown as shown
 from .options import ComputeOptions, Cutoffs, Options, QueryOptions, shows_options, signature
 from .queries import checked_rankings, from_frame, query_values, scores

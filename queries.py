@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .by_id import encode_ids
 from .columns import is_database_query, number, plain, read_flat_column, settled
 from .exclusion import Pairs
 from .files import read_columns
 from .frames import named_columns
+from .joining import encode_ids
 from .messages import shown
 from .options import Options, is_real
 from .rankings import Inputs, Rankings, parts, read

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .by_id import Joined, are_by_id, join_by_id, join_rows, tied_rows
 from .columns import Column, Mask, Place, read_column, settled
 from .exclusion import by_position, excluded_rows, without
+from .joining import Joined, are_by_id, join_by_id, join_rows, tied_rows
 from .ranked_ids import by_ranked_ids, check_queries_equal
 
 # Queries of nested lists and of chunked columns are handed on in parts of about this many documents.

@@ -20,7 +20,7 @@ from conftest import MetricFactory
 from filelock import FileLock, Timeout
 from forks import in_a_fork
 
-from arrow_file import Contents, Store
+from batch_file import Contents, Store
 
 GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 1]]}
 

@@ -26,7 +26,7 @@ from forks import in_a_fork
 
 LONG = "FUZZ_MINUTES" in os.environ
 PAGE = 4096
-ROOMS = ("batches.py", "arrow_file.py")
+ROOMS = ("batches.py", "batch_file.py")
 SWALLOWING = ("__del__", "close", "<genexpr>")  # as objects are dropped: what is raised there, Python only prints
 
 

@@ -13,16 +13,16 @@ import yaml
 from conftest import ROOT
 
 ROOMS = (
-    "arrow_file.py",
+    "batch_file.py",
     "batches.py",
-    "by_id.py",
     "columns.py",
     "comparison.py",
     "compute.py",
     "conventions.py",
     "files.py",
     "frames.py",
-    "matching.py",
+    "hashes.py",
+    "joining.py",
     "messages.py",
     "options.py",
     "queries.py",
@@ -156,7 +156,7 @@ FLOORS = {
     "columns": 1,
     "scoring": 1,
     "files": 1,
-    "by_id": 2,
+    "joining": 2,
     "options": 2,
     "frames": 2,
     "ranked_ids": 2,

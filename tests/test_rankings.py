@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import by_id
 import columns
+import joining
 import rankings
 from rankings import Inputs, Rankings, parts, read, to_arrow
 
@@ -457,7 +457,7 @@ def test_messages_say_what_to_do() -> None:
         read([[1.0]], [[1, 2]])
 
 
-@pytest.mark.parametrize("module", [columns, by_id, rankings])
+@pytest.mark.parametrize("module", [columns, joining, rankings])
 def test_the_doctests_of_the_module_pass(module: ModuleType) -> None:
     outcome = doctest.testmod(module)
     assert outcome.attempted > 0
@@ -519,8 +519,8 @@ ID_TYPES = [
 def test_ids_are_numbered_in_the_order_of_their_first_rows(
     monkeypatch: pytest.MonkeyPatch, rows: str, kind: pa.DataType, probe: int, threaded: int
 ) -> None:
-    monkeypatch.setattr(by_id, "PROBE", probe)
-    monkeypatch.setattr(by_id, "THREADED", threaded)
+    monkeypatch.setattr(joining, "PROBE", probe)
+    monkeypatch.setattr(joining, "THREADED", threaded)
     numbers = pa.array(ROWS[rows], pa.int32())
     ids = (
         numbers.cast(pa.string()).cast(kind)
@@ -529,7 +529,7 @@ def test_ids_are_numbered_in_the_order_of_their_first_rows(
     )
     distinct = list(dict.fromkeys(ids.to_pylist()))
     for column in (ids, pa.chunked_array([ids[:6], ids[6:]], kind), pa.concat_arrays([ids, ids])[len(ids) :]):
-        codes, found = by_id.encode_ids("query_ids", column)
+        codes, found = joining.encode_ids("query_ids", column)
         assert found.to_pylist() == distinct
         assert codes.dtype == np.int64
         assert [distinct[code] for code in codes] == ids.to_pylist()

@@ -22,9 +22,8 @@ from packaging.utils import canonicalize_name
 from test_readme import dead_links
 
 ROOMS = (
-    "arrow_file",
+    "batch_file",
     "batches",
-    "by_id",
     "columns",
     "comparison",
     "compute",
@@ -32,7 +31,8 @@ ROOMS = (
     "exclusion",
     "files",
     "frames",
-    "matching",
+    "hashes",
+    "joining",
     "messages",
     "options",
     "queries",

@@ -26,7 +26,7 @@ from .columns import (
     read_flat_column,
     read_numbers,
 )
-from .matching import Columns, Order, grouped, hashes_of, same_rows
+from .hashes import Columns, Order, grouped, hashes_of, same_rows
 from .messages import in_short, shown
 
 Result = TypeVar("Result")

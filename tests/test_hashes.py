@@ -6,14 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import matching
+import hashes as room
 
 
 def test_the_hash_of_an_id_is_of_its_bytes_alone() -> None:
     ids = [text * times for text in ("a", "\0", "é", "doc") for times in (1, 2, 3, 7, 8, 9, 15, 16, 17, 1000)]
     ids += ["", *(f"doc{at}" for at in range(1000)), ""]
-    together = matching.hashes_of(pa.chunked_array([ids]))
-    assert matching.hashes_of(pa.chunked_array([[each] for each in ids])).tolist() == together.tolist()
+    together = room.hashes_of(pa.chunked_array([ids]))
+    assert room.hashes_of(pa.chunked_array([[each] for each in ids])).tolist() == together.tolist()
     assert len(set(together.tolist())) == len(set(ids))
 
 
@@ -24,7 +24,7 @@ def test_the_hash_of_an_id_is_of_its_bytes_alone() -> None:
 def test_each_row_is_paired_with_the_next_of_its_query_and_document(
     monkeypatch: pytest.MonkeyPatch, block: int, hashes: int, sides: int, are_grouped: bool
 ) -> None:
-    monkeypatch.setattr(matching, "BLOCK", block)
+    monkeypatch.setattr(room, "BLOCK", block)
     rng = np.random.default_rng(sides)
     given = []
     for rows in (0, 90, 150)[-sides:]:
@@ -32,8 +32,8 @@ def test_each_row_is_paired_with_the_next_of_its_query_and_document(
         query = np.sort(query) if are_grouped else query
         ids = [f"{'d' * (at % 20)}{at}" for at in rng.integers(0, 40, rows).tolist()]
         document = pa.chunked_array([ids[: rows // 2], ids[rows // 2 :]], pa.string())
-        hashed = matching.hashes_of(document) % np.uint64(hashes)
-        given.append(matching.Columns(query, pa.array(map(str, range(7))), document, rng.random(rows), hashed))
+        hashed = room.hashes_of(document) % np.uint64(hashes)
+        given.append(room.Columns(query, pa.array(map(str, range(7))), document, rng.random(rows), hashed))
     last: dict[tuple[int, str], int] = {}
     expected = []
     keys = [key for side in given for key in zip(side.query.tolist(), side.document.to_pylist(), strict=True)]
@@ -42,7 +42,7 @@ def test_each_row_is_paired_with_the_next_of_its_query_and_document(
             expected.append((last[key], row))
         last[key] = row
     assert expected
-    first, second = matching.same_rows(*given)
+    first, second = room.same_rows(*given)
     assert sorted(zip(first.tolist(), second.tolist(), strict=True)) == sorted(expected)
 
 
@@ -52,12 +52,12 @@ def test_a_large_query_and_small_ones_are_searched_alike(bits: int) -> None:
     ids = [str(at) for at in range(len(query))]
     ids[70_001], ids[-1] = ids[70_000], ids[70_003]
     document = pa.chunked_array([ids])
-    hashes = matching.hashes_of(document) >> np.uint64(64 - bits)
-    side = matching.Columns(query, pa.array("abc"), document, np.zeros(len(query)), hashes)
-    assert [rows.tolist() for rows in matching.same_rows(side)] == [[70_000, 70_003], [70_001, len(query) - 1]]
+    hashes = room.hashes_of(document) >> np.uint64(64 - bits)
+    side = room.Columns(query, pa.array("abc"), document, np.zeros(len(query)), hashes)
+    assert [rows.tolist() for rows in room.same_rows(side)] == [[70_000, 70_003], [70_001, len(query) - 1]]
 
 
 def test_the_doctests_of_the_module_pass() -> None:
-    outcome = doctest.testmod(matching)
+    outcome = doctest.testmod(room)
     assert outcome.attempted > 0
     assert outcome.failed == 0

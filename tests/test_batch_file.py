@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arrow_file import END_OF_STREAM, Contents, Store, read_finished
+from batch_file import END_OF_STREAM, Contents, Store, read_finished
 
 TYPES = {name: pa.list_(kind) for name, kind in (("32", pa.float32()), ("64", pa.float64()))}
 
