@@ -740,7 +740,7 @@ def test_many_clients_at_once_get_right_answers(server: Server, ndcg: evaluate.M
     call = f"{server.url}gradio_api/call/score"
 
     def score_over_http(k: int) -> float:
-        inputs = json.dumps({"data": [*TEXTBOOK.values(), str(k), "sklearn", "", "", "", "", "gain 0", 2]}).encode()
+        inputs = json.dumps({"data": [*TEXTBOOK.values(), str(k), "sklearn", "", "", "", "", "gain 0", 2, ""]}).encode()
         request = urllib.request.Request(call, inputs, {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=PATIENCE / 1000) as response:
             event = json.load(response)["event_id"]
