@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from numbers import Integral, Real
 from operator import attrgetter
 from types import NoneType
@@ -479,10 +479,11 @@ def read_numbers(
 def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None) -> Column | None:
     """Return numbers of Python's own and None, read all at once; None if some are others, or would be rounded.
 
-    Floats alone, as far as a look at the first queries tells, are read faster one by one.
+    Floats alone, as far as a look at the first tells, are read faster one by one.
     """
-    first = next((value for value in chain.from_iterable(rows) if value is not None), None)
-    if type(first) is not int and not (type(first) is float and any(None in row for row in rows[:4])):
+    head = list(islice(chain.from_iterable(rows), MANY))
+    first = next((value for value in head if value is not None), None)
+    if type(first) is not int and not (type(first) is float and None in head):  # bools are no integers here
         return None
     try:
         with np.errstate(all="ignore"):
