@@ -160,15 +160,12 @@ def score_queries(
     """Score every query at every cutoff.
 
     Args:
-        relevance: real numbers, shape ``(queries, documents)``; or 1-D, query after query,
-            with ``offsets``.
-        score: real numbers in the shape of ``relevance``; higher ranks first. ``-inf``
-            marks a document that was not retrieved: it has no rank but counts in the ideal.
-        offsets: for 1-D arrays, where each query begins and the last one ends: shape
-            ``(queries + 1,)``, as Arrow lays out lists.
-        judged: False where a document was not judged (its relevance is not looked at): it
-            keeps its rank, with gain 0, and is no part of the ideal. None: all are judged.
-        retrieved: False where a document was not retrieved (its score is not looked at).
+        relevance: real numbers, shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``.
+        score: real numbers in the same shape; higher ranks first, ``-inf`` as where ``retrieved`` is False.
+        offsets: for 1-D arrays, where each query begins and the last one ends: shape ``(queries + 1,)``.
+        judged: False where a document was not judged: it keeps its rank, with gain 0, and is no part of
+            the ideal. None: all are judged.
+        retrieved: False where a document was not retrieved: it has no rank but counts in the ideal.
             None: all are. Neither judged nor retrieved is padding.
         measures: of ``"nDCG"``, ``"DCG"``, ``"IDCG"``, ``"CG"``.
         cutoffs: ranks that count, each a positive integer or None for all.
@@ -176,9 +173,8 @@ def score_queries(
             of the gains of label 0, 1, 2, …, or a function from an array of relevances to gains.
         discount: of the ranks, as ``discounts`` takes it.
         log_base: base of the discount's logarithm, positive and not 1.
-        ties: ``"average"``: the expectation over all orders; ``"first"``, ``"last"``: the
-            document that comes first or last in the input ranks first; ``"best"``,
-            ``"worst"``: the order with the highest or lowest DCG.
+        ties: ``"average"`` over all orders; ``"first"`` or ``"last"`` in the input ranks first;
+            ``"best"`` or ``"worst"``, the order with the highest or lowest DCG.
         zero_division: the nDCG of a query whose ideal DCG is not positive.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
@@ -201,23 +197,45 @@ def score_queries(
     # in memory from the last rank to the first, as documents are once sorted
     weight = discounts(max(min(k or longest, longest) for k in cutoffs), log_base, discount)[::-1].copy()[::-1]
 
+    how: dict[str, Any] = {
+        "gain": gain,
+        "ties": ties,
+        "zero_division": zero_division,
+        "negative_relevance": negative_relevance,
+    }
+
     def fill(read: Callable[[], _Block]) -> None:
         block = read()
-        ranks = min(len(weight), block.score.shape[1])
-        with np.errstate(all="ignore"):  # what is not finite is refused, with its place
-            ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, ties, negative_relevance)
-            sums = _sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
-            _refuse_overflow(block, sums)
-            if "nDCG" in measures:
-                sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], negative, sign(weight), zero_division)
-        for measure in measures:
-            scores[measure][:, block.queries] = sums[measure]
+        for measure, values in _score_block(block, weight, cutoffs, measures, **how).items():
+            scores[measure][:, block.queries] = values
 
     # Of a grid little more is read than its columns' maxima, so that a block can hold more.
     size = BLOCK * max(1, min(grid_height(longest, len(weight) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
     _for_each(fill, blocks, _threads() if score.size > 2 * size else 1)
     return scores
+
+
+def _score_block(
+    block: _Block,
+    weight: Floats,
+    cutoffs: Sequence[int | None],
+    measures: Sequence[str],
+    *,
+    gain: Gain,
+    ties: str,
+    zero_division: float,
+    negative_relevance: str,
+) -> dict[str, Floats]:
+    """Return the measures of a block's queries, each of shape ``(cutoffs, queries)``."""
+    ranks = min(len(weight), block.score.shape[1])
+    with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+        ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, ties, negative_relevance)
+        sums = _sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
+        _refuse_overflow(block, sums)
+        if "nDCG" in measures:
+            sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], negative, sign(weight), zero_division)
+    return {measure: sums[measure] for measure in measures}
 
 
 def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
