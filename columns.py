@@ -8,7 +8,6 @@ where they lie; only lists are converted.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import chain, islice
 from numbers import Integral, Real
 from operator import attrgetter
@@ -486,18 +485,14 @@ def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None) ->
     if type(first) is not int and not (type(first) is float and None in head):  # bools are no integers here
         return None
     try:
-        with np.errstate(all="ignore"):
-            try:
-                kind = type(sum(map(sum, rows)))  # a number of another type makes the sum one of that
-            except TypeError:
-                kind = type(sum(map(sum, map(partial(filter, None), rows))))
-        if kind is int:
-            with suppress(TypeError, ValueError):  # None, or integers that take more than a byte
+        kinds = set(map(type, chain.from_iterable(rows)))
+        if kinds == {int}:
+            with suppress(ValueError):  # integers that take more than a byte
                 array = np.frombuffer(bytes(chain.from_iterable(rows)), np.uint8).astype(np.int64)
                 return Column(array, padding=is_padding(array, ignore_index))
-        if kind in (int, float):
-            kinds = {int: pa.int64(), float: pa.float64()}
-            return _from_arrow("", pa.array(rows, pa.large_list(kinds[kind])), ignore_index)
+        if kinds <= {int, float, NoneType}:
+            kind = pa.float64() if float in kinds else pa.int64()
+            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)
     except BaseException as error:  # noqa: BLE001 - whatever it is, reading one by one says it
         raise_unless_of_values(error)
     return None

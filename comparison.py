@@ -329,7 +329,7 @@ def compare(
     arguments, weight = columns_of(data, {**runs, **inputs}, sample_weight)
     columns = _columns_of_systems(names, arguments, parsed, same_queries=options.get("missing") is None)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
-    return _compared(columns, weight, parsed, baseline, resampling)
+    return _compared(columns, weight, parsed, baseline, resampling, excluding=exclude is not None)
 
 
 def _compared(
@@ -338,6 +338,7 @@ def _compared(
     parsed: Options,
     baseline: str | None,
     resampling: Resampling,
+    excluding: bool,
 ) -> Comparison:
     """Return the comparison of systems, from what a report says of each one's queries."""
     names = list(columns)
@@ -359,7 +360,7 @@ def _compared(
     counted = slice(None) if weight is None else weight > 0
     by_query = [differences(values[plus], values[minus])[counted] for plus, minus in pairs]
     return Comparison(
-        signature=parsed.signature(weighted=weight is not None),
+        signature=parsed.signature(weighted=weight is not None, excluding=excluding),
         scores=scores,
         pairs=_pairs(contests, scores, by_query, of_pairs, tests),
         baseline=baseline,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Set
 from itertools import chain
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +58,9 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     by_query = _by_query(exclude) if any(isinstance(side, Mapping) for side in sides) else {}
     rows = _rows(exclude) if any(isinstance(side, Columns) for side in sides) else None
     judged = references.query_ids.to_pylist() if isinstance(references, Columns) else references
-    _check_queries(by_query if rows is None else rows.queries.to_pylist(), judged)
+    _check_queries(filter(by_query.get, by_query) if rows is None else rows.queries.to_pylist(), judged)
+    if rows is None:
+        _check_documents(by_query, sides)
     predictions, references = (
         _of_mapping(side, by_query) if rows is None or isinstance(side, Mapping) else _of_columns(side, rows)
         for side in sides
@@ -87,7 +90,6 @@ def excluded_rows(
 
 def _of_mapping(side: Side, excluded: Mapping[Any, Set[Any]]) -> Side:
     """Return a mapping without the documents to exclude of each query."""
-    _check_documents(*(next(chain.from_iterable(each.values()), None) for each in (excluded, side)))
     return {
         query: {each: value for each, value in documents.items() if each not in excluded.get(query, ())}
         for query, documents in side.items()
@@ -102,10 +104,8 @@ def _of_columns(side: Columns, excluded: _Rows) -> Columns:
 
 def _are_among(rows: _Rows, excluded: _Rows) -> Mask:
     """Return which rows have the query and the document of a row to exclude."""
-    if len(excluded.documents) and len(rows.documents):
-        _check_documents(excluded.documents[0].as_py(), rows.documents[0].as_py())
-    query = _places(excluded.queries, rows.queries)[excluded.query]
-    document = _places(excluded.documents, rows.documents)[excluded.document]
+    query = _places("queries", excluded.queries, rows.queries)[excluded.query]
+    document = _places("documents", excluded.documents, rows.documents)[excluded.document]
     known = (query >= 0) & (document >= 0)
     pairs = query[known] * len(rows.documents) + document[known]
     return np.isin(rows.query * len(rows.documents) + rows.document, pairs)
@@ -119,7 +119,9 @@ def _rows(exclude: Any) -> _Rows:
         by_query = _by_query(exclude)
         queries = [query for query, documents in by_query.items() for _ in documents]
         exclude = Pairs(queries, list(chain.from_iterable(by_query.values())))
-    query, document = (encode_ids("exclude", ids) for ids in settled(**exclude._asdict()))
+    columns = settled(**exclude._asdict())
+    # without rows, a column has a type of no id
+    query, document = (encode_ids("exclude", ids if len(ids) else []) for ids in columns)
     if len(query[0]) != len(document[0]):
         lengths = f"{len(query[0])} query ids and {len(document[0])} document ids"
         raise ValueError(f"exclude: has {lengths}; give both in each row")
@@ -148,8 +150,9 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
         ValueError: it is no list with an entry for each query.
     """
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
-    if not isinstance(rows, (list, tuple, np.ndarray)):
-        problem = f"got {shown(exclude)}, but the predictions are ranked ids, whose queries have no ids"
+    if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
+        found = "a file or a frame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
+        problem = f"got {found}, but the predictions are ranked ids, whose queries have no ids"
         raise ValueError(f"exclude: {problem}; give a list or a set of ids for each query, in the same order")
     if len(rows) != queries:
         raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
@@ -161,7 +164,8 @@ def _ids(query: Any, documents: Any) -> Set[Any]:
     found = documents
     if not isinstance(found, (list, tuple, Set, Mapping, str, bytes)):
         found = plain("exclude", found)
-        found = found.tolist() if isinstance(found, (np.ndarray, *ARROW)) else None
+        found = found.to_pylist() if isinstance(found, ARROW) else found
+        found = found.tolist() if isinstance(found, np.ndarray) else found
     if not isinstance(found, (list, tuple, Set, Mapping)):
         raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {shown(documents)}")
     try:
@@ -171,25 +175,73 @@ def _ids(query: Any, documents: Any) -> Set[Any]:
         raise ValueError(f"exclude: query {shown(query)}: {problem}") from None
 
 
-def _places(ids: pa.Array, among: pa.Array) -> NDArray[np.int64]:
-    """Return of each id where it is among others; -1 where it is not."""
-    values, own = (
-        each.cast(pa.large_binary() if pa.types.is_binary(each.type) else pa.large_string()).cast(pa.large_binary())
-        for each in (ids, among)
-    )
+def _places(what: str, ids: pa.Array, among: pa.Array) -> NDArray[np.int64]:
+    """Return of each id where it is among others; -1 where it is not.
+
+    Raises:
+        ValueError: text, bytes, integers, dates or times, and the others are none.
+    """
+    if not len(ids) or not len(among):
+        return np.full(len(ids), -1, np.int64)
+    if _kind(ids.type) != _kind(among.type):
+        raise _another_type(what, ids[0].as_py(), among[0].as_py())
+    if pa.types.is_timestamp(among.type):
+        try:
+            values, own = ids.cast(among.type), among
+        except pa.ArrowInvalid:  # finer than the others, which none of them can equal
+            values, own = ids, among.cast(ids.type)
+    else:
+        values, own = (
+            each.cast(pa.large_binary() if _kind(each.type) == "bytes" else pa.large_string()).cast(pa.large_binary())
+            for each in (ids, among)
+        )
     return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
+
+
+def _kind(kind: pa.DataType) -> str:
+    """Return what ids of a type are: ids of one kind are equal or not, whatever their width or unit."""
+    if pa.types.is_integer(kind):
+        return "integers"
+    if pa.types.is_date(kind):
+        return "dates"
+    if pa.types.is_timestamp(kind):
+        return f"times of {kind.tz}"
+    return "bytes" if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) else "text"
 
 
 def _check_queries(excluded: Iterable[Any], own: Iterable[Any]) -> None:
     """Raise an error for queries that are all of other ids than the rankings'."""
     theirs, ours = dict.fromkeys(excluded), dict.fromkeys(own)
     if theirs and ours and theirs.keys().isdisjoint(ours):
-        ids = f"{shown(next(iter(theirs)))} in exclude, {shown(next(iter(ours)))} in the references"
-        raise ValueError(f"exclude: no query is one of the references'; ids are such as {ids}")
+        one, other = next(iter(theirs)), next(iter(ours))
+        ids = f"{shown(one)} in exclude, {shown(other)} in the references"
+        hint = "; give one type for both, where those of files are text" if _type_of(one) != _type_of(other) else ""
+        raise ValueError(f"exclude: no query is one of the references'; ids are such as {ids}{hint}")
 
 
-def _check_documents(excluded: Any, own: Any) -> None:
-    """Raise an error for a document's id that is text where those of the rankings are not, or the other way round."""
-    if None not in (excluded, own) and isinstance(excluded, str) != isinstance(own, str):
-        ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
-        raise ValueError(f"exclude: ids of documents are of another type, such as {ids}; give one type for both")
+def _check_documents(excluded: Mapping[Any, Iterable[Any]], sides: Iterable[Side]) -> None:
+    """Raise an error for the id of a document whose type is none of those in the rankings."""
+    own: dict[type, Any] = {}
+    for ids in chain.from_iterable(side.values() for side in sides):
+        for each in _one_of_each(ids):
+            own.setdefault(_type_of(each), each)
+    for each in chain.from_iterable(map(_one_of_each, excluded.values())):
+        if own and _type_of(each) not in own:
+            raise _another_type("documents", each, next(iter(own.values())))
+
+
+def _one_of_each(ids: Iterable[Any]) -> Iterable[Any]:
+    """Return an id of each type there is."""
+    return dict(zip(map(type, ids), ids, strict=True)).values()
+
+
+def _type_of(value: Any) -> type:
+    """Return its type, one for all integers and one for all text."""
+    if isinstance(value, bool) or not isinstance(value, (str, Integral)):
+        return type(value)
+    return str if isinstance(value, str) else int
+
+
+def _another_type(what: str, excluded: Any, own: Any) -> ValueError:
+    ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
+    return ValueError(f"exclude: ids of {what} are of another type, such as {ids}; give one type for both")

@@ -124,7 +124,7 @@ class _Layout(NamedTuple):
     @property
     def words(self) -> str:
         """What a line holds."""
-        who = {6: "a run has", 4: "qrels have"}.get(len(self.names), "the first line has")
+        who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
         who = who if self.delimiter == " " else "the header has"
         return f"{who} {len(self.names)}: {_brief(self.names, ' ')}"
 
@@ -133,8 +133,7 @@ RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (
 QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
 PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
 PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
-JUDGED_PAIRS = tuple(each._replace(kind="exclude", at=each.at[:2]) for each in (QRELS, PLAIN_QRELS))
-LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS, *JUDGED_PAIRS)}
+LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 
 
 class _Part(NamedTuple):

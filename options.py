@@ -180,7 +180,7 @@ class Options:
         """The names of all results."""
         return [name for name, _, _ in self.results()]
 
-    def signature(self, *, weighted: bool = False) -> str:
+    def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
         """Return every choice that the numbers depend on, in one line."""
         discount = _function_name("discount", self.discount, RANKS)
         choices = {
@@ -195,6 +195,7 @@ class Options:
             **({"missing": "skip"} if self.missing == "skip" else {}),
             "v": __version__,
             **({"weights": "given"} if weighted else {}),
+            **({"excluded": "given"} if excluding else {}),
         }
         return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
 
@@ -202,18 +203,23 @@ class Options:
 OF_COMPUTE = tuple(inspect.signature(Options.parse).parameters)  # the names of all options
 
 
-def signature(k: Cutoffs = None, *, sample_weight: Any = None, **options: Unpack[ComputeOptions]) -> str:
+def signature(
+    k: Cutoffs = None, *, sample_weight: Any = None, exclude: Any = None, **options: Unpack[ComputeOptions]
+) -> str:
     """Return every choice that a score depends on, in one line: scores compare if their signatures are equal.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
         sample_weight: weights of the queries; the signature says whether there are any.
+        exclude: documents to leave out; the signature says whether there are any.
         **options: of `compute`.
 
     >>> signature(k=10)
     'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.1.0'
     """
-    return Options.of_method(signature, k, options, lacks=()).signature(weighted=sample_weight is not None)
+    return Options.of_method(signature, k, options, lacks=()).signature(
+        weighted=sample_weight is not None, excluding=exclude is not None
+    )
 
 
 def shows_options(function: Function) -> Function:

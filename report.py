@@ -307,7 +307,7 @@ def report_on(inputs: Inputs, sample_weight: Any = None, *, options: Options, re
     with progress(resampling.resamples, "Resampling", " resamples") as bar:
         found = bootstrap(values, weight, **resampling.drawing, advance=bar.update)
     return Report(
-        signature=options.signature(weighted=weight is not None),
+        signature=options.signature(weighted=weight is not None, excluding=inputs.exclude is not None),
         scores=scores_of(columns, options, weight, Intervals(*(each * scale for each in found))),
         counts={
             "queries": queries,

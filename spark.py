@@ -176,7 +176,8 @@ def _excluded(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
             there = ", ".join(exclude.columns)
             raise ValueError(f"exclude: must have one column {shown(column)}, which {name} names; there are {there}")
         types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
-        if (types[0] == "string") != (types[1] == "string"):
+        kinds = ["integer" if each in IDS and each != "string" else each for each in types]
+        if kinds[0] != kinds[1]:
             found = f"{types[0]}, and in the rankings {types[1]}"
             raise ValueError(f"exclude: column {shown(column)} is of type {found}; give one type for both")
     columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
@@ -298,6 +299,8 @@ def _scored(
         offsets = np.append(0, np.cumsum(pc.list_value_length(columns["missing"]), dtype=np.int64))
         begins = offsets[:-1]
         columns = _documents(columns)
+        retrieved = pc.fill_null(pc.greater(columns["prediction"].cast(pa.float64()), -math.inf), False)
+        lacking = ~np.logical_or.reduceat(retrieved.to_numpy(zero_copy_only=False), begins)
         if "document" in columns:
             columns = _in_order_of_ids(columns, np.diff(offsets))
             _refuse_repeats(queries, columns["document"], begins)
@@ -317,7 +320,7 @@ def _scored(
     try:
         found = read(*sides, **options.reading)
         if options.missing != "empty" and not nested:
-            found = found._replace(missing=found.counts()["retrieved"] == 0, place=lambda query, _: place(query))
+            found = found._replace(missing=lacking, place=lambda query, _: place(query))
         if options.missing == "raise":
             refuse_missing(found)
         if "excluded" in columns:

@@ -1,5 +1,6 @@
 """Documents that take no rank and are in no ideal: the same as if neither side had them, in every form with ids."""
 
+import datetime
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -95,12 +96,15 @@ def test_excluded_documents_are_as_if_neither_side_had_them(
     assert expected == pytest.approx([(1 + discount) / 2, 1 / (1 + discount), 0])
     inputs = FORMS[form]()
     assert ndcg.compute(**inputs, k=2, use_aggregator=False)["nDCG@2"] == expected
-    assert ndcg.report(**inputs, k=2).queries["nDCG@2"].to_pylist() == expected
+    report = ndcg.report(**inputs, k=2)
+    assert report.queries["nDCG@2"].to_pylist() == expected
+    assert report.signature == ndcg.signature(k=2, exclude=EXCLUDE) != ndcg.signature(k=2)
     ndcg.add_batch(**inputs)
     assert ndcg.compute(k=2, use_aggregator=False)["nDCG@2"] == expected
     system = inputs.pop("predictions")
     comparison = ndcg.compare(systems={"a": system, "b": system}, **inputs, k=2)
     assert comparison.queries["nDCG@2"].to_pylist() == expected * 2
+    assert comparison.signature == report.signature
 
 
 @pytest.mark.parametrize("as_list", [list, set, tuple, np.array])
@@ -122,7 +126,7 @@ def test_a_query_is_missing_only_if_the_predictions_lack_it(ndcg: evaluate.Metri
         assert [np.isnan(value) for value in values] == [False, True, False]  # of q3 all documents are excluded
 
 
-@pytest.mark.parametrize("exclude", [{}, {"q1": []}, pairs({}), {"q1": ["of no query"]}])
+@pytest.mark.parametrize("exclude", [{}, {"q1": []}, {"of no query": []}, pairs({}), {"q1": ["of no query"]}])
 def test_nothing_to_exclude_changes_nothing(ndcg: evaluate.Metric, exclude: Any) -> None:
     assert ndcg.compute(**ROWS, exclude=exclude) == ndcg.compute(**ROWS)
 
@@ -151,12 +155,65 @@ def test_any_exclusion_equals_removal(queries: list[Any], k: int | None) -> None
         assert ndcg.compute(data=frame, **NAMED, exclude=exclude, k=k, use_aggregator=False) == expected
 
 
+TIME, DAY = datetime.datetime(2020, 1, 1), datetime.date(2020, 1, 1)
+NEXT = {datetime.datetime: datetime.datetime(2020, 1, 2), datetime.date: datetime.date(2020, 1, 2)}
+
+
+@pytest.mark.parametrize("kinds", [("s", "ns"), ("ns", "us"), ("us", "us"), ("date32", "date64"), ("date64", "date32")])
+@pytest.mark.parametrize("column", ["q", "d"])
+def test_times_are_the_same_in_any_unit(ndcg: evaluate.Metric, kinds: tuple[str, str], column: str) -> None:
+    of, at = [pa.timestamp(each) if "date" not in each else getattr(pa, each)() for each in kinds], TIME
+    if "date" in kinds[0]:
+        at = DAY
+    other = NEXT[type(at)]
+    both = {"q": pa.array([at, at], of[0]), "d": pa.array(["x", "y"])}
+    if column == "d":
+        both = {"q": pa.array(["a", "a"]), "d": pa.array([at, other], of[0])}
+    excluded = {"q": pa.array([at], of[1]), "d": pa.array(["x"])}
+    if column == "d":
+        excluded = {"q": pa.array(["a"]), "d": pa.array([at], of[1])}
+    named = {"predictions": "s", "references": "r", "query_ids": "q", "document_ids": "d"}
+    data = pa.table({**both, "s": [0.9, 0.5], "r": [0, 1]})
+    assert ndcg.compute(data=data, **named) == {"nDCG": pytest.approx(1 / np.log2(3))}
+    assert ndcg.compute(data=data, **named, exclude=pa.table(excluded)) == {"nDCG": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "other"),
+    [("timestamp[us]", "timestamp[us, tz=UTC]"), ("timestamp[us]", "date32"), ("int64", "string"), ("int64", "binary")],
+)
+def test_ids_of_another_kind_are_refused(ndcg: evaluate.Metric, kind: str, other: str) -> None:
+    known = {"int64": pa.int64(), "string": pa.string(), "binary": pa.binary(), "date32": pa.date32()}
+    known |= {"timestamp[us]": pa.timestamp("us"), "timestamp[us, tz=UTC]": pa.timestamp("us", "UTC")}
+    values = {"int64": [7, 8], "string": ["7"], "binary": [b"7"], "date32": [DAY]}
+    ids = [pa.array(values.get(each, [TIME]), known[each])[:1] for each in (kind, other)]
+    data = pa.table({"q": ["a"], "d": ids[0], "s": [0.9], "r": [1]})
+    named = {"predictions": "s", "references": "r", "query_ids": "q", "document_ids": "d"}
+    with pytest.raises(ValueError, match=r"^exclude: ids of documents are of another type, such as "):
+        ndcg.compute(data=data, **named, exclude=pa.table({"q": ["a"], "d": ids[1]}))
+
+
+@pytest.mark.parametrize("documents", [["b", 7], [7.0], [None], [True], np.ma.array([7, 8], mask=[False, True])])
+def test_each_id_of_a_mapping_has_a_type_of_the_rankings(ndcg: evaluate.Metric, documents: Any) -> None:
+    of = "a" if documents[0] == "b" else 1
+    sides = {"predictions": {"q": {of: 0.9, of * 2: 0.5}}, "references": {"q": {of: 1}}}
+    with pytest.raises(ValueError, match=r"^exclude: ids of documents are of another type, such as "):
+        ndcg.compute(**sides, exclude={"q": documents})
+
+
+@pytest.mark.parametrize("make", [pd.Series, pa.array, lambda ids: pa.chunked_array([ids]), np.array])
+def test_ids_of_a_query_may_be_a_column(
+    ndcg: evaluate.Metric, make: Callable[[Any], Any], expected: list[float]
+) -> None:
+    exclude = {query: make(list(documents)) for query, documents in EXCLUDE.items()}
+    for inputs in (MAPPINGS, ROWS):
+        assert ndcg.compute(**inputs, exclude=exclude, k=2, use_aggregator=False) == {"nDCG@2": expected}
+
+
 MAPPINGS = {"predictions": RUN, "references": QRELS}
 ROWS = {"data": rows(RUN, QRELS), **NAMED}
 SEEN = {
     "pairs": "q1 a\nq1 z\nq1 a\nq2 x\nq3 a\n",
-    "qrels": "q1 0 a 1\nq1 0 z 1\nq2 0 x 0\nq3 0 a 1\n",
-    "three columns": "q1 a 3\nq1 z 1\nq2 x 0\nq3 a 1\n",
     "a.csv": "user,item,time\nq1,a,5\nq1,z,6\nq1,a,7\nq2,x,8\nq3,a,9\n",
     "a.tsv": "user_id\titem_id\nq1\ta\nq1\tz\nq2\tx\nq3\ta\n",
     "a.json": json.dumps({query: list(documents) for query, documents in EXCLUDE.items()}),
@@ -186,7 +243,9 @@ def test_a_file_names_documents_to_exclude(
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a", "q1 a\nq2\n", "line 2: 1 column; the first line has 2: query document"),
+        ("a", "q1 a\nq2\n", "line 2: 1 column; ids alone are 2: query document"),
+        ("a", "q1 a b\n", "line 1: 3 columns; ids alone are 2: query document"),
+        ("a", "q1 0 a 1\n", "line 1: 4 columns; ids alone are 2: query document"),
         ("a.csv", "user,item\nq1,\n", "line 2: has no document; give each row its id"),
         ("a.csv", "user,film\nq1,a\n", "no column holds the document; name it document_id or docid or doc_id"),
         ("a.json", '{"q1": ["a"], "q2": "x"}', "query 'q2': must be a list of ids; got 'x'"),
@@ -220,12 +279,19 @@ def test_spark_excludes_the_rows_of_another_frame(ndcg: evaluate.Metric, expecte
     means = ndcg.compute(data=frame, **inputs, exclude=seen, k=2, missing="skip")
     assert means == {"nDCG@2": pytest.approx(np.mean(expected))}  # none is missing, q3 neither
     renamed = seen.withColumnRenamed("item", "film")
+    padded = {**inputs, "judged_only": True, "missing": "skip", "use_aggregator": False, "k": 2}
+    values = [row["nDCG@2"] for row in sorted(ndcg.compute(data=frame, **padded).collect())]
+    assert values == ndcg.compute(**{**ROWS, **padded})["nDCG@2"]
     for exclude, message in (
         (pairs(EXCLUDE), "exclude: beside a DataFrame of Spark it must be one too; got DataFrame"),
         (renamed, "exclude: must have one column 'item', which document names; there are user, film"),
         (
             session.createDataFrame([("q1", 1)], "user string, item int"),
             "exclude: column 'item' is of type int, and in the rankings string; give one type for both",
+        ),
+        (
+            session.createDataFrame([(1.5, "a")], "user double, item string"),
+            "exclude: column 'user' is of type double, and in the rankings string; give one type for both",
         ),
     ):
         with pytest.raises(ValueError, match=message):
@@ -236,7 +302,9 @@ def test_spark_excludes_the_rows_of_another_frame(ndcg: evaluate.Metric, expecte
 
 RANKED = {"predictions": [["a", "b"], ["c"]], "references": [["a"], ["c"]]}
 FORM = r"exclude must be {query: ids}, a file, or beside data a frame with columns of the same names; got "
-ANOTHER_TYPE = r"exclude: ids of documents are of another type, such as 1 in exclude, 'a' in the rankings; give one "
+ANOTHER_TYPE = (
+    r"exclude: ids of documents are of another type, such as 1 in exclude, '[abc]' in the rankings; give one "
+)
 REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
     "a number": (MAPPINGS, 5, FORM + "5"),
     "lists by position": (MAPPINGS, [["a"]], FORM),
@@ -266,6 +334,7 @@ REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
     ),
     "ranked ids and too few lists": (RANKED, [["a"]], r"exclude holds 1 queries and predictions 2; give a list of ids"),
     "ranked ids and a mapping": (RANKED, {0: ["a"]}, r"exclude: got {0: \['a'\]}, but the predictions are ranked ids"),
+    "ranked ids and a file": (RANKED, Path(__file__).parent / "seen.csv", r"exclude: .*seen.csv: cannot be read as a"),
     "ranked ids and none": (RANKED, [["a"], None], r"exclude: query 1: must be a list or a set of ids; got None"),
     "ranked ids and integers": (RANKED, [[1], [2]], ANOTHER_TYPE),
     "nothing beside it": ({}, EXCLUDE, r"exclude without predictions and references: give them to add_batch with"),

@@ -683,7 +683,7 @@ OF_METHODS: dict[str, set[str]] = {
     "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "exclude"}
     | {"k", "use_aggregator", "missing"},
     "trainer_metrics": {"k", "query_ids", "main_input", "ignore_index"},
-    "signature": {"k", "sample_weight", "missing", "use_aggregator", "engine"},
+    "signature": {"k", "sample_weight", "exclude", "missing", "use_aggregator", "engine"},
 }
 REQUIRED = {
     "compare": {"systems": {}, "references": {}},
@@ -1194,6 +1194,7 @@ DIFFERENT: list[dict[str, Any]] = [
     {"negative_relevance": "clip"},
     {"judged_only": True},
     {"sample_weight": [1, 2]},
+    {"exclude": {"q": ["d"]}},
 ]
 
 
