@@ -485,7 +485,11 @@ def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None) ->
     if type(first) is not int and not (type(first) is float and None in head):  # bools are no integers here
         return None
     try:
-        kinds = set(map(type, chain.from_iterable(rows)))
+        with np.errstate(all="ignore"):
+            try:
+                kinds = {type(sum(map(sum, rows)))}  # a number of another type makes the sum one of that
+            except TypeError:  # of None
+                kinds = set(map(type, chain.from_iterable(rows)))
         if kinds == {int}:
             with suppress(ValueError):  # integers that take more than a byte
                 array = np.frombuffer(bytes(chain.from_iterable(rows)), np.uint8).astype(np.int64)

@@ -157,56 +157,41 @@ def score_queries(
     zero_division: float = 0.0,
     negative_relevance: str = "raise",
 ) -> dict[str, Floats]:
-    """Score every query at every cutoff.
+    """Return every query's values at every cutoff: of each measure an array of shape ``(cutoffs, queries)``.
 
     Args:
         relevance: real numbers, shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``.
         score: real numbers in the same shape; higher ranks first, ``-inf`` as where ``retrieved`` is False.
         offsets: for 1-D arrays, where each query begins and the last one ends: shape ``(queries + 1,)``.
-        judged: False where a document was not judged: it keeps its rank, with gain 0, and is no part of
-            the ideal. None: all are judged.
-        retrieved: False where a document was not retrieved: it has no rank but counts in the ideal.
-            None: all are. Neither judged nor retrieved is padding.
-        measures: of ``"nDCG"``, ``"DCG"``, ``"IDCG"``, ``"CG"``.
+        judged: False where a document was not judged: a rank with gain 0, and no part of the ideal; None for all.
+        retrieved: False where one was not retrieved: no rank, but part of the ideal; None for all.
+        measures: of ``MEASURES``.
         cutoffs: ranks that count, each a positive integer or None for all.
-        gain: ``"linear"`` (r), ``"exponential"`` (2**r - 1), ``"binary"`` (1 where r > 0), a sequence
-            of the gains of label 0, 1, 2, …, or a function from an array of relevances to gains.
+        gain: the name of one in ``GAINS``, gains by label, or a function from relevances to gains.
         discount: of the ranks, as ``discounts`` takes it.
         log_base: base of the discount's logarithm, positive and not 1.
-        ties: ``"average"`` over all orders; ``"first"`` or ``"last"`` in the input ranks first;
-            ``"best"`` or ``"worst"``, the order with the highest or lowest DCG.
+        ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
         zero_division: the nDCG of a query whose ideal DCG is not positive.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
-    Returns:
-        Per measure, an array of shape ``(cutoffs, queries)``.
-
     Raises:
-        InvalidRankingError: NaN or infinite where neither has a meaning, a negative relevance
-            not allowed, a label without a gain, a gain or a sum that overflows.
+        InvalidRankingError: NaN or an infinite value, a relevance that is not allowed or has no gain, an overflow.
 
-    >>> relevance, score = np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]])
-    >>> {name: float(values[0, 0].round(3)) for name, values in
-    ...  score_queries(relevance, score, measures=MEASURES).items()}
+    >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=MEASURES)
+    >>> {name: float(values[0, 0].round(3)) for name, values in scored.items()}
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
     score = _exact_in_float64(score)
-    queries = len(relevance) if offsets is None else len(offsets) - 1
-    scores = {measure: np.empty((len(cutoffs), queries)) for measure in measures}
+    shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
+    scores = {measure: np.empty(shape) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
     # in memory from the last rank to the first, as documents are once sorted
     weight = discounts(max(min(k or longest, longest) for k in cutoffs), log_base, discount)[::-1].copy()[::-1]
-
-    how: dict[str, Any] = {
-        "gain": gain,
-        "ties": ties,
-        "zero_division": zero_division,
-        "negative_relevance": negative_relevance,
-    }
+    how: dict[str, Any] = {"gain": gain, "ties": ties, "negative_relevance": negative_relevance}
 
     def fill(read: Callable[[], _Block]) -> None:
         block = read()
-        for measure, values in _score_block(block, weight, cutoffs, measures, **how).items():
+        for measure, values in _score_block(block, weight, cutoffs, measures, zero_division, **how).items():
             scores[measure][:, block.queries] = values
 
     # Of a grid little more is read than its columns' maxima, so that a block can hold more.
@@ -221,10 +206,10 @@ def _score_block(
     weight: Floats,
     cutoffs: Sequence[int | None],
     measures: Sequence[str],
+    zero_division: float,
     *,
     gain: Gain,
     ties: str,
-    zero_division: float,
     negative_relevance: str,
 ) -> dict[str, Floats]:
     """Return the measures of a block's queries, each of shape ``(cutoffs, queries)``."""
