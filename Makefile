@@ -19,7 +19,7 @@ demo: .venv/demo.done ## score real rankings: of scikit-learn's digits, and of M
 	@$(BIN)/python examples/image_search.py
 	@PYTHONPATH=.venv/movielens $(BIN)/python examples/movies.py
 
-test: .venv/test.done ## run the tests, without other libraries, Spark and the browser: 2 minutes on two cores
+test: .venv/test.done ## run the tests, without other libraries, Spark and the browser: 3 minutes on two cores
 	@$(PYTEST) -m "not (peers or spark or browser)"
 
 test-oldest: .venv-oldest/gate.done ## run all tests on Python 3.11 with the oldest libraries that pyproject.toml allows
