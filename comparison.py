@@ -327,7 +327,8 @@ def compare(
     inputs = Inputs(None, references, query_ids, document_ids, exclude)._asdict()
     del inputs["predictions"]
     arguments, weight = columns_of(data, {**runs, **inputs}, sample_weight)
-    columns = _columns_of_systems(names, arguments, parsed, same_queries=options.get("missing") is None)
+    same_queries = options.get("missing") is None and parsed.missing == "empty"
+    columns = _columns_of_systems(names, arguments, parsed, same_queries)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
     return _compared(columns, weight, parsed, baseline, resampling, excluding=exclude is not None)
 

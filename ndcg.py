@@ -95,9 +95,9 @@ Args:
         than average over their orders; the same as `ties="last"`.
     measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`.
     convention: whose number to report: `"sklearn"` (default), `"trec_eval"`, `"ranx"`,
-        `"lightgbm"`, ... (docs/conventions.md lists them). It decides what `gain`, `ties`,
-        `zero_division` and `negative_relevance` are where they are not given; the defaults
-        named below are scikit-learn's.
+        `"lightgbm"`, ... (docs/conventions.md lists them). It decides what `gain`, `discount`,
+        `ideal`, `ties`, `zero_division`, `negative_relevance` and `missing` are where they are
+        not given; the defaults named below are scikit-learn's.
     gain: `"linear"` (default, the relevance r), `"exponential"` (2^r - 1), `"binary"` (1 where
         r > 0), a list of the gains of label 0, 1, 2, ..., or a function from an array of
         relevances to their gains.
@@ -105,19 +105,24 @@ Args:
         (1 / i), `"jarvelin"` (1 below rank b, then 1 / log_b(i)), a list of the discounts of rank 1,
         2, 3, ..., or a function from an array of ranks to their discounts.
     log_base (`float`): base b of the discount's logarithm; default 2.
+    ideal: which documents the ideal ranking has: all `"judged"` (default), `"truncated"` to as many
+        of these as were retrieved, the `"retrieved"` alone, or `"full"`: at every rank up to the
+        cutoff one with the highest gain of the query.
     ties: `"average"` (default; the expectation over all orders of tied documents), `"first"`
         or `"last"` (the one first or last in the input ranks first), `"best"` or `"worst"`
         (the order that scores highest or lowest), `"docid"` (as trec_eval: descending document
         ids; lists by position have none, so the last in the input ranks first; flat inputs with
         `query_ids` are refused if a tie would decide and `document_ids` are missing).
-    zero_division (`float`): nDCG of a query with nothing relevant; default 0.0. `nan` leaves
-        such queries out of the mean.
+    zero_division (`float`): nDCG of a query with nothing relevant (whose ideal DCG is 0); default
+        0.0. `nan` leaves such queries out of the mean; `"rightly_empty"` is 1 if nothing was
+        retrieved either, else 0.
     negative_relevance: `"raise"` (default), `"clip"` (gain 0) or `"keep"`.
     judged_only (`bool`): leave out documents that were not judged before ranking; default False.
     ignore_index: the reference that marks padding, for instance -100; default: none.
     missing: what a judged query is worth that the predictions lack, by ids or because none of its
         rows has a score: `"empty"` (default; nothing was retrieved), `"skip"` (left out of the
-        mean, as trec_eval does without `-c`) or `"raise"`.
+        mean, as trec_eval does without `-c`; so are queries without any document, such as lists
+        that are padding throughout) or `"raise"`.
     use_aggregator (`bool`): the mean over queries (default) or, if False, a list with one
         value per query.
     engine: `"numpy"` (default) or `"sklearn"`, which hands the batch to

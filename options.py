@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .conventions import CONVENTIONS
 from .messages import nearest, shown
-from .scoring import DISCOUNTS, MEASURES, TIES, Discount, Gain, not_discounts
+from .scoring import DISCOUNTS, IDEALS, MEASURES, RIGHTLY_EMPTY, TIES, Discount, Gain, not_discounts
 
 __version__ = "1.1.0"
 
@@ -34,8 +34,9 @@ class ScoringOptions(TypedDict, total=False):
     gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
     discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
     log_base: float | None
+    ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
-    zero_division: float | None
+    zero_division: float | Literal["rightly_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
     judged_only: bool
 
@@ -63,8 +64,9 @@ class Options:
     gain: Gain
     discount: Discount
     log_base: float
+    ideal: str
     ties: str
-    zero_division: float
+    zero_division: float | str
     negative_relevance: str
     judged_only: bool
     ignore_index: float | None
@@ -83,6 +85,7 @@ class Options:
         gain: Any = None,
         discount: Any = None,
         log_base: Any = None,
+        ideal: Any = None,
         ties: Any = None,
         zero_division: Any = None,
         negative_relevance: Any = None,
@@ -104,6 +107,7 @@ class Options:
             gain=_gain(chosen.gain if gain is None else gain),
             discount=_discount(chosen.discount if discount is None else discount),
             log_base=_log_base(2.0 if log_base is None else log_base, discount),
+            ideal=choice("ideal", chosen.ideal if ideal is None else ideal, IDEALS),
             ties=_ties(ties, _flag("ignore_ties", ignore_ties), chosen.ties),
             zero_division=_zero_division(chosen.zero_division if zero_division is None else zero_division),
             negative_relevance=choice(
@@ -113,10 +117,13 @@ class Options:
             ),
             judged_only=_flag("judged_only", judged_only),
             ignore_index=_ignore_index(ignore_index),
-            missing=choice("missing", "empty" if missing is None else missing, ("empty", "skip", "raise")),
+            missing=choice("missing", chosen.missing if missing is None else missing, ("empty", "skip", "raise")),
             use_aggregator=_flag("use_aggregator", use_aggregator),
             engine=choice("engine", engine, ("numpy", "sklearn")),
         )
+        if parsed.ideal == "full" and None in parsed.cutoffs:
+            whose = f'convention="{convention}"' if ideal is None else 'ideal="full"'
+            raise ValueError(f"k must be given for {whose}, whose ideal has k documents of the highest gain")
         if parsed.engine == "sklearn":
             _refuse_what_sklearn_lacks(
                 measures=None if parsed.measures == ("nDCG",) else measures,
@@ -124,6 +131,7 @@ class Options:
                 gain=gain,
                 discount=discount,
                 log_base=log_base,
+                ideal=ideal,
                 ties=ties,
                 zero_division=zero_division,
                 negative_relevance=negative_relevance,
@@ -164,6 +172,7 @@ class Options:
             "gain": self.gain,
             "discount": self.discount,
             "log_base": self.log_base,
+            "ideal": self.ideal,
             "ties": "last" if self.ties == "docid" else self.ties,  # documents are read in ascending order of ids
             "zero_division": self.zero_division,
             "negative_relevance": self.negative_relevance,
@@ -187,8 +196,9 @@ class Options:
             "gain": _function_name("gain", self.gain, LABELS),
             **({} if discount == "log" else {"discount": discount}),
             **({"log": _number(self.log_base)} if discount in ("log", "jarvelin") else {}),
+            **({} if self.ideal == "judged" else {"ideal": self.ideal}),
             "ties": self.ties,
-            "empty": _number(self.zero_division),
+            "empty": self.zero_division if isinstance(self.zero_division, str) else _number(self.zero_division),
             "negative": self.negative_relevance,
             "unjudged": "removed" if self.judged_only else "0",
             **({} if self.ignore_index is None else {"ignored": _number(self.ignore_index)}),
@@ -334,9 +344,11 @@ def _log_base(value: Any, discount: Any) -> float:
     return float(value)
 
 
-def _zero_division(value: Any) -> float:
+def _zero_division(value: Any) -> float | str:
+    if isinstance(value, str) and value == RIGHTLY_EMPTY:
+        return value
     if not is_real(value) or math.isinf(float(value)):
-        meaning = "a finite number, or nan to leave queries with nothing relevant out of the mean"
+        meaning = f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{RIGHTLY_EMPTY}"'
         raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
     return float(value)
 

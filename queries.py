@@ -64,9 +64,10 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
         **other: what to tell the kernel in place of the options.
     """
     scored = score_queries(**part.arrays(), **{**options.scoring, **other})
-    if options.missing == "skip" and part.missing is not None:
+    if options.missing == "skip":
+        skipped = part.empty() if part.missing is None else part.empty() | part.missing
         for values in scored.values():
-            values[:, part.missing] = np.nan
+            values[:, skipped] = np.nan
     return scored
 
 

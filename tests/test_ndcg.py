@@ -224,6 +224,7 @@ FOREIGN_TO_SKLEARN: list[tuple[dict[str, Any], str]] = [
     ({"measures": "DCG"}, "measures"),
     ({"measures": ["nDCG", "CG"]}, "measures"),
     ({"gain": "exponential"}, "gain"),
+    ({"ideal": "judged"}, "ideal"),
     ({"log_base": 10}, "log_base"),
     ({"ties": "first"}, "ties"),
     ({"zero_division": 1.0}, "zero_division"),
@@ -648,9 +649,12 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"gain": [[0], [1, 2]]}, r"^gain must be"),
     ({"gain": 2}, r"^gain must be"),
     ({"gain": np.array(2)}, r"^gain must be"),
-    ({"zero_division": "warn"}, r"^zero_division must be a finite number, or nan"),
-    ({"zero_division": math.inf}, r"^zero_division must be a finite number, or nan"),
-    ({"zero_division": True}, r"^zero_division must be a finite number, or nan"),
+    ({"zero_division": "warn"}, r"^zero_division must be a finite number, nan .*; got 'warn'"),
+    ({"zero_division": math.inf}, r"^zero_division must be a finite number, nan"),
+    ({"zero_division": True}, r"^zero_division must be a finite number, nan"),
+    ({"ideal": "retreived"}, r'^ideal must be one of .*got \'retreived\'; did you mean "retrieved"\?'),
+    ({"ideal": "full", "k": [3, None]}, r'^k must be given for ideal="full", whose ideal has k documents'),
+    ({"convention": "rectools"}, r'^k must be given for convention="rectools", whose ideal has k documents'),
     ({"negative_relevance": "ignore"}, r"^negative_relevance must be one of .*got 'ignore'"),
     ({"negative_relevance": True}, r"^negative_relevance must be one of .*got True"),
     ({"use_aggregator": "no"}, r"^use_aggregator must be True or False; got 'no'"),
@@ -663,7 +667,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
 
 HUGE = 10**5000  # an integer that Python does not print
 SHARED = {"ignore_ties", "measures", "convention", "gain", "discount", "log_base", "ties", "zero_division"}
-SHARED |= {"negative_relevance", "judged_only", "ignore_index"}
+SHARED |= {"ideal", "negative_relevance", "judged_only", "ignore_index"}
 OPTIONS = sorted({"k", "missing", "use_aggregator", "engine", *SHARED})
 
 
@@ -1185,6 +1189,9 @@ DIFFERENT: list[dict[str, Any]] = [
     {"discount": "jarvelin"},
     {"discount": "jarvelin", "log_base": 3},
     {"discount": [1, 0.5]},
+    {"ideal": "truncated"},
+    {"ideal": "retrieved"},
+    {"zero_division": "rightly_empty"},
     {"discount": lambda ranks: 1 / ranks**2},
     {"ties": "first"},
     {"ignore_ties": True},
