@@ -242,18 +242,21 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "lenskit": Convention(
         "LensKit `NDCG`",
-        "The discount of the first papers, the same for the first two ranks; users without test items are left out.",
+        "The discount of the first papers, the same for the first two ranks; users without recommendations are left "
+        "out.",
         gain="binary",
         discount="jarvelin",
         ties="first",
-        zero_division=math.nan,
-        quirks='`gain="rating"` is `gain="linear"`; without it, an item rated 0 counts as relevant too.',
+        missing="skip",
+        quirks="A user without test items has none, which `RunAnalysis` counts as 0. "
+        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 counts as relevant too.',
     ),
     "recommenders": Convention(
         "Recommenders `ndcg_at_k`",
-        "Items are rated or not, whatever the rating.",
+        "Items are rated or not, whatever the rating, and users who rated nothing are left out.",
         gain="binary",
         ties="first",
+        zero_division=math.nan,
         quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`; the base of its logarithm does not '
         "matter. An item rated 0 counts as relevant too.",
     ),
@@ -273,10 +276,12 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "rectools": Convention(
         "RecTools `NDCG`",
-        "The ideal has k relevant items, whether or not there are as many, so few can score 1.",
+        "The ideal has k relevant items, whether or not there are as many, so few can score 1; users without relevant "
+        "items are left out.",
         gain="binary",
         ideal="full",
         ties="first",
+        zero_division=math.nan,
         quirks='`divide_by_achievable=True` is `ideal="judged"`.',
     ),
     "evidently": Convention(
