@@ -22,6 +22,7 @@ from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
 from .exclusion import Pairs as Pairs
+from .explanation import Explanation, explain
 from .files import Limits, read_qrels, read_run
 from .frames import is_spark
 from .hashes import same_rows as same_rows
@@ -291,6 +292,7 @@ class NDCG(Batches, evaluate.Metric):
         return self._score_all(score, inputs, parsed)
 
     compare = staticmethod(compare)
+    explain = staticmethod(explain)
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
     trainer_metrics = staticmethod(trainer_metrics)
@@ -304,4 +306,4 @@ class NDCG(Batches, evaluate.Metric):
 
 
 # With these a loaded metric reads back what `to_dict` gave, `metric.Report.from_dict`, and bounds what it reads.
-NDCG.Report, NDCG.Comparison, NDCG.Limits = Report, Comparison, Limits
+NDCG.Report, NDCG.Comparison, NDCG.Explanation, NDCG.Limits = Report, Comparison, Explanation, Limits

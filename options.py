@@ -25,12 +25,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
 
-class ScoringOptions(TypedDict, total=False):
-    """The options of every method that scores, as type checkers know them."""
+class ChosenOptions(TypedDict, total=False):
+    """The choices that a number depends on, as type checkers know them."""
 
     ignore_ties: bool
-    measures: Measure | Sequence[Measure]
-    convention: str
     gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
     discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
     log_base: float | None
@@ -41,11 +39,22 @@ class ScoringOptions(TypedDict, total=False):
     judged_only: bool
 
 
-class QueryOptions(ScoringOptions, total=False):
-    """Those of methods that read whole queries."""
+class ScoringOptions(ChosenOptions, total=False):
+    """The options of every method that scores."""
+
+    measures: Measure | Sequence[Measure]
+    convention: str
+
+
+class ExplainOptions(ChosenOptions, total=False):
+    """Those of `explain`."""
 
     ignore_index: float | None
     missing: Literal["empty", "skip", "raise"] | None
+
+
+class QueryOptions(ScoringOptions, ExplainOptions, total=False):
+    """Those of methods that read whole queries."""
 
 
 class ComputeOptions(QueryOptions, total=False):
