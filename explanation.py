@@ -38,7 +38,7 @@ ALTERNATIVES: dict[str, Sequence[Any]] = {
     "negative_relevance": ("clip", "keep"),
     "missing": ("empty", "skip"),
 }
-MOST_VARIANTS = 10
+SHOWN_VARIANTS = 5
 
 
 class Choice(NamedTuple):
@@ -87,7 +87,6 @@ class Explanation(Readable):
         variants: conventions that have the number with one choice changed, where none has it as it is.
         between: the two conventions whose difference `choices` explain.
         choices: in which they differ, with what each adds; together the difference.
-        notes: what the reader should know besides.
     """
 
     signature: str
@@ -99,7 +98,6 @@ class Explanation(Readable):
     variants: tuple[Variant, ...] = ()
     between: tuple[str, str] | None = None
     choices: tuple[Choice, ...] = ()
-    notes: tuple[str, ...] = ()
 
     def _tables(self) -> list[list[list[str]]]:
         numbers = [["convention", self.measure]]
@@ -124,7 +122,7 @@ class Explanation(Readable):
         for name, reason in self.refused.items():
             by_reason.setdefault(reason, []).append(name)
         refused = [f"No number of {_listed(names)}: {reason}." for reason, names in by_reason.items()]
-        return [*self._conclusion(), *refused, *self.notes]
+        return [*self._conclusion(), *refused]
 
     def _conclusion(self) -> Iterator[str]:
         """Yield what the number is, in words."""
@@ -135,8 +133,10 @@ class Explanation(Readable):
             return
         name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
         yield f"No convention has {self.got:g}; the nearest is {name}, {number_text(number)}."
-        for each in self.variants:
+        for each in self.variants[:SHOWN_VARIANTS]:
             yield f"It is that of {each.convention} with {each.name}: {_shown(each.name, each.value)}."
+        if (more := len(self.variants) - SHOWN_VARIANTS) > 0:
+            yield f"So it is in {more} other ways: see `variants`."
 
     def _sorted(self) -> list[tuple[str, float]]:
         """Return the conventions that have a number, the lowest first."""
@@ -147,7 +147,7 @@ class Explanation(Readable):
         """Return all of it in types that JSON has; a choice that is no number, such as nan, as text."""
         lists = {name: [_plain(each) for each in getattr(self, name)] for name in ("variants", "choices")}
         between = None if self.between is None else list(self.between)
-        return {**vars(self), **lists, "matches": list(self.matches), "between": between, "notes": list(self.notes)}
+        return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
     def plot(self) -> Any:
         """Return a Matplotlib figure: a dot for the number of each convention, filled if it is the one you got."""
@@ -205,7 +205,8 @@ def explain(
     """
     digits = None if got is None else _number_and_precision(got)
     pair = None if between is None else _two_conventions(between)
-    Options.of_method(explain, k, options, lacks=LACKS)
+    if len(Options.of_method(explain, k, options, lacks=LACKS).cutoffs) > 1:
+        raise ValueError(f"k must be one cutoff, since a number has one; got {shown(k)}")
     inputs, weight = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude), sample_weight)
     scorer = _Scorer(Inputs(*settled(**from_files(inputs)._asdict())), weight, k, options)
     numbers: dict[str, float | None] = {}
@@ -310,11 +311,8 @@ def _compared(found: Explanation, scorer: _Scorer, got: float, precision: float)
     found = replace(found, got=got, matches=tuple(matches))
     if matches:
         return replace(found, signature=scorer.options_of(matches[0]).signature())
-    variants = [each for each in scorer.variants() if abs(each.number - got) <= precision]
-    notes = found.notes
-    if len(variants) > MOST_VARIANTS:
-        notes = (*notes, f"{len(variants) - MOST_VARIANTS} more conventions have it with one choice changed.")
-    return replace(found, variants=tuple(variants[:MOST_VARIANTS]), notes=notes)
+    variants = (each for each in scorer.variants() if abs(each.number - got) <= precision)
+    return replace(found, variants=tuple(variants))
 
 
 def _nearest(numbers: Mapping[str, float | None], got: float) -> str:
