@@ -94,7 +94,8 @@ Args:
         names of those of `data`, or a file.
     ignore_ties (`bool`): order documents of equal score, the last in the input first, rather
         than average over their orders; the same as `ties="last"`.
-    measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`.
+    measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`, each also with a cutoff
+        of its own, such as `"nDCG@10"`.
     convention: whose number to report: `"sklearn"` (default), `"trec_eval"`, `"ranx"`,
         `"lightgbm"`, ... (docs/conventions.md lists them). It decides what `gain`, `discount`,
         `ideal`, `ties`, `zero_division`, `negative_relevance` and `missing` are where they are
