@@ -22,6 +22,7 @@ from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
 from .exclusion import Pairs as Pairs
+from .explanation import Explanation, explain
 from .files import Limits, read_qrels, read_run
 from .frames import is_spark
 from .hashes import same_rows as same_rows
@@ -93,7 +94,8 @@ Args:
         names of those of `data`, or a file.
     ignore_ties (`bool`): order documents of equal score, the last in the input first, rather
         than average over their orders; the same as `ties="last"`.
-    measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`.
+    measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`, each also with a cutoff
+        of its own, such as `"nDCG@10"`.
     convention: whose number to report: `"sklearn"` (default), `"trec_eval"`, `"ranx"`,
         `"lightgbm"`, ... (docs/conventions.md lists them). It decides what `gain`, `discount`,
         `ideal`, `ties`, `zero_division`, `negative_relevance` and `missing` are where they are
@@ -291,6 +293,7 @@ class NDCG(Batches, evaluate.Metric):
         return self._score_all(score, inputs, parsed)
 
     compare = staticmethod(compare)
+    explain = staticmethod(explain)
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
     trainer_metrics = staticmethod(trainer_metrics)
@@ -304,4 +307,4 @@ class NDCG(Batches, evaluate.Metric):
 
 
 # With these a loaded metric reads back what `to_dict` gave, `metric.Report.from_dict`, and bounds what it reads.
-NDCG.Report, NDCG.Comparison, NDCG.Limits = Report, Comparison, Limits
+NDCG.Report, NDCG.Comparison, NDCG.Explanation, NDCG.Limits = Report, Comparison, Explanation, Limits

@@ -17,7 +17,7 @@ from .scoring import DISCOUNTS, IDEALS, MEASURES, RIGHTLY_EMPTY, TIES, Discount,
 
 __version__ = "1.1.0"
 
-Measure = Literal["nDCG", "DCG", "IDCG", "CG"]
+Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDCG@10"
 Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -25,12 +25,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
 
-class ScoringOptions(TypedDict, total=False):
-    """The options of every method that scores, as type checkers know them."""
+class ChosenOptions(TypedDict, total=False):
+    """The choices that a number depends on, as type checkers know them."""
 
     ignore_ties: bool
-    measures: Measure | Sequence[Measure]
-    convention: str
     gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
     discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
     log_base: float | None
@@ -41,11 +39,22 @@ class ScoringOptions(TypedDict, total=False):
     judged_only: bool
 
 
-class QueryOptions(ScoringOptions, total=False):
-    """Those of methods that read whole queries."""
+class ScoringOptions(ChosenOptions, total=False):
+    """The options of every method that scores."""
+
+    measures: Measure | str | Sequence[Measure | str]
+    convention: str
+
+
+class ExplainOptions(ChosenOptions, total=False):
+    """Those of `explain`."""
 
     ignore_index: float | None
     missing: Literal["empty", "skip", "raise"] | None
+
+
+class QueryOptions(ScoringOptions, ExplainOptions, total=False):
+    """Those of methods that read whole queries."""
 
 
 class ComputeOptions(QueryOptions, total=False):
@@ -59,8 +68,7 @@ class ComputeOptions(QueryOptions, total=False):
 class Options:
     """How to read and score rankings, and how to hand over the values, checked."""
 
-    cutoffs: tuple[int | None, ...]
-    measures: tuple[str, ...]
+    asked: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
     gain: Gain
     discount: Discount
     log_base: float
@@ -102,8 +110,7 @@ class Options:
         """
         chosen = CONVENTIONS[choice("convention", convention, tuple(CONVENTIONS))]
         parsed = cls(
-            cutoffs=_several("k", k, _cutoff),
-            measures=_several("measures", measures, _measure),
+            asked=_asked(measures, k),
             gain=_gain(chosen.gain if gain is None else gain),
             discount=_discount(chosen.discount if discount is None else discount),
             log_base=_log_base(2.0 if log_base is None else log_base, discount),
@@ -158,6 +165,16 @@ class Options:
         return cls.parse(k=k, **options)
 
     @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, without cutoffs."""
+        return tuple(dict.fromkeys(measure for measure, _ in self.asked))
+
+    @property
+    def cutoffs(self) -> tuple[int | None, ...]:
+        """The cutoffs of all measures."""
+        return tuple(dict.fromkeys(k for _, k in self.asked))
+
+    @property
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `rankings.read`."""
         by_docid = self.ties == "docid"
@@ -180,9 +197,8 @@ class Options:
 
     def results(self) -> Iterator[tuple[str, str, int]]:
         """Yield the name of each result, with its measure and the index of its cutoff."""
-        for measure in self.measures:
-            for row, k in enumerate(self.cutoffs):
-                yield result_name(measure, k), measure, row
+        for measure, k in self.asked:
+            yield result_name(measure, k), measure, self.cutoffs.index(k)
 
     @property
     def names(self) -> list[str]:
@@ -316,8 +332,26 @@ def _cutoff(k: Any) -> int | None:
     return None if k is None else int(k)
 
 
+def _asked(measures: Any, k: Any) -> tuple[tuple[str, int | None], ...]:
+    """Return the measures, each with every cutoff or the one that its name has."""
+    names = _several("measures", measures, _measure)
+    cutoffs = _several("k", k, _cutoff)
+    if k is not None and all("@" in name for name in names):
+        raise ValueError(f"k={shown(k)} and measures={shown(measures)} both give cutoffs; give one of the two")
+    asked = []
+    for name in names:
+        measure, _, own = name.partition("@")
+        asked += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
+    return tuple(dict.fromkeys(asked))
+
+
 def _measure(name: Any) -> str:
-    return choice("measures", name, MEASURES)
+    measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
+    if not at:
+        return choice("measures", name, MEASURES)
+    if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
+        raise ValueError(f"measures must have a cutoff after the @, such as nDCG@10; got {shown(name)}")
+    return result_name(choice("measures", measure, MEASURES), int(cutoff))
 
 
 def _ties(ties: Any, ignore_ties: bool, default: str) -> str:

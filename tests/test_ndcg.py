@@ -354,6 +354,17 @@ def test_sample_weights_count_stored_queries_first(fresh_metric: MetricFactory) 
     assert result == {"nDCG": pytest.approx((1 * 1 + 2 / math.log2(2 + 1) + 5 * 0) / (1 + 2 + 5), rel=1e-14)}
 
 
+def test_a_measure_may_have_a_cutoff_of_its_own(ndcg: evaluate.Metric) -> None:
+    all_values = ndcg.compute(**EXAMPLE, measures=["nDCG", "DCG"], k=[1, 3, None])
+    own = ndcg.compute(**EXAMPLE, measures=["DCG@1", "nDCG@3", "nDCG@1"])
+    assert list(own.items()) == [(name, all_values[name]) for name in ("DCG@1", "nDCG@3", "nDCG@1")]
+    mixed = ndcg.compute(**EXAMPLE, measures=["nDCG", "DCG@3"], k=[1, None])
+    assert list(mixed.items()) == [(name, all_values[name]) for name in ("nDCG@1", "nDCG", "DCG@3")]
+    assert ndcg.compute(**EXAMPLE, measures="nDCG@3", engine="sklearn") == pytest.approx({"nDCG@3": own["nDCG@3"]})
+    assert ndcg.signature(measures=["nDCG@3", "DCG@5"]).startswith("nDCG@3+DCG@5|gain:")
+    assert ndcg.signature(measures=["nDCG@3"]) == ndcg.signature(k=3)
+
+
 def test_queries_with_nothing_relevant_count_as_zero_division_says(ndcg: evaluate.Metric) -> None:
     batch = {"predictions": [[2, 1], [2, 1]], "references": [[1, 0], [0, 0]]}
     assert ndcg.compute(**batch) == {"nDCG": 0.5}
@@ -632,6 +643,12 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"measures": "NDCG"}, r'^measures must be one of .*got \'NDCG\'; did you mean "nDCG"\?'),
     ({"measures": ["nDCG", "recall"]}, r"^measures must be one of .*got 'recall'"),
     ({"measures": []}, r"^measures is empty"),
+    ({"measures": "nDCG@0"}, r"^measures must have a cutoff after the @, such as nDCG@10; got 'nDCG@0'"),
+    ({"measures": "nDCG@"}, r"^measures must have a cutoff after the @"),
+    ({"measures": "nDCG@²"}, r"^measures must have a cutoff after the @"),
+    ({"measures": "nDCG@" + "9" * 5000}, r"^measures must have a cutoff after the @"),
+    ({"measures": "ndcg@10"}, r'^measures must be one of .*got \'ndcg\'; did you mean "nDCG"\?'),
+    ({"measures": ["nDCG@5", "DCG@3"], "k": 10}, r"^k=10 and measures=\['nDCG@5', 'DCG@3'\] both give cutoffs"),
     ({"measures": np.array("nDCG")}, r"^measures must be one of"),
     ({"measures": None}, r"^measures must be one of .*got None"),
     ({"measures": [["nDCG"]]}, r"^measures must be one of"),

@@ -29,6 +29,7 @@ ROOMS = (
     "compute",
     "conventions",
     "exclusion",
+    "explanation",
     "files",
     "frames",
     "hashes",
