@@ -445,8 +445,8 @@ def haystack(run: Run) -> float:
     return float(DocumentNDCGEvaluator("id").run(expected, found)["score"])
 
 
-def llama_index(run: Run) -> float:
-    metric = metric_module("llama_index.core.evaluation.retrieval.metrics").NDCG()
+def llama_index(run: Run, **how: Any) -> float:
+    metric = metric_module("llama_index.core.evaluation.retrieval.metrics").NDCG(**how)
     pairs = zip(run.relevant.values(), run.ranked.values(), strict=True)
     return float(
         np.mean([metric.compute(expected_ids=relevant, retrieved_ids=found).score for relevant, found in pairs])
