@@ -56,7 +56,8 @@ CONVENTIONS: dict[str, Convention] = {
         "scikit-learn `ndcg_score`",
         "Tied documents share their ranks, so the order of the input does not matter; a query with nothing relevant "
         "pulls the mean down.",
-        quirks="It refuses one-document queries, and `ignore_ties=True` orders ties in no fixed way.",
+        quirks="It refuses one-document queries, and `ignore_ties=True` orders ties in no fixed way. A query with "
+        "nothing relevant counts as 0 up to version 1.9; a later one may leave it out, which is `zero_division=nan`.",
     ),
     "trec_eval": Convention(
         "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
@@ -206,7 +207,8 @@ CONVENTIONS: dict[str, Convention] = {
         gain="binary",
         ties="first",
         negative_relevance="clip",
-        quirks="The relevances that PySpark lets one give as a third column do not change its number.",
+        quirks="The relevances that PySpark lets one give as a third column do not change its number. With those that "
+        "Scala takes the gain is exponential, and the ideal is the order in which the relevant documents are listed.",
     ),
     "elasticsearch": Convention(
         "Elasticsearch `_rank_eval` `dcg` with `normalize`",

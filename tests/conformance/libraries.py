@@ -34,6 +34,10 @@ class Batch(NamedTuple):
     k: int
 
     @property
+    def queries(self) -> int:
+        return len(self.scores)
+
+    @property
     def lengths(self) -> list[int]:
         return [len(each) for each in self.scores]
 
@@ -65,6 +69,10 @@ class Run(NamedTuple):
     run: dict[str, dict[str, float]]
     qrels: dict[str, dict[str, int]]
     k: int | None
+
+    @property
+    def queries(self) -> int:
+        return len(self.qrels)
 
     @property
     def ranked(self) -> dict[str, list[str]]:

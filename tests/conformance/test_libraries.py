@@ -139,8 +139,8 @@ def asked(run: dict[str, list[str]], qrels: dict[str, dict[str, int]], k: int | 
 def test_scikit_learn_counts_a_query_with_nothing_relevant_as_0(ndcg: evaluate.Metric) -> None:
     found, installed = sklearn(only([2, 1], [0, 0])), version("scikit-learn")
     assert found == 0, (
-        f"scikit-learn {installed} answers {found} for a query with nothing relevant: as of this version the convention "
-        '"sklearn" needs another zero_division, and a quirk that tells up to which version it was 0'
+        f"scikit-learn {installed} answers {found} for a query with nothing relevant: give the convention another "
+        "zero_division, and say in its quirks up to which version it was 0"
     )
     assert only([2, 1], [0, 0]).ours(ndcg, convention="sklearn") == 0
 
