@@ -108,8 +108,9 @@ def intervals(
 
 
 def _bounds(value: Floats, most: float) -> tuple[float, float]:
-    """Return between which values a mean can be: from 0 to the greatest, but for a row that goes beyond."""
-    return 0.0 if value.min() >= 0 else -math.inf, most if value.max() <= most * (1 + ROUNDING) else math.inf
+    """Return between which values a mean can be: 0 and the greatest, but for a row that goes beyond."""
+    least, greatest = value.min(), value.max()
+    return 0.0 if least >= 0 else -math.inf, max(most, greatest) if greatest <= most * (1 + ROUNDING) else math.inf
 
 
 def _interval(
@@ -120,21 +121,23 @@ def _interval(
     The interval holds each mean that is no further off than Student's t times its standard error,
     whose square at ``mean + d`` is taken to be that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
     """
-    mean, error, slope = _moments(value, share)
-    low, high = bounds
-    least = ROUNDING * (high - low)
-    gaps = (max(mean - low, least), max(high - mean, least)) if of_mean else (math.inf, math.inf)
-    most = gaps[0] * gaps[1] * (share**2).sum()  # the variance of 0/1 values that have this mean
-    variance = most if min(gaps) <= least < math.inf else min(error**2, most)
-    freedom = (len(value) - 1) / max(1 - variance / most, ROUNDING)
-    reach = student.ppf((1 + confidence) / 2, freedom) ** 2 * variance
-    rise, fall = 1 / gaps[0], 1 / gaps[1]
+    (mean, error, slope), heaviness = _moments(value, share), (share**2).sum()
+    if error <= ROUNDING * abs(mean):  # all values are the same: as many may be at a bound as Wilson's of none leaves
+        odds = student.ppf((1 + confidence) / 2, math.inf) ** 2 * heaviness
+        low, high = (mean + (end - mean) * odds / (1 + odds) if math.isfinite(end) else mean for end in bounds)
+        return low, high, error
+    gaps = (mean - bounds[0], bounds[1] - mean) if of_mean else (math.inf, math.inf)
+    most = gaps[0] * gaps[1] * heaviness  # the squared error if all values were at a bound, as 0/1 values are
+    square = min(error**2, most)
+    freedom = (len(value) - 1) / max(1 - square / most, ROUNDING)
+    reach = student.ppf((1 + confidence) / 2, freedom) ** 2 * square
+    rise, fall = (1 / gap if math.isfinite(most) else 0.0 for gap in gaps)
     shapes = [(rise, fall)]
     if of_mean:
         shapes.append((max(rise, fall + slope), max(fall, rise - slope)))
     ends = [_crossings(reach, *shape) for shape in shapes]
-    lowest, highest = min(end[0] for end in ends), max(end[1] for end in ends)
-    return max(low, mean + lowest), min(high, mean + highest), error
+    low, high = mean + min(end[0] for end in ends), mean + max(end[1] for end in ends)
+    return max(low, bounds[0]), min(high, bounds[1]), error
 
 
 def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:

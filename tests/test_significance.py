@@ -105,14 +105,17 @@ def test_without_bounds_the_interval_of_a_mean_is_students_t_stretched_to_the_sk
     assert [even.low[0], even.high[0]] == pytest.approx([expected.low, expected.high])
 
 
-def test_values_that_are_all_the_same_claim_too_much_at_no_bound() -> None:
-    found = intervals(np.array([[1.0] * 20, [0.0] * 20, [0.7] * 20]), pairs=[(0, 1), (2, 2)])
-    assert [found.low[0], found.high[0]] == pytest.approx(wilson(20, 20), abs=1e-9)
-    assert [found.low[1], found.high[1]] == pytest.approx(wilson(0, 20), abs=1e-9)
-    assert (found.low[2], found.high[2]) == (0.7, 0.7)
-    assert (found.low[3], found.high[3]) == (1.0, 1.0)
-    assert (found.low[4], found.high[4]) == (0.0, 0.0)
+def test_values_that_are_all_the_same_leave_room_for_others() -> None:
+    low, high = wilson(0, 20)
+    found = intervals(np.array([[1.0] * 20, [0.0] * 20, [0.7] * 20]), pairs=[(2, 2), (2, 1)])
+    assert found.low == pytest.approx([1 - high, low, 0.7 - 0.7 * high, -high, 0.7 - 1.7 * high], abs=1e-9)
+    assert found.high == pytest.approx([1, high, 0.7 + 0.3 * high, high, 0.7 + 0.3 * high], abs=1e-9)
     assert (found.standard_error == 0).all()
+    unbounded = intervals(np.array([[3.0] * 20, [0.0] * 20]), greatest=np.inf)
+    assert unbounded.low == pytest.approx([3 - 3 * high, 0], abs=1e-9)
+    assert unbounded.high.tolist() == [3, 0]
+    nearly = intervals(np.array([[1.0, 1 - 1e-16] * 10]))
+    assert [nearly.low[0], nearly.high[0]] == pytest.approx([1 - high, 1], abs=1e-9)
 
 
 def test_weights_weigh_the_mean_and_widen_its_interval() -> None:
