@@ -367,6 +367,8 @@ def test_what_is_done_is_told() -> None:
 
 def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy", None)
-    monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(ImportError, match="pip install scipy"):
-        intervals(np.ones((1, 3)))
+    for part in ("special", "stats"):
+        monkeypatch.setitem(sys.modules, f"scipy.{part}", None)
+    for found in (intervals, paired_tests):
+        with pytest.raises(ImportError, match="pip install scipy"):
+            found(np.ones((1, 3)))
