@@ -26,6 +26,7 @@ from .report import (
     Resampling,
     Score,
     figure_of,
+    greatest_values,
     notes,
     number_text,
     query_columns,
@@ -34,7 +35,7 @@ from .report import (
     scores_of,
     table_from_lists,
 )
-from .significance import Intervals, Tests, bootstrap, differences, holm, paired_tests
+from .significance import Intervals, Tests, differences, holm, intervals, paired_tests
 
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
 
@@ -49,7 +50,7 @@ class Pair(NamedTuple):
         difference: the mean of ``system`` less that of ``other``.
         low: lower end of its confidence interval.
         high: upper end.
-        standard_error: of the difference, by the bootstrap.
+        standard_error: of the difference.
         p: of the randomisation test.
         p_holm: the same, corrected by Holm for all pairs of this measure.
         p_t: of the paired t-test.
@@ -175,7 +176,8 @@ class Comparison(Readable):
         return [systems, pairs, most]
 
     def _remarks(self) -> list[str]:
-        tried = "all exchanges" if self.resampling.exact else f"{self.resampling.resamples:,} exchanges"
+        drawn = f"{self.resampling.resamples:,} exchanges by seed {self.resampling.seed}"
+        tried = "all exchanges" if self.resampling.exact else drawn
         return [
             f"{self.resampling}. p: paired randomisation test ({tried} of the two systems' scores), beside it the "
             f"paired t-test; both also corrected by Holm for the pairs of a measure. Better than: p (Holm) < "
@@ -289,7 +291,7 @@ def compare(
     """Tell which of several systems ranks better on the same queries, and how sure that is.
 
     Each pair of systems, or each system and the baseline, is compared query by query: the
-    difference with its bootstrap interval, a paired randomisation test and a paired t-test,
+    difference with its interval, a paired randomisation test and a paired t-test,
     both also corrected by Holm for all pairs of a measure.
 
     Args:
@@ -303,7 +305,7 @@ def compare(
         data: a frame; then the arguments above, and each system's predictions, may be names of its columns.
         exclude: documents to leave out, as in `compute`.
         confidence: of the intervals, between 0 and 1.
-        resamples: how often queries are drawn, and exchanged between systems.
+        resamples: how often scores are exchanged between systems.
         seed: of the random numbers; the same seed gives the same comparison.
         **options: of `compute`, but `use_aggregator` and `engine`. By default a judged query that one
             system lacks and another has is refused; `missing="skip"` leaves it out for all.
@@ -347,17 +349,18 @@ def _compared(
     contests = _contests(parsed.names, names, baseline)
     row = {each: at for at, each in enumerate((system, name) for system in names for name in parsed.names)}
     pairs = [(row[each.system, each.measure], row[each.other, each.measure]) for each in contests]
-    with progress(2 * resampling.resamples, "Resampling", " resamples") as bar:
-        resampled = bootstrap(values, weight, pairs, **resampling.drawing, advance=bar.update)
+    greatest = np.tile(greatest_values(parsed, scale), len(names))
+    estimated = intervals(values, weight, pairs, greatest=greatest, confidence=resampling.confidence)
+    with progress(resampling.resamples, "Resampling", " resamples") as bar:
         drawing = {"resamples": resampling.resamples, "seed": resampling.seed}
         tests = paired_tests(values, weight, pairs, **drawing, advance=bar.update)
     scales = np.concatenate([np.tile(scale, len(names)), np.repeat(scale, len(contests) // len(scale))])
-    intervals = Intervals(*(each * scales for each in resampled))
+    found = Intervals(*(each * scales for each in estimated))
     scores = {}
     for at, name in enumerate(names):
         own = slice(at * len(scale), (at + 1) * len(scale))
-        scores[name] = scores_of(columns[name], parsed, weight, Intervals(*(each[own] for each in intervals)))
-    of_pairs = Intervals(*(each[len(values) :] for each in intervals))
+        scores[name] = scores_of(columns[name], parsed, weight, Intervals(*(each[own] for each in found)))
+    of_pairs = Intervals(*(each[len(values) :] for each in found))
     counted = slice(None) if weight is None else weight > 0
     by_query = [differences(values[plus], values[minus])[counted] for plus, minus in pairs]
     return Comparison(
@@ -367,7 +370,7 @@ def _compared(
         baseline=baseline,
         queries=_table_of_systems(columns, parsed.names),
         resampling=resampling._replace(exact=bool(tests.exact.all())),
-        notes=notes(list(columns.values()), parsed),
+        notes=notes(list(columns.values()), parsed, weight),
     )
 
 
@@ -391,7 +394,7 @@ def _pairs(
     contests: Sequence[_Contest],
     scores: Mapping[str, Mapping[str, Score]],
     by_query: Sequence[NDArray[np.float64]],
-    intervals: Intervals,
+    found: Intervals,
     tests: Tests,
 ) -> tuple[Pair, ...]:
     """Return how systems differ, from the difference of each contest in each query, its interval and its tests."""
@@ -403,13 +406,14 @@ def _pairs(
     pairs = []
     for at, (contest, difference) in enumerate(zip(contests, by_query, strict=True)):
         one, other = (np.array(scores[each][contest.measure].value) for each in (contest.system, contest.other))
+        mean = float(differences(one, other))
         pairs.append(
             Pair(
                 **contest._asdict(),
-                difference=float(differences(one, other)),
-                low=float(intervals.low[at]),
-                high=float(intervals.high[at]),
-                standard_error=float(intervals.standard_error[at]),
+                difference=mean,
+                low=min(mean, float(found.low[at])),
+                high=max(mean, float(found.high[at])),
+                standard_error=float(found.standard_error[at]),
                 p=float(tests.randomization[at]),
                 p_holm=float(p_holm[at]),
                 p_t=float(tests.t_test[at]),

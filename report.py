@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from .messages import shown
 from .options import Cutoffs, Options, QueryOptions, is_real, measure_of, result_name
-from .queries import describe_queries, from_frame, mean, progress, score_part, weights
+from .queries import describe_queries, from_frame, mean, score_part, weights
 from .rankings import Inputs, Rankings
 from .scoring import discounts, score_queries, sign
-from .significance import Intervals, bootstrap, differences
+from .significance import FEW, Intervals, differences, intervals
 
 COUNTS = ("retrieved", "judged", "relevant")
 
@@ -35,7 +35,7 @@ class Score(NamedTuple):
         value: the mean.
         low: lower end of its confidence interval.
         high: upper end.
-        standard_error: of the mean, by the bootstrap.
+        standard_error: of the mean.
         worst: the mean if every tie were ordered in the worst way.
         best: the mean if every tie were ordered in the best way.
         tied: queries whose value depends on how ties are ordered.
@@ -57,24 +57,19 @@ class Score(NamedTuple):
 
 
 class Resampling(NamedTuple):
-    """How intervals and tests were found.
+    """How sure intervals are, and how a comparison's randomisation test was made.
 
     Attributes:
         confidence: of the intervals.
-        resamples: how often queries were drawn, or exchanged.
+        resamples: how often the systems' scores were exchanged.
         seed: of the random numbers.
-        exact: of a comparison's randomisation test, whether all exchanges were tried.
+        exact: whether all exchanges were tried.
     """
 
     confidence: float
     resamples: int
     seed: int
     exact: bool = False
-
-    @property
-    def drawing(self) -> dict[str, Any]:
-        """The keyword arguments of `bootstrap`."""
-        return {"confidence": self.confidence, "resamples": self.resamples, "seed": self.seed}
 
     @classmethod
     def parse(cls, confidence: Any, resamples: Any, seed: Any) -> "Resampling":
@@ -93,8 +88,7 @@ class Resampling(NamedTuple):
         return cls(float(confidence), int(resamples), int(seed))
 
     def __str__(self) -> str:
-        level, drawn = f"{100 * self.confidence:g}%", f"{self.resamples:,} resamples of the queries, seed {self.seed}"
-        return f"{level} intervals by the percentile bootstrap ({drawn})"
+        return f"{100 * self.confidence:g}% intervals of means by Wilson, of differences by Student"
 
 
 class Readable:
@@ -279,8 +273,8 @@ def report(
         data: a frame; then the arguments above may be names of its columns.
         exclude: documents to leave out, as in `compute`.
         confidence: of the intervals, between 0 and 1.
-        resamples: how often the bootstrap draws the queries anew.
-        seed: of the random numbers; the same seed gives the same report.
+        resamples: of no effect since 1.1, whose intervals are found without drawing queries anew.
+        seed: likewise.
         **options: of `compute`, but `use_aggregator` and `engine`.
 
     Raises:
@@ -304,8 +298,8 @@ def report_on(inputs: Inputs, sample_weight: Any = None, *, options: Options, re
     queries = len(columns["ideal"])
     weight = weights(sample_weight, queries)
     values, scale = scaled(np.stack([[columns[name] for name in options.names]]))
-    with progress(resampling.resamples, "Resampling", " resamples") as bar:
-        found = bootstrap(values, weight, **resampling.drawing, advance=bar.update)
+    greatest = greatest_values(options, scale)
+    found = intervals(values, weight, greatest=greatest, confidence=resampling.confidence)
     return Report(
         signature=options.signature(weighted=weight is not None, excluding=inputs.exclude is not None),
         scores=scores_of(columns, options, weight, Intervals(*(each * scale for each in found))),
@@ -316,7 +310,7 @@ def report_on(inputs: Inputs, sample_weight: Any = None, *, options: Options, re
         },
         queries=query_table(columns),
         resampling=resampling,
-        notes=notes([columns], options),
+        notes=notes([columns], options, weight),
     )
 
 
@@ -377,7 +371,7 @@ def query_table(columns: PerQuery) -> pa.Table:
 
 
 def scores_of(
-    columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, intervals: Intervals
+    columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, found: Intervals
 ) -> dict[str, Score]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means."""
     scores = {}
@@ -385,12 +379,12 @@ def scores_of(
     retrieved = columns["retrieved"][counted]
     for at, (name, _, row) in enumerate(options.results()):
         k = options.cutoffs[row]
-        worst, best = columns[f"worst {name}"], columns[f"best {name}"]
+        value, worst, best = mean(name, columns[name], weight), columns[f"worst {name}"], columns[f"best {name}"]
         scores[name] = Score(
-            value=mean(name, columns[name], weight),
-            low=float(intervals.low[at]),
-            high=float(intervals.high[at]),
-            standard_error=float(intervals.standard_error[at]),
+            value=value,
+            low=min(value, float(found.low[at])),
+            high=max(value, float(found.high[at])),
+            standard_error=float(found.standard_error[at]),
             worst=mean(name, worst, weight),
             best=mean(name, best, weight),
             tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
@@ -400,8 +394,8 @@ def scores_of(
     return scores
 
 
-def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
-    """Return what the reader should know besides: a cutoff that cuts nothing off, ids that never meet."""
+def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
+    """Return what the reader should know besides: a cutoff that cuts nothing off, ids that never meet, few queries."""
     longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
     found = [
         f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
@@ -411,6 +405,11 @@ def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
     met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
     if systems[0]["judged"].any() and not all(met):
         found.append("No document was both retrieved and judged: are the ids of documents the same on both sides?")
+    counted = slice(None) if weight is None else weight > 0
+    valued = min(np.count_nonzero(~np.isnan(each[name][counted])) for each in systems for name in options.names)
+    if valued < FEW:
+        problem = "intervals may miss the true value more often than they say"
+        found.append(f"Few queries ({valued}): below {FEW}, {problem}.")
     return tuple(found)
 
 
@@ -422,6 +421,11 @@ def scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
     largest = np.nan_to_num(np.abs(values)).max(axis=(0, 2))
     scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
     return (values / scale[:, np.newaxis]).reshape(-1, values.shape[2]), scale
+
+
+def greatest_values(options: Options, scale: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the greatest value that a query can have in each result, divided by its scale."""
+    return np.array([1.0 if measure_of(name) == "nDCG" else np.inf for name in options.names]) / scale
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:

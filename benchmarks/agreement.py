@@ -1,17 +1,14 @@
-"""Score the same random rankings by each library and by the convention of its name, into benchmarks/AGREEMENT.md."""
+"""Score the same random rankings by each library and by the convention of its name, into benchmarks/AGREEMENT.md.
 
-import sys
+How the libraries are called is in tests/conformance/libraries.py, so that the tests call them alike.
+"""
+
 import warnings
 from importlib.metadata import version
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / folder) for folder in (".", "tests", "tests/conformance", ".venv/movielens")]
-
-from conftest import METRIC  # noqa: E402
-from libraries import LIBRARIES, numbers  # noqa: E402
-
-CASES = 80  # of each library, as in the tests
+from conftest import METRIC
+from libraries import CASES, LIBRARIES, numbers
 
 
 def agreement(count: int) -> str:
@@ -50,5 +47,5 @@ A difference of 10⁻¹⁶ is the last digit of a 64-bit number. TorchMetrics, I
 BEIR, MTEB and gdeval round to five digits. TensorFlow Ranking and Elasticsearch cannot be installed beside the others:
 the values that their own tests expect are in tests/conformance/test_expected_values.py.
 """
-    (ROOT / "benchmarks" / "AGREEMENT.md").write_text(text, encoding="utf-8")
+    Path(__file__).with_name("AGREEMENT.md").write_text(text, encoding="utf-8")
     print(text)

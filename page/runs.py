@@ -156,7 +156,7 @@ def run_names(run_files: list[str]) -> dict[str, str]:
 
 def report_on(run: Mappings, qrels: Mappings, options: Mapping[str, Any]) -> Any:
     """Return the report on a run."""
-    return ndcg.report(predictions=run, references=qrels, resamples=RESAMPLES, **options)
+    return ndcg.report(predictions=run, references=qrels, **options)
 
 
 def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> Any:

@@ -25,6 +25,8 @@ import pyarrow as pa
 import pytest
 from conftest import spark_session
 
+CASES = 80  # of each library
+
 
 class Batch(NamedTuple):
     """Queries of different lengths, with a cutoff."""

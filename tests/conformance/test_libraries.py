@@ -1,6 +1,7 @@
 """Every convention against the library it is named after, which is run on the same rankings."""
 
 import math
+import re
 import subprocess
 import warnings
 from collections.abc import Iterator
@@ -12,8 +13,9 @@ import evaluate
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import spark_session
+from conftest import ROOT, spark_session
 from libraries import (
+    CASES,
     LIBRARIES,
     Batch,
     Run,
@@ -41,8 +43,9 @@ from libraries import (
 )
 from reference import NUMBERS, RELEVANCE, SCORES
 
+from conventions import CONVENTIONS
+
 pytestmark = pytest.mark.peers
-CASES = 80  # of each library
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +71,25 @@ def test_a_convention_reports_the_number_of_its_library(ndcg: evaluate.Metric, l
         assert ours == LIBRARIES[library].approx(theirs)
         scored += 1
     assert scored == CASES
+
+
+def test_the_libraries_that_are_not_run_are_checked_by_their_own_tests() -> None:
+    assert CONVENTIONS.keys() - LIBRARIES.keys() == {"elasticsearch", "tf_ranking"}
+    assert LIBRARIES.keys() <= CONVENTIONS.keys()
+
+
+def test_the_table_of_agreement_tells_what_was_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import agreement
+
+    table = (ROOT / "benchmarks" / "AGREEMENT.md").read_text(encoding="utf-8")
+    assert re.findall(r'^\| `"(\w+)"`', table, re.MULTILINE) == list(LIBRARIES)
+    assert f"| all | | {CASES * len(LIBRARIES):,} |" in table
+    few = {name: LIBRARIES[name] for name in ("sklearn", "pytrec_eval")}
+    monkeypatch.setattr(agreement, "LIBRARIES", few)
+    first, second = agreement.agreement(2).splitlines()[2:4]
+    assert re.fullmatch(r'\| `"sklearn"` \| scikit-learn [\d.]+ \| 2 \| \d+ \| \de[+-]\d\d \|', first)
+    assert second.startswith('| `"pytrec_eval"` | pytrec_eval-terrier ')
 
 
 @pytest.mark.parametrize("library", each("trec_eval", "ranx", "ignite"))
