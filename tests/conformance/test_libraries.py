@@ -55,13 +55,10 @@ def _warnings_of_libraries() -> Iterator[None]:
         yield
 
 
-# libraries that take long to start, on one worker each
-RANX, SPARK = (pytest.mark.xdist_group(name) for name in ("ranx", "spark"))
-SLOW = {"ranx": [RANX], "ranx_burges": [RANX], "spark": [SPARK, pytest.mark.spark]}
-
-
 def each(*names: str) -> list[Any]:
-    return [pytest.param(name, marks=SLOW.get(name, [])) for name in names]
+    """Libraries, each on one worker, as many take long to start."""
+    groups = {name: [pytest.mark.xdist_group(name.removesuffix("_burges"))] for name in names}
+    return [pytest.param(name, marks=[*groups[name], *[pytest.mark.spark] * (name == "spark")]) for name in names]
 
 
 @pytest.mark.parametrize("library", each(*LIBRARIES))
@@ -135,7 +132,7 @@ def test_negative_relevance_is_refused(ndcg: evaluate.Metric, library: str) -> N
 # The example of the metric card
 
 
-@pytest.mark.parametrize("library", each(*(LIBRARIES.keys() - {"evidently", "llama_index"})))
+@pytest.mark.parametrize("library", each(*(name for name in LIBRARIES if name not in ("evidently", "llama_index"))))
 def test_one_ranking_has_many_numbers(ndcg: evaluate.Metric, library: str) -> None:
     example: Batch | Run = Batch([np.array(row, float) for row in SCORES], [np.array(row) for row in RELEVANCE], 6)
     if isinstance(next(LIBRARIES[library].drawn()), Run):
@@ -326,19 +323,19 @@ def test_lenskit_counts_a_user_without_test_items_as_0(ndcg: evaluate.Metric) ->
 
 
 def test_lenskit_has_other_gains(ndcg: evaluate.Metric) -> None:
-    for run in islice(runs(), 60):
+    for run in islice(runs(), 20):
         assert run.ours(ndcg, convention="lenskit", gain="linear") == pytest.approx(lenskit(run, "rating"), rel=1e-9)
 
 
 def test_recommenders_has_other_gains(ndcg: evaluate.Metric) -> None:
-    for run in islice(runs(), 60):
+    for run in islice(runs(), 20):
         for gain, score_type in (("linear", "raw"), ("exponential", "exp")):
             found = recommenders(run, score_type=score_type, discfun_type="log2")
             assert run.ours(ndcg, convention="recommenders", gain=gain) == pytest.approx(found, rel=1e-9)
 
 
 def test_rectools_has_the_usual_ideal_too(ndcg: evaluate.Metric) -> None:
-    for run in islice(runs(), 60):
+    for run in islice(runs(), 20):
         found = rectools(run, divide_by_achievable=True)
         assert run.ours(ndcg, convention="rectools", ideal="judged") == pytest.approx(found, rel=1e-9)
 
@@ -351,6 +348,7 @@ def test_llama_index_has_a_mode_that_is_the_same_and_refuses_empty_queries(ndcg:
             llama_index(empty)
 
 
+@pytest.mark.xdist_group("mlflow")
 def test_mlflow_counts_a_document_that_is_retrieved_twice_as_two(ndcg: evaluate.Metric) -> None:
     from mlflow.metrics import ndcg_at_k
 
@@ -359,6 +357,7 @@ def test_mlflow_counts_a_document_that_is_retrieved_twice_as_two(ndcg: evaluate.
     assert ndcg.compute(**as_two, k=3) == {"nDCG@3": pytest.approx(twice[0], rel=1e-6)}
 
 
+@pytest.mark.xdist_group("haystack")
 def test_haystack_keeps_negative_scores_as_gains(ndcg: evaluate.Metric) -> None:
     run = asked({"0": ["a", "b", "x"]}, {"0": {"a": -1, "b": 3, "c": 2}}, k=None)
     assert haystack(run) == pytest.approx(run.ours(ndcg, convention="haystack"), rel=1e-12)
