@@ -24,10 +24,11 @@ def options_bar() -> tuple[gr.Dropdown, list[Any]]:
     values = bar_of("sklearn")
     shown = dict(zip(CHOICES, values[2:], strict=True))
     negatives = [("refuse" if each == "raise" else each, each) for each in CHOICES["negative"]]
-    missings = [("left out" if each == "skip" else each, each) for each in CHOICES["missing"]]
+    missings = [("left out" if each == "skip" else "nothing retrieved", each) for each in CHOICES["missing"]]
     with gr.Group(), gr.Row():
         convention = gr.Dropdown([*CONVENTIONS, "custom"], value="sklearn", label="Convention", min_width=150)
         cutoffs = gr.Textbox(values[0], label="Cutoffs k, such as 1, 5, 10", max_length=200, min_width=150)
+    with gr.Accordion("Options", open=False), gr.Row():
         gain = gr.Dropdown(CHOICES["gain"], value=shown["gain"], label="Gain", min_width=120)
         discount = gr.Dropdown(CHOICES["discount"], value=shown["discount"], label="Discount", min_width=120)
         log_base = gr.Number(values[1], label="Base of the logarithm", min_width=120)
