@@ -267,8 +267,8 @@ CONVENTIONS: dict[str, Convention] = {
         "Items are relevant or not.",
         gain="binary",
         ties="first",
-        quirks="It is handed the best k of all items, so every user has k. Version 1.2.1 asks for `np.float`, which NumPy "
-        "lacks from 1.24 on.",
+        quirks="It is handed the best k of all items, so every user has k. Version 1.2.1 asks for `np.float`, which "
+        "NumPy lacks from 1.24 on.",
     ),
     "cornac": Convention(
         "Cornac `NDCG`",
