@@ -92,7 +92,7 @@ CONVENTIONS: dict[str, Convention] = {
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Tasks whose corpus holds the queries drop a document whose id is the query's, as BEIR does.",
+        quirks="Tasks with `ignore_identical_ids` drop a document whose id is the query's, as BEIR does.",
     ),
     "gdeval": Convention(
         "gdeval.pl `ndcg@k` of TREC's web tracks",
