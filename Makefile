@@ -10,7 +10,7 @@ PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
 MODULES := batch_file.py batches.py columns.py comparison.py compute.py conventions.py exclusion.py explanation.py files.py frames.py hashes.py joining.py messages.py options.py queries.py ranked_ids.py rankings.py report.py scoring.py significance.py spark.py ties.py trainer.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-oldest test-newest fuzz check bench bench-scale simulations app space publish clean
+.PHONY: help demo test test-oldest test-newest fuzz check bench bench-scale agreement simulations app space publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ bench: .venv/bench.done ## measure speed and memory next to other libraries, int
 bench-scale: .venv/bench.done ## stream 500 million scores, and 20 million rows through Spark, into benchmarks/SCALE.md
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/scale.py
 
+agreement: .venv/check.done .venv/libraries ## run each library beside its convention, into benchmarks/AGREEMENT.md
+	@HF_HUB_OFFLINE=1 PYTHONPATH=tests:tests/conformance:.venv/movielens $(BIN)/python benchmarks/agreement.py
+
 simulations: .venv/test.done ## measure how often intervals hold the true value, into benchmarks/SIMULATIONS.md: 5 minutes
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/simulations.py
 
@@ -77,9 +80,16 @@ clean: ## remove what the targets made
 	@touch $@
 
 # MovieLens is in RecBole's wheel, whose libraries nobody needs here: a folder of its own keeps pip from asking for them
-demo test test-oldest test-newest check: .venv/movielens
+demo test test-oldest test-newest check agreement: .venv/movielens
 .venv/movielens: | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --no-deps --target $@ recbole==1.2.1
+
+# the libraries whose requirements clash with the others': a folder of their own, likewise
+check: .venv/libraries
+.venv/libraries: tests/conformance/libraries.txt | .venv/bin/python
+	rm -rf $@
+	$(BIN)/python -m pip install --quiet --quiet --no-deps --no-compile --target $@ --requirement $<
+	@touch $@
 
 # each lower bound of the project's libraries as a pin
 .venv-oldest/gate.done: pyproject.toml

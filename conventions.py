@@ -56,7 +56,8 @@ CONVENTIONS: dict[str, Convention] = {
         "scikit-learn `ndcg_score`",
         "Tied documents share their ranks, so the order of the input does not matter; a query with nothing relevant "
         "pulls the mean down.",
-        quirks="It refuses one-document queries, and `ignore_ties=True` orders ties in no fixed way.",
+        quirks="It refuses one-document queries, and `ignore_ties=True` orders ties in no fixed way. A query with "
+        "nothing relevant counts as 0 up to version 1.9; a later one may leave it out, which is `zero_division=nan`.",
     ),
     "trec_eval": Convention(
         "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
@@ -91,7 +92,7 @@ CONVENTIONS: dict[str, Convention] = {
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Tasks whose corpus holds the queries drop a document whose id is the query's, as BEIR does.",
+        quirks="Tasks with `ignore_identical_ids` drop a document whose id is the query's, as BEIR does.",
     ),
     "gdeval": Convention(
         "gdeval.pl `ndcg@k` of TREC's web tracks",
@@ -206,7 +207,8 @@ CONVENTIONS: dict[str, Convention] = {
         gain="binary",
         ties="first",
         negative_relevance="clip",
-        quirks="The relevances that PySpark lets one give as a third column do not change its number.",
+        quirks="The relevances that PySpark lets one give as a third column do not change its number. With those that "
+        "Scala takes the gain is exponential, and the ideal is the order in which the relevant documents are listed.",
     ),
     "elasticsearch": Convention(
         "Elasticsearch `_rank_eval` `dcg` with `normalize`",
@@ -242,18 +244,21 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "lenskit": Convention(
         "LensKit `NDCG`",
-        "The discount of the first papers, the same for the first two ranks; users without test items are left out.",
+        "The discount of the first papers, the same for the first two ranks; users without recommendations are left "
+        "out.",
         gain="binary",
         discount="jarvelin",
         ties="first",
-        zero_division=math.nan,
-        quirks='`gain="rating"` is `gain="linear"`; without it, an item rated 0 counts as relevant too.',
+        missing="skip",
+        quirks="A user without test items has none, which `RunAnalysis` counts as 0. "
+        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 counts as relevant too.',
     ),
     "recommenders": Convention(
         "Recommenders `ndcg_at_k`",
-        "Items are rated or not, whatever the rating.",
+        "Items are rated or not, whatever the rating, and users who rated nothing are left out.",
         gain="binary",
         ties="first",
+        zero_division=math.nan,
         quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`; the base of its logarithm does not '
         "matter. An item rated 0 counts as relevant too.",
     ),
@@ -262,7 +267,8 @@ CONVENTIONS: dict[str, Convention] = {
         "Items are relevant or not.",
         gain="binary",
         ties="first",
-        quirks="It is handed the best k of all items, so every user has k.",
+        quirks="It is handed the best k of all items, so every user has k. Version 1.2.1 asks for `np.float`, which "
+        "NumPy lacks from 1.24 on.",
     ),
     "cornac": Convention(
         "Cornac `NDCG`",
@@ -273,10 +279,12 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "rectools": Convention(
         "RecTools `NDCG`",
-        "The ideal has k relevant items, whether or not there are as many, so few can score 1.",
+        "The ideal has k relevant items, whether or not there are as many, so few can score 1; users without relevant "
+        "items are left out.",
         gain="binary",
         ideal="full",
         ties="first",
+        zero_division=math.nan,
         quirks='`divide_by_achievable=True` is `ideal="judged"`.',
     ),
     "evidently": Convention(

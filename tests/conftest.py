@@ -34,6 +34,8 @@ os.environ |= {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_UPDATE_DOWNLOAD_COUNTS": "0",
     "GRADIO_ANALYTICS_ENABLED": "False",
+    "HAYSTACK_TELEMETRY_ENABLED": "False",
+    "DO_NOT_TRACK": "true",
 }
 
 # first, since it imports evaluate without transformers
@@ -91,14 +93,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(problem)
 
 
+# `make check` puts libraries whose requirements clash into a folder: last on the path, so that they hide no other.
+LIBRARIES = Path(sys.prefix) / "libraries"
+sys.path.append(str(LIBRARIES))
+
 # Python 3.13 has PyTorch only with gigabytes of CUDA: there the tests that need one of these are skipped.
 TORCH = ("accelerate", "ignite", "sentence_transformers", "torch", "torchmetrics", "transformers")
 MISSING = {name for name in TORCH if find_spec(name) is None}
+if not LIBRARIES.exists():
+    MISSING |= {"allrank", "beir", "colorlog", "cornac", "evidently", "haystack", "lenskit", "llama_index", "mlflow"}
+    MISSING |= {"mteb", "recommenders", "rectools"}
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None, Any, Any]:
-    """Skip a test that imports PyTorch, or a library on top of it, where that is not installed."""
+    """Skip a test that imports PyTorch, a library on top of it or one of the folder, where that is not installed."""
     try:
         return (yield)
     except ModuleNotFoundError as error:

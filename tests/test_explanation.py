@@ -135,7 +135,7 @@ def test_of_a_number_that_no_convention_has_one_choice_may_differ(ndcg: evaluate
     assert str(found).count("It is that of ") == 5
     assert f"So it is in {len(found.variants) - 5} other ways: see `variants`." in str(found)
     assert ndcg.explain(**CARD, k=3, got=0.123).variants == ()
-    assert "the nearest is rectools" in str(ndcg.explain(**CARD, k=3, got=0.123))
+    assert "the nearest is trec_eval" in str(ndcg.explain(**CARD, k=3, got=0.123))
 
 
 # What each choice adds

@@ -155,6 +155,60 @@ def test_beir(ndcg: evaluate.Metric, queries: list[tuple[list[str], dict[str, in
     assert values["nDCG"] == pytest.approx([found[query]["ndcg"] for query in qrels])
 
 
+@pytest.mark.parametrize(
+    ("retrieved", "judged", "expected"),
+    [
+        ("012345", {0: 3, 1: 2, 2: 3, 3: 0, 4: 1, 5: 2}, 13.84826362927298 / 14.595390756454922),
+        ("012345", {0: 3, 1: 2, 2: 3, 4: 1}, 12.779642067948913 / 13.347184833073591),
+        ("0123", {0: 3, 1: 2, 2: 3, 4: 1}, 12.392789260714371 / 13.347184833073591),
+    ],
+    ids=["all", "some unjudged", "not all retrieved"],
+)
+def test_elasticsearch(ndcg: evaluate.Metric, retrieved: str, judged: dict[int, int], expected: float) -> None:
+    """Its modules/rank-eval/src/test/java/org/elasticsearch/index/rankeval/DiscountedCumulativeGainTests.java."""
+    references = [{str(document): rating for document, rating in judged.items()}]
+    found = ndcg.compute(predictions=[list(retrieved)], references=references, k=10, convention="elasticsearch")
+    assert found == {"nDCG@10": pytest.approx(expected, abs=1e-5)}
+
+
+# the lists of TensorFlow Ranking's test of topn, and the ideal DCG of the first
+TOP = {"predictions": [[3, 2, 1]] * 3, "references": [[1, 0, 2], [0, 1, 0], [0, 0, 1]]}
+TOP_IDEAL = 3 + discount(2)
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ({"predictions": [[3, 2, 1]], "references": [[0, 1, 0]]}, [discount(2)]),
+        ({"predictions": [[3, 2, 1]], "references": [[0, 0, 0]]}, [0.0]),
+        (
+            {"predictions": [[4, 3, 2, 1]], "references": [[0, 3, 1, 0]], "gain": "linear"},
+            [(3 * discount(2) + discount(3)) / (3 + discount(2))],
+        ),
+        (
+            {"predictions": [[4, 3, 2, 1]], "references": [[0, 3, 1, 0]], "discount": lambda rank: 1 / (rank + 10)},
+            [(7 / 12 + 1 / 13) / (7 / 11 + 1 / 12)],
+        ),
+        (
+            {"predictions": [[1, 4, 3, 2]], "references": [[2, -1, 1, 0]], "ignore_index": -1},
+            [(3 * discount(3) + 1) / (3 + discount(2))],
+        ),
+        (
+            {"predictions": [[3, 2, 1], [3, 1, 2]], "references": [[0, 1, 0], [1, 1, 0]]},
+            [discount(2), (1 + discount(3)) / ideal(2)],
+        ),
+        ({**TOP, "k": 1}, [1 / 3, 0.0, 0.0]),
+        ({**TOP, "k": 2}, [1 / TOP_IDEAL, discount(2), 0.0]),
+        ({**TOP, "k": 6}, [(1 + 3 * discount(3)) / TOP_IDEAL, discount(2), discount(3)]),
+    ],
+    ids=["one", "nothing relevant", "gain", "discount", "padding", "several", "top 1", "top 2", "top 6"],
+)
+def test_tensorflow_ranking(ndcg: evaluate.Metric, case: dict[str, Any], expected: list[float]) -> None:
+    """Its tensorflow_ranking/python/metrics_impl_test.py, NDCGMetricTest."""
+    (found,) = ndcg.compute(**case, convention="tf_ranking", use_aggregator=False).values()
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
 # --- Frames ----------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,51 @@
+"""Score the same random rankings by each library and by the convention of its name, into benchmarks/AGREEMENT.md.
+
+How the libraries are called is in tests/conformance/libraries.py, so that the tests call them alike.
+"""
+
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+
+from conftest import METRIC
+from libraries import CASES, LIBRARIES, numbers
+
+
+def agreement(count: int) -> str:
+    """Return a table: each library, its version, how much was scored and how far the numbers differ at most."""
+    rows, cases, queries = [], 0, 0
+    for name, library in LIBRARIES.items():
+        scored = list(numbers(METRIC, name, count))
+        most = max(abs(theirs - ours) for _, theirs, ours in scored)
+        asked = sum(rankings.queries for rankings, _, _ in scored)
+        rows.append(f'| `"{name}"` | {library.package} {version(library.package)} | {count} | {asked:,} | {most:.0e} |')
+        cases, queries = cases + count, queries + asked
+    return "\n".join(
+        [
+            "| `convention=` | library, version | cases | queries | greatest difference |",
+            "|---|---|---:|---:|---:|",
+            *rows,
+            f"| all | | {cases:,} | {queries:,} | |",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the libraries
+        table = agreement(CASES)
+    text = f"""# Agreement
+
+`make agreement` runs each library, as its users would, on random rankings, and asks for the same by the convention of
+its name. A case is a mean nDCG over up to eight queries: with ties where the library has a fixed order for them, with
+nothing relevant, with nothing retrieved, missing from the run, with relevant documents that were not retrieved, of
+fewer documents than the cutoff. The tests check the same cases.
+
+{table}
+
+A difference of 10⁻¹⁶ is the last digit of a 64-bit number. TorchMetrics, Ignite, Rax and allRank compute in 32 bits;
+BEIR, MTEB and gdeval round to five digits. TensorFlow Ranking and Elasticsearch cannot be installed beside the others:
+the values that their own tests expect are in tests/conformance/test_expected_values.py.
+"""
+    Path(__file__).with_name("AGREEMENT.md").write_text(text, encoding="utf-8")
+    print(text)
