@@ -116,14 +116,15 @@ def test_of_ranked_ids_each_query_has_a_list_of_its_own(ndcg: evaluate.Metric, a
     assert found == {"nDCG": [1.0, 1.0]}
 
 
-def test_a_query_is_missing_only_if_the_predictions_lack_it(ndcg: evaluate.Metric) -> None:
+def test_a_query_is_skipped_if_the_predictions_lack_it_or_nothing_is_left_of_it(ndcg: evaluate.Metric) -> None:
     without_q2 = {query: documents for query, documents in RUN.items() if query != "q2"}
     for inputs in (
         {"predictions": without_q2, "references": QRELS},
         {"data": rows(without_q2, QRELS), **NAMED},
     ):
         values = ndcg.compute(**inputs, exclude=EXCLUDE, missing="skip", use_aggregator=False)["nDCG"]
-        assert [np.isnan(value) for value in values] == [False, True, False]  # of q3 all documents are excluded
+        assert [np.isnan(value) for value in values] == [False, True, True]  # of q3 all documents are excluded
+        assert ndcg.compute(**inputs, exclude=EXCLUDE, use_aggregator=False)["nDCG"] == [values[0], 0, 0]
 
 
 @pytest.mark.parametrize("exclude", [{}, {"q1": []}, {"of no query": []}, pairs({}), {"q1": ["of no query"]}])
@@ -277,7 +278,7 @@ def test_spark_excludes_the_rows_of_another_frame(ndcg: evaluate.Metric, expecte
     found = ndcg.compute(data=frame, **inputs, exclude=seen, k=2, use_aggregator=False).collect()
     assert [row["nDCG@2"] for row in sorted(found)] == expected
     means = ndcg.compute(data=frame, **inputs, exclude=seen, k=2, missing="skip")
-    assert means == {"nDCG@2": pytest.approx(np.mean(expected))}  # none is missing, q3 neither
+    assert means == {"nDCG@2": pytest.approx(np.mean(expected[:2]))}  # of q3 nothing is left
     renamed = seen.withColumnRenamed("item", "film")
     padded = {**inputs, "judged_only": True, "missing": "skip", "use_aggregator": False, "k": 2}
     values = [row["nDCG@2"] for row in sorted(ndcg.compute(data=frame, **padded).collect())]

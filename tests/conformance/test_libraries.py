@@ -70,6 +70,16 @@ def test_a_convention_reports_the_number_of_its_library(ndcg: evaluate.Metric, l
     assert scored == CASES
 
 
+@pytest.mark.parametrize("library", each(*LIBRARIES))
+def test_explain_finds_the_convention_by_the_number_of_its_library(ndcg: evaluate.Metric, library: str) -> None:
+    for rankings, theirs, _ in numbers(ndcg, library, 2):
+        scores, relevance = rankings[:2]
+        got = f"{theirs:.4f}"
+        found = ndcg.explain(predictions=scores, references=relevance, k=rankings.k, got=got)
+        assert library in found.matches
+        assert {f"{found.numbers[name]:.4f}" for name in found.matches} == {got}
+
+
 def test_the_libraries_that_are_not_run_are_checked_by_their_own_tests() -> None:
     assert CONVENTIONS.keys() - LIBRARIES.keys() == {"elasticsearch", "tf_ranking"}
     assert LIBRARIES.keys() <= CONVENTIONS.keys()
