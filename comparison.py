@@ -25,6 +25,7 @@ from .report import (
     Readable,
     Resampling,
     Score,
+    chance_notes,
     figure_of,
     notes,
     number_text,
@@ -366,7 +367,10 @@ def _compared(
         baseline=baseline,
         queries=_table_of_systems(columns, parsed.names),
         resampling=resampling._replace(exact=bool(tests.exact.all())),
-        notes=notes(list(columns.values()), parsed),
+        notes=(
+            *notes(list(columns.values()), parsed),
+            *(f"{system}: {note}" for system in names for note in chance_notes(scores[system], columns[system])),
+        ),
     )
 
 
@@ -462,7 +466,7 @@ def _skip_missing(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None
     lacking = np.logical_or.reduce([each["missing"] for each in columns.values()])
     for each in columns.values():
         for name in names:
-            for column in (name, f"worst {name}", f"best {name}"):
+            for column in (name, f"worst {name}", f"best {name}", f"chance {name}"):
                 each[column] = np.where(lacking, np.nan, each[column])
 
 

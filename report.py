@@ -41,6 +41,7 @@ class Score(NamedTuple):
         tied: queries whose value depends on how ties are ordered.
         ranked: documents within the cutoff, over all queries.
         unjudged: those of them that were not judged; an expectation where ties leave open which they are.
+        chance: the mean that a random order of the same documents has in expectation: that of equal scores.
 
     Queries of weight 0 are not counted.
     """
@@ -54,6 +55,7 @@ class Score(NamedTuple):
     tied: int
     ranked: int
     unjudged: float
+    chance: float = math.nan
 
 
 class Resampling(NamedTuple):
@@ -151,11 +153,13 @@ class Report(Readable):
     Attributes:
         signature: every choice that the scores depend on.
         scores: by name, such as ``"nDCG@10"``.
-        counts: ``queries``; of these ``nothing_relevant`` and ``nothing_retrieved``.
+        counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
+            retrieved or judged is relevant) and ``nothing_retrieved``.
         queries: a row per query: ``query`` (its id, or its index), how many documents were
             ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
-            value (null where it has none), ``worst`` and ``best`` with its name before them the
-            values by the order of ties, ``unjudged@k`` the unjudged documents within the cutoff.
+            value (null where it has none), under that name after ``worst`` and ``best`` the values
+            by the order of ties, after ``chance`` that of a random order, and under ``unjudged@k``
+            the unjudged documents within the cutoff.
         resampling: how the intervals were found.
         notes: what the reader should know besides.
     """
@@ -173,6 +177,7 @@ class Report(Readable):
             "measure",
             "mean",
             level,
+            "chance",
             "standard error",
             "range over tie orders",
             "queries affected by ties",
@@ -183,6 +188,7 @@ class Report(Readable):
                 name,
                 number_text(score.value),
                 f"{number_text(score.low)} – {number_text(score.high)}",
+                number_text(score.chance),
                 number_text(score.standard_error),
                 f"{number_text(score.worst)} – {number_text(score.best)}",
                 f"{score.tied:,}",
@@ -306,17 +312,19 @@ def report_on(inputs: Inputs, sample_weight: Any = None, *, options: Options, re
     values, scale = scaled(np.stack([[columns[name] for name in options.names]]))
     with progress(resampling.resamples, "Resampling", " resamples") as bar:
         found = bootstrap(values, weight, **resampling.drawing, advance=bar.update)
+    scores = scores_of(columns, options, weight, Intervals(*(each * scale for each in found)))
     return Report(
         signature=options.signature(weighted=weight is not None, excluding=inputs.exclude is not None),
-        scores=scores_of(columns, options, weight, Intervals(*(each * scale for each in found))),
+        scores=scores,
         counts={
             "queries": queries,
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
+            "nothing_irrelevant": int(np.count_nonzero(columns["nothing irrelevant"])),
             "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
         },
         queries=query_table(columns),
         resampling=resampling,
-        notes=notes([columns], options),
+        notes=(*notes([columns], options), *chance_notes(scores, columns)),
     )
 
 
@@ -333,6 +341,8 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     chosen = options.scoring["ties"]
     by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in {chosen, "worst", "best"}}
     scored = by_ties[chosen]
+    no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
+    by_chance = score_part(no_order, options, ties="average")
     columns: PerQuery = part.counts()
     if part.query_ids is not None:
         ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
@@ -341,8 +351,10 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns[name] = scored[measure][row]
         values = np.stack([each[measure][row] for each in by_ties.values()])
         columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
+        columns[f"chance {name}"] = by_chance[measure][row]
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
+    columns["nothing irrelevant"] = _nothing_irrelevant(columns)
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
     columns["ideal"] = (scored["IDCG"] * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
@@ -361,6 +373,12 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     return np.asarray(score_queries(**arrays, **how)["CG"])
 
 
+def _nothing_irrelevant(counts: PerQuery) -> NDArray[np.bool_]:
+    """Return which queries have documents, all of which that were retrieved or judged are relevant."""
+    is_judged = counts["retrieved and judged"] == counts["retrieved"]
+    return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
+
+
 def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
     ids = columns["query"].tolist() if "query" in columns else list(range(len(columns["ideal"])))
@@ -369,7 +387,7 @@ def query_table(columns: PerQuery) -> pa.Table:
         ids = list(map(int, ids))
     else:  # as text, in which what is no Unicode is spelled out
         ids = [str(each).encode("utf-8", "backslashreplace").decode() for each in ids]
-    hidden = ("query", "ideal", "missing", "retrieved and judged")
+    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant")
     kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
         {"query": pa.array(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
@@ -396,6 +414,7 @@ def scores_of(
             tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
             ranked=int(np.minimum(retrieved, retrieved if k is None else min(k, 2**62)).sum()),
             unjudged=float(columns[result_name("unjudged", k)][counted].sum()),
+            chance=mean(name, columns[f"chance {name}"], weight),
         )
     return scores
 
@@ -411,7 +430,23 @@ def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
     met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
     if systems[0]["judged"].any() and not all(met):
         found.append("No document was both retrieved and judged: are the ids of documents the same on both sides?")
+    alike = np.logical_and.reduce([columns["nothing irrelevant"] for columns in systems])
+    if 10 * np.count_nonzero(alike) >= len(alike):
+        number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
+        found.append(f"No negatives: in {number} all documents are relevant, so that any order of them scores high.")
     return tuple(found)
+
+
+def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
+    """Return for each score that may be by chance, or is below it, a sentence that says so."""
+    found = []
+    for name, score in scores.items():
+        differs = np.abs(differences(columns[name], columns[f"chance {name}"])) > 0
+        if score.low <= score.chance and differs.any():  # else the order decides nothing
+            chance = f"a random order of the same documents has {number_text(score.chance)} in expectation"
+            below = f"{name} is below chance, {chance}: do higher scores rank first?"
+            found.append(f"{name} may be chance: {chance}." if score.chance <= score.high else below)
+    return found
 
 
 def scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -76,7 +76,7 @@ def test_its_intervals_are_those_of_the_bootstrap(ndcg: evaluate.Metric) -> None
 
 def test_it_counts_what_the_scores_rest_on(ndcg: evaluate.Metric) -> None:
     report = ndcg.report(**SMALL, k=[1, 2, 5])
-    assert report.counts == {"queries": 4, "nothing_relevant": 1, "nothing_retrieved": 1}
+    assert report.counts == {"queries": 4, "nothing_relevant": 1, "nothing_irrelevant": 0, "nothing_retrieved": 1}
     assert report.queries["query"].to_pylist() == [0, 1, 2, 3]
     assert report.queries["retrieved"].to_pylist() == [3, 2, 3, 0]
     assert report.queries["judged"].to_pylist() == [3, 2, 3, 2]
@@ -86,7 +86,7 @@ def test_it_counts_what_the_scores_rest_on(ndcg: evaluate.Metric) -> None:
     ranked = {name: (score.ranked, score.unjudged) for name, score in report.scores.items()}
     assert ranked == {"nDCG@1": (3, 0.0), "nDCG@2": (6, 1.0), "nDCG@5": (8, 1.0)}
     note = "The cutoff 5 cuts nothing off: no query has more than 3 documents retrieved, or judged."
-    assert report.notes == (note,)
+    assert report.notes[0] == note
     assert note in str(report)
 
 
@@ -114,6 +114,72 @@ def test_it_bounds_what_the_order_of_ties_can_do(ndcg: evaluate.Metric) -> None:
             assert getattr(report.scores[name], bound) == value
             assert report.queries[f"{bound} {name}"].to_pylist() == by_query[name]
     assert 0 < report.scores["nDCG@3"].tied < report.scores["nDCG"].tied <= 60
+
+
+# Chance
+
+
+@pytest.mark.parametrize("options", [{}, {"judged_only": True}, {"gain": "exponential", "ties": "last"}], ids=str)
+def test_chance_is_the_mean_over_all_orders_of_the_documents(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
+    predictions, references = [[4, 3, 2, 1], [3, 2, 2, None]], [[0, 2, None, 1], [1, 0, 3, 2]]
+    how: dict[str, Any] = {"k": [1, 2, None], "measures": ["nDCG", "DCG", "IDCG", "CG"], **options}
+    report = ndcg.report(predictions=predictions, references=references, **how, resamples=50)
+    for query, (scores, relevance) in enumerate(zip(predictions, references, strict=True)):
+        missing = [each for each in scores if each is None]
+        orders = [[*order, *missing] for order in itertools.permutations(range(len(scores) - len(missing)))]
+        by_order = ndcg.compute(predictions=orders, references=[relevance] * len(orders), **how)
+        for name, value in by_order.items():
+            assert report.queries[f"chance {name}"][query].as_py() == pytest.approx(value)
+    for name, score in report.scores.items():
+        assert score.chance == pytest.approx(np.mean(report.queries[f"chance {name}"].to_numpy()))
+
+
+def test_chance_is_the_score_of_documents_that_are_all_tied(ndcg: evaluate.Metric) -> None:
+    weight = np.arange(60) % 5
+    how = {"references": RELEVANCE, **SEVERAL, "sample_weight": weight}
+    report = ndcg.report(predictions=SYSTEMS["bm25"], **how, resamples=50)
+    tied = ndcg.compute(predictions=np.zeros_like(SYSTEMS["bm25"]), **how)
+    assert {name: score.chance for name, score in report.scores.items()} == tied
+    comparison = ndcg.compare(systems=SYSTEMS, **how, resamples=50)
+    assert [scores["nDCG@3"].chance for scores in comparison.scores.values()] == [tied["nDCG@3"]] * 3
+
+
+def test_a_score_that_may_be_chance_is_noted(ndcg: evaluate.Metric) -> None:
+    rng = np.random.default_rng(0)
+    relevance = rng.integers(0, 2, (40, 8))
+    systems = {"random": rng.normal(size=(40, 8)), "good": relevance + rng.normal(size=(40, 8))}
+    reversed_scores = -systems["good"]
+    how = {"references": relevance, "measures": ["nDCG", "IDCG", "CG"], "resamples": 200}
+    of_random = ndcg.report(predictions=systems["random"], **how)
+    chance = f"a random order of the same documents has {of_random.scores['nDCG'].chance:.4f} in expectation"
+    assert of_random.notes == (f"nDCG may be chance: {chance}.",)
+    assert f"nDCG may be chance: {chance}." in str(of_random)
+    assert ndcg.report(predictions=systems["good"], **how).notes == ()
+    below = (f"nDCG is below chance, {chance}: do higher scores rank first?",)
+    assert ndcg.report(predictions=reversed_scores, **how).notes == below
+    assert ndcg.compare(systems=systems, **how).notes == (f"random: nDCG may be chance: {chance}.",)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "number"),
+    [
+        ([[2, 1], [2, 1]], [[1, 2], [1, 0]], 1),
+        ([[2, 1], [2, None]], [[1, 2], [1, 3]], 2),
+        ([[2, 1], [2, None]], [[1, 2], [1, 0]], 1),  # an irrelevant one that was not retrieved
+        ([[2, 1], [2, 1]], [[1, None], [None, None]], 0),  # not judged: of gain 0
+        ([[None, None], [2, 1]], [[1, 1], [0, 0]], 0),
+    ],
+)
+def test_queries_without_negatives_are_counted(
+    ndcg: evaluate.Metric, predictions: Any, references: Any, number: int
+) -> None:
+    inputs = {"predictions": predictions, "references": references, "resamples": 50}
+    report = ndcg.report(**inputs)
+    assert report.counts["nothing_irrelevant"] == number
+    note = f"No negatives: in {number} of 2 queries all documents are relevant, so that any order of them scores high."
+    assert (note in report.notes) is (number > 0)
+    unjudged = any(None in row for row in references)
+    assert ndcg.report(**inputs, judged_only=True).counts["nothing_irrelevant"] == number + unjudged
 
 
 def test_a_query_without_a_value_is_null(ndcg: evaluate.Metric) -> None:
@@ -605,7 +671,8 @@ def test_documents_are_unjudged_in_the_order_that_is_scored(ndcg: evaluate.Metri
 
 def test_notes_are_about_all_systems(ndcg: evaluate.Metric) -> None:
     systems = {"short": [[1] + [None] * 9] * 2, "long": [list(range(10))] * 2}
-    assert ndcg.compare(systems=systems, references=[[1] + [None] * 9] * 2, k=5, resamples=50).notes == ()
+    (note,) = ndcg.compare(systems=systems, references=[[1] + [None] * 9] * 2, k=5, resamples=50).notes
+    assert note.startswith("long: nDCG@5 is below chance")
 
 
 def test_queries_of_no_weight_are_not_counted(ndcg: evaluate.Metric) -> None:
