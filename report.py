@@ -7,6 +7,7 @@ JSON can hold and that makes the same report again.
 import html
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -381,17 +382,24 @@ def _nothing_irrelevant(counts: PerQuery) -> NDArray[np.bool_]:
 
 def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
-    ids = columns["query"].tolist() if "query" in columns else list(range(len(columns["ideal"])))
-    whole = all(isinstance(each, Integral) and not isinstance(each, bool) for each in ids)
-    if whole and all(-(2**63) <= int(each) < 2**63 for each in ids):
-        ids = list(map(int, ids))
-    else:  # as text, in which what is no Unicode is spelled out
-        ids = [str(each).encode("utf-8", "backslashreplace").decode() for each in ids]
+    ids = columns.get("query", np.arange(len(columns["ideal"])))
     hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant")
     kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
-        {"query": pa.array(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
+        {"query": _id_column(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
     )
+
+
+def _id_column(ids: NDArray[Any]) -> pa.Array:
+    """Return ids as integers of 64 bits if all are, else as text, in which what is no Unicode is spelled out."""
+    values = ids.tolist()
+    kinds = set(map(type, values))
+    with suppress(OverflowError, UnicodeError, pa.ArrowException):
+        if all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in kinds):
+            return pa.array(list(map(int, values)), pa.int64())
+        if kinds == {str}:
+            return pa.array(values, pa.string())
+    return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
 
 
 def scores_of(
