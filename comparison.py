@@ -327,7 +327,7 @@ def compare(
     runs = {f"systems[{shown(name)}]": systems[name] for name in names}
     inputs = Inputs(None, references, query_ids, document_ids, exclude)._asdict()
     del inputs["predictions"]
-    arguments, weight = columns_of(data, {**runs, **inputs}, sample_weight)
+    arguments, weight = columns_of(data, {**runs, **inputs}, sample_weight=sample_weight)
     columns = _columns_of_systems(names, arguments, parsed, same_queries=options.get("missing") is None)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
     return _compared(columns, weight, parsed, baseline, resampling, excluding=exclude is not None)

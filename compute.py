@@ -60,4 +60,4 @@ def compute(
         return compute_spark(data, **how, sample_weight=sample_weight, k=k)
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    return scores(*from_frame(data, inputs, sample_weight), options=parsed)
+    return scores(*from_frame(data, inputs, sample_weight=sample_weight), options=parsed)

@@ -34,6 +34,7 @@ from .rankings import Inputs, to_arrow
 from .report import Report, Resampling, report, report_on
 from .scoring import score_queries as score_queries
 from .significance import Intervals as Intervals
+from .slices import Slices as Slices
 from .spark import compute_spark
 from .ties import ranked_gains as ranked_gains
 from .trainer import trainer_metrics
@@ -195,7 +196,7 @@ class NDCG(Batches, evaluate.Metric):
         """
         ignore_index = Options.parse(ignore_index=ignore_index).ignore_index
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-        self._add(lambda: self._read(from_frame(data, inputs, None)[0], ignore_index))
+        self._add(lambda: self._read(from_frame(data, inputs)[0], ignore_index))
 
     def add(
         self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
@@ -235,7 +236,7 @@ class NDCG(Batches, evaluate.Metric):
                 raise ValueError("data: a DataFrame of Spark is scored on its own, not together with batches")
             return compute(**inputs._asdict(), k=k, sample_weight=sample_weight, data=data, **options)
         parsed = Options.of_method(self.compute, k, options, lacks=())
-        inputs, weight = from_frame(data, inputs, sample_weight)
+        inputs, weight = from_frame(data, inputs, sample_weight=sample_weight)
         return self._score_all(partial(scores, sample_weight=weight, options=parsed), inputs, parsed)
 
     def _score_all(self, score: Callable[[Inputs], Result], inputs: Inputs, options: Options) -> Result | None:
@@ -272,6 +273,7 @@ class NDCG(Batches, evaluate.Metric):
         document_ids: Any = None,
         data: Any = None,
         exclude: Any = None,
+        by: Any = None,
         confidence: float = 0.95,
         resamples: int = 10_000,
         seed: int = 0,
@@ -281,8 +283,8 @@ class NDCG(Batches, evaluate.Metric):
         resampling = Resampling.parse(confidence, resamples, seed)
         parsed = Options.of_method(self.report, k, options)
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-        inputs, weight = from_frame(data, inputs, sample_weight)
-        score = partial(report_on, sample_weight=weight, options=parsed, resampling=resampling)
+        inputs, weight, by = from_frame(data, inputs, sample_weight=sample_weight, by=by)
+        score = partial(report_on, sample_weight=weight, by=by, options=parsed, resampling=resampling)
         return self._score_all(score, inputs, parsed)
 
     compare = staticmethod(compare)

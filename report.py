@@ -6,10 +6,11 @@ JSON can hold and that makes the same report again.
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from numbers import Integral
 from typing import Any, NamedTuple, Unpack
 
@@ -23,8 +24,10 @@ from .queries import describe_queries, from_frame, mean, progress, score_part, w
 from .rankings import Inputs, Rankings
 from .scoring import discounts, score_queries, sign
 from .significance import Intervals, bootstrap, differences
+from .slices import Slices, Value, slice_name, slices_of
 
 COUNTS = ("retrieved", "judged", "relevant")
+SHOWN = 50  # slices, at most, in tables and plots
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
@@ -34,7 +37,7 @@ class Score(NamedTuple):
 
     Attributes:
         value: the mean.
-        low: lower end of its confidence interval.
+        low: lower end of its confidence interval; nan where there is none.
         high: upper end.
         standard_error: of the mean, by the bootstrap.
         worst: the mean if every tie were ordered in the worst way.
@@ -57,6 +60,18 @@ class Score(NamedTuple):
     ranked: int
     unjudged: float
     chance: float = math.nan
+
+
+class Slice(NamedTuple):
+    """The scores of the queries that have one value of `by`.
+
+    Attributes:
+        queries: how many there are.
+        scores: by name; without an interval if fewer than two of the queries have a value.
+    """
+
+    queries: int
+    scores: dict[str, Score]
 
 
 class Resampling(NamedTuple):
@@ -156,13 +171,15 @@ class Report(Readable):
         scores: by name, such as ``"nDCG@10"``.
         counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
             retrieved or judged is relevant) and ``nothing_retrieved``.
-        queries: a row per query: ``query`` (its id, or its index), how many documents were
+        queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
+            how many documents were
             ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
             value (null where it has none), under that name after ``worst`` and ``best`` the values
             by the order of ties, after ``chance`` that of a random order, and under ``unjudged@k``
             the unjudged documents within the cutoff.
         resampling: how the intervals were found.
         notes: what the reader should know besides.
+        slices: by each value of `by`, ascending; queries without one, None, come last.
     """
 
     signature: str
@@ -171,6 +188,7 @@ class Report(Readable):
     queries: pa.Table
     resampling: Resampling
     notes: tuple[str, ...] = ()
+    slices: dict[Value, Slice] = field(default_factory=dict)
 
     def _tables(self) -> list[list[list[str]]]:
         level = f"{100 * self.resampling.confidence:g}% interval"
@@ -188,7 +206,7 @@ class Report(Readable):
             [
                 name,
                 number_text(score.value),
-                f"{number_text(score.low)} – {number_text(score.high)}",
+                interval_text(score),
                 number_text(score.chance),
                 number_text(score.standard_error),
                 f"{number_text(score.worst)} – {number_text(score.best)}",
@@ -200,20 +218,30 @@ class Report(Readable):
         counts = [["queries", "number"]]
         counts += [[name.replace("_", " "), f"{count:,}"] for name, count in self.counts.items()]
         counts[1][0] = "all"
-        return [[header, *rows], counts]
+        slices = [["slice", "queries", *(text for name in self.scores for text in (name, level))]]
+        for value, each in islice(self.slices.items(), SHOWN):
+            cells = [
+                text for score in each.scores.values() for text in (number_text(score.value), interval_text(score))
+            ]
+            slices.append([slice_name(value), f"{each.queries:,}", *cells])
+        return [[header, *rows], *([slices] if self.slices else []), counts]
 
     def _remarks(self) -> list[str]:
-        return [f"{self.resampling}.", *self.notes]
+        return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
         return {
             "signature": self.signature,
-            "scores": {name: score._asdict() for name, score in self.scores.items()},
+            "scores": score_dicts(self.scores),
             "counts": self.counts,
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
+            "slices": [
+                {"slice": value, "queries": each.queries, "scores": score_dicts(each.scores)}
+                for value, each in self.slices.items()
+            ],
         }
 
     @classmethod
@@ -221,15 +249,19 @@ class Report(Readable):
         """Return the report that `to_dict` was called on."""
         return cls(
             signature=values["signature"],
-            scores={name: Score(**score) for name, score in values["scores"].items()},
+            scores=scores_from_dicts(values["scores"]),
             counts=dict(values["counts"]),
             queries=table_from_lists(values["queries"]),
             resampling=Resampling(**values["resampling"]),
             notes=tuple(values["notes"]),
+            slices={
+                each["slice"]: Slice(each["queries"], scores_from_dicts(each["scores"]))
+                for each in values.get("slices", [])
+            },
         )
 
     def plot(self, measure: str | None = None) -> Any:
-        """Return a Matplotlib figure of a measure: over its cutoffs with intervals, and its values for all queries.
+        """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
 
         Args:
             measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.
@@ -242,7 +274,8 @@ class Report(Readable):
         if measure not in measures:
             raise ValueError(f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}")
         scores = {name: score for name, score in self.scores.items() if measure_of(name) == measure}
-        figure, (means, queries) = figure_of(2)
+        height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
+        figure, (means, queries, *slices) = figure_of(2 + bool(self.slices), height)
         for at, (name, score) in enumerate(scores.items()):
             means.plot([at, at], [score.low, score.high], color=f"C{at}", linewidth=2)
             means.plot(at, score.value, "o", color=f"C{at}")
@@ -256,7 +289,24 @@ class Report(Readable):
         queries.set_ylabel("value of a query")
         queries.set_title("From the lowest to the highest query")
         queries.legend()
+        if self.slices:
+            self._plot_slices(slices[0], list(scores))
         return figure
+
+    def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
+        """Draw the means of slices, the first on top, with their intervals."""
+        slices = list(self.slices.items())[:SHOWN]
+        for at, (_, each) in enumerate(slices):
+            for row, name in enumerate(names):
+                height, score = at + (row + 0.5) / len(names) / 2 - 0.25, each.scores[name]
+                axes.plot([score.low, score.high], [height, height], color=f"C{row}", linewidth=2)
+                axes.plot(score.value, height, "o", color=f"C{row}")
+        axes.set_yticks(range(len(slices)), [f"{slice_name(value)} ({each.queries:,})" for value, each in slices])
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)
+        axes.invert_yaxis()
+        axes.set_xlabel(f"mean, with {100 * self.resampling.confidence:g}% interval")
+        axes.set_title("Slices (and their queries)")
 
 
 def report(
@@ -269,6 +319,7 @@ def report(
     document_ids: Any = None,
     data: Any = None,
     exclude: Any = None,
+    by: Any = None,
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -285,6 +336,8 @@ def report(
         document_ids: with `query_ids`.
         data: a frame; then the arguments above may be names of its columns.
         exclude: documents to leave out, as in `compute`.
+        by: a value per query (text, an integer or a boolean; None for none), such as its language: the
+            queries that share one are scored as a slice. In the order of the queries, or `{query: value}`.
         confidence: of the intervals, between 0 and 1.
         resamples: how often the bootstrap draws the queries anew.
         seed: of the random numbers; the same seed gives the same report.
@@ -302,18 +355,22 @@ def report(
     resampling = Resampling.parse(confidence, resamples, seed)
     parsed = Options.of_method(report, k, options)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    return report_on(*from_frame(data, inputs, sample_weight), options=parsed, resampling=resampling)
+    rankings = from_frame(data, inputs, sample_weight=sample_weight, by=by)
+    return report_on(*rankings, options=parsed, resampling=resampling)
 
 
-def report_on(inputs: Inputs, sample_weight: Any = None, *, options: Options, resampling: Resampling) -> Report:
+def report_on(
+    inputs: Inputs, sample_weight: Any = None, by: Any = None, *, options: Options, resampling: Resampling
+) -> Report:
     """Return the report on rankings, once the options are checked."""
     columns = query_columns(inputs, options)
     queries = len(columns["ideal"])
     weight = weights(sample_weight, queries)
-    values, scale = scaled(np.stack([[columns[name] for name in options.names]]))
-    with progress(resampling.resamples, "Resampling", " resamples") as bar:
-        found = bootstrap(values, weight, **resampling.drawing, advance=bar.update)
-    scores = scores_of(columns, options, weight, Intervals(*(each * scale for each in found)))
+    parts = None if by is None else slices_of(by, columns.get("query"), queries)
+    with progress(resampling.resamples * (1 if parts is None else 2), "Resampling", " resamples") as bar:
+        draw = partial(bootstrap, **resampling.drawing, advance=bar.update)
+        scores = scored(columns, options, weight, draw)
+        slices = {} if parts is None else _slices(parts, columns, options, weight, resampling, bar.update)
     return Report(
         signature=options.signature(weighted=weight is not None, excluding=inputs.exclude is not None),
         scores=scores,
@@ -323,10 +380,50 @@ def report_on(inputs: Inputs, sample_weight: Any = None, *, options: Options, re
             "nothing_irrelevant": int(np.count_nonzero(columns["nothing irrelevant"])),
             "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
         },
-        queries=query_table(columns),
+        queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
-        notes=(*notes([columns], options), *chance_notes(scores, columns)),
+        notes=(*notes([columns], options), *chance_notes(scores, columns), *slice_notes(slices)),
+        slices=slices,
     )
+
+
+def scored(
+    columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, draw: Callable[..., Intervals]
+) -> dict[str, Score]:
+    """Return the scores of a system by name, with the intervals that a function draws."""
+    values, scale = scaled(np.stack([[columns[name] for name in options.names]]))
+    return scores_of(columns, options, weight, Intervals(*(each * scale for each in draw(values, weight))))
+
+
+def _slices(
+    parts: Slices,
+    columns: PerQuery,
+    options: Options,
+    weight: NDArray[np.float64] | None,
+    resampling: Resampling,
+    advance: Callable[[int], Any],
+) -> dict[Value, Slice]:
+    """Return the scores of each slice, as its queries alone have them."""
+    draw = partial(_where_enough, partial(bootstrap, **resampling.drawing))
+    found = {}
+    for value, queries in zip(parts.values, parts.queries(), strict=True):
+        own = {name: column[queries] for name, column in columns.items()}
+        found[value] = Slice(len(queries), scored(own, options, None if weight is None else weight[queries], draw))
+        advance(resampling.resamples * len(queries) // len(parts.code))
+    return found
+
+
+def _where_enough(
+    draw: Callable[..., Intervals], values: NDArray[np.float64], weight: NDArray[np.float64] | None
+) -> Intervals:
+    """Return the intervals of the rows in which two queries have a value, nan for the others."""
+    counted = ~np.isnan(values) & (True if weight is None else weight > 0)
+    enough = np.count_nonzero(counted, axis=1) > 1
+    found = Intervals(*(np.full(len(values), np.nan) for _ in Intervals._fields))
+    if enough.any():
+        for column, drawn in zip(found, draw(values[enough], weight), strict=True):
+            column[enough] = drawn
+    return found
 
 
 def query_columns(inputs: Inputs, options: Options) -> PerQuery:
@@ -380,6 +477,11 @@ def _nothing_irrelevant(counts: PerQuery) -> NDArray[np.bool_]:
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
 
 
+def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
+    """Return columns with the slice of each query as the first."""
+    return {"slice": np.array(parts.values, object)[parts.code], **columns}
+
+
 def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
@@ -412,17 +514,14 @@ def scores_of(
     for at, (name, _, row) in enumerate(options.results()):
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
+        valueless = np.isnan(columns[name][counted]).all()
+        means = {"value": columns[name], "worst": worst, "best": best, "chance": columns[f"chance {name}"]}
         scores[name] = Score(
-            value=mean(name, columns[name], weight),
-            low=float(intervals.low[at]),
-            high=float(intervals.high[at]),
-            standard_error=float(intervals.standard_error[at]),
-            worst=mean(name, worst, weight),
-            best=mean(name, best, weight),
+            **{key: math.nan if valueless else mean(name, each, weight) for key, each in means.items()},
+            **{key: number_or_nan(each[at]) for key, each in intervals._asdict().items()},
             tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
             ranked=int(np.minimum(retrieved, retrieved if k is None else min(k, 2**62)).sum()),
             unjudged=float(columns[result_name("unjudged", k)][counted].sum()),
-            chance=mean(name, columns[f"chance {name}"], weight),
         )
     return scores
 
@@ -457,6 +556,18 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     return found
 
 
+def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
+    """Return a sentence on the slices that have no interval, if there are any."""
+    without = sum(any(math.isnan(score.low) for score in each.scores.values()) for each in slices.values())
+    few = "fewer than two of their queries have a value"
+    return [f"{without:,} of {len(slices):,} slices have no interval: {few}."] if without else []
+
+
+def first_slices(slices: Mapping[Value, Any]) -> list[str]:
+    """Return a sentence on the slices that tables leave out, if there are any."""
+    return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
+
+
 def scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return values of shape ``(systems, results, queries)`` as rows, and what each result was divided by.
 
@@ -469,13 +580,46 @@ def scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists: text and counts as they are, values as float64."""
-    kinds = {"system": pa.string(), "query": None, **dict.fromkeys(COUNTS, pa.int64())}
+    kinds = {"system": pa.string(), "query": None, "slice": None, **dict.fromkeys(COUNTS, pa.int64())}
     return pa.table({name: pa.array(values, kinds.get(name, pa.float64())) for name, values in columns.items()})
 
 
 def number_text(value: float) -> str:
     """Return a number as tables show it."""
-    return f"{value:.4f}"
+    return "–" if math.isnan(value) else f"{value:.4f}"
+
+
+def interval_text(score: Score) -> str:
+    """Return the interval of a score as tables show it."""
+    return "–" if math.isnan(score.low) else f"{number_text(score.low)} – {number_text(score.high)}"
+
+
+def score_dicts(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
+    """Return scores by name in types that JSON has: None for nan."""
+    return {name: without_nan(score) for name, score in scores.items()}
+
+
+def without_nan(figures: Any) -> dict[str, Any]:
+    """Return a named tuple as a dict, with None for nan."""
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in figures._asdict().items()
+    }
+
+
+def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Score]:
+    """Return the scores that `score_dicts` was called on."""
+    return {name: Score(**with_nan(score)) for name, score in scores.items()}
+
+
+def with_nan(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return figures with nan for None, always the same one, so that equal figures are equal."""
+    return {name: math.nan if value is None else value for name, value in figures.items()}
+
+
+def number_or_nan(value: Any) -> float:
+    """Return a number of Python; nan is always the same one, so that equal figures are equal."""
+    return math.nan if np.isnan(value) else float(value)
 
 
 def _markdown(text: str) -> str:

@@ -41,6 +41,7 @@ ROOMS = (
     "report",
     "scoring",
     "significance",
+    "slices",
     "spark",
     "ties",
     "trainer",
