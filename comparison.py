@@ -4,9 +4,10 @@ A comparison is a plain value, with ways to show it: text, Markdown, HTML, LaTeX
 dict that JSON can hold and that makes the same comparison again.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations, islice
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -21,21 +22,27 @@ from .options import Cutoffs, Options, QueryOptions, choice, measure_of
 from .queries import columns_of, from_file, progress, weights
 from .rankings import Inputs
 from .report import (
+    SHOWN,
     PerQuery,
     Readable,
     Resampling,
     Score,
     chance_notes,
     figure_of,
+    first_slices,
     notes,
     number_text,
     query_columns,
     query_table,
     scaled,
+    score_dicts,
+    scores_from_dicts,
     scores_of,
     table_from_lists,
+    with_slices,
 )
 from .significance import Intervals, Tests, bootstrap, differences, holm, paired_tests
+from .slices import Slices, Value, slice_name, slices_of
 
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
 
@@ -76,6 +83,20 @@ class Pair(NamedTuple):
     losses: int
 
 
+class ComparedSlice(NamedTuple):
+    """How systems differ in the queries that have one value of `by`.
+
+    Attributes:
+        queries: how many there are.
+        scores: by system, then by name.
+        pairs: the differences, by measure; p-values are corrected for all pairs of a measure in all slices.
+    """
+
+    queries: int
+    scores: dict[str, dict[str, Score]]
+    pairs: tuple[Pair, ...]
+
+
 @dataclass(frozen=True)
 class Comparison(Readable):
     """Which of several systems is better, and how sure that is.
@@ -85,10 +106,12 @@ class Comparison(Readable):
         scores: by system, then by name.
         pairs: the differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
-        queries: a row per system and query: ``system``, ``query`` and under each score's name the
-            query's value (null where it has none).
+        queries: a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
+            under each score's name the query's value (null where it has none).
         resampling: how intervals and tests were found.
         notes: what the reader should know besides.
+        slices: by each value of `by`, ascending, but those of fewer than two queries; queries without
+            one, None, come last.
     """
 
     signature: str
@@ -98,6 +121,7 @@ class Comparison(Readable):
     queries: pa.Table
     resampling: Resampling
     notes: tuple[str, ...] = ()
+    slices: dict[Value, ComparedSlice] = field(default_factory=dict)
 
     @property
     def measures(self) -> list[str]:
@@ -173,7 +197,16 @@ class Comparison(Readable):
                 for query, first, second, difference in zip(*(each.to_pylist() for each in columns), strict=True):
                     values = [str(query), number_text(first), number_text(second), f"{difference:+.4f}"]
                     most.append([f"{pair.system} – {pair.other}", *values])
-        return [systems, pairs, most]
+        return [systems, pairs, *([self._slice_table(level)] if self.slices else []), most]
+
+    def _slice_table(self, level: str) -> list[list[str]]:
+        rows = [["slice", "queries", "pair", "measure", "difference", level, "p", "p (Holm)"]]
+        for value, each in islice(self.slices.items(), SHOWN):
+            for pair in each.pairs:
+                figures = [f"{pair.difference:+.4f}", f"{pair.low:+.4f} – {pair.high:+.4f}"]
+                cells = [pair.measure, *figures, _p_value(pair.p), _p_value(pair.p_holm)]
+                rows.append([slice_name(value), f"{each.queries:,}", f"{pair.system} – {pair.other}", *cells])
+        return rows
 
     def _remarks(self) -> list[str]:
         tried = "all exchanges" if self.resampling.exact else f"{self.resampling.resamples:,} exchanges"
@@ -181,6 +214,7 @@ class Comparison(Readable):
             f"{self.resampling}. p: paired randomisation test ({tried} of the two systems' scores), beside it the "
             f"paired t-test; both also corrected by Holm for the pairs of a measure. Better than: p (Holm) < "
             f"{SIGNIFICANT}.",
+            *first_slices(self.slices),
             *self.notes,
         ]
 
@@ -215,35 +249,45 @@ class Comparison(Readable):
         """Return all of it in types that JSON has."""
         return {
             "signature": self.signature,
-            "scores": {
-                system: {name: score._asdict() for name, score in scores.items()}
-                for system, scores in self.scores.items()
-            },
+            "scores": {system: score_dicts(scores) for system, scores in self.scores.items()},
             "pairs": [pair._asdict() for pair in self.pairs],
             "baseline": self.baseline,
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
+            "slices": [
+                {
+                    "slice": value,
+                    "queries": each.queries,
+                    "scores": {system: score_dicts(scores) for system, scores in each.scores.items()},
+                    "pairs": [pair._asdict() for pair in each.pairs],
+                }
+                for value, each in self.slices.items()
+            ],
         }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
         """Return the comparison that `to_dict` was called on."""
+
+        def read(part: Mapping[str, Any]) -> dict[str, Any]:
+            return {
+                "scores": {system: scores_from_dicts(scores) for system, scores in part["scores"].items()},
+                "pairs": tuple(Pair(**pair) for pair in part["pairs"]),
+            }
+
         return cls(
             signature=values["signature"],
-            scores={
-                system: {name: Score(**score) for name, score in scores.items()}
-                for system, scores in values["scores"].items()
-            },
-            pairs=tuple(Pair(**pair) for pair in values["pairs"]),
+            **read(values),
             baseline=values["baseline"],
             queries=table_from_lists(values["queries"]),
             resampling=Resampling(**values["resampling"]),
             notes=tuple(values["notes"]),
+            slices={each["slice"]: ComparedSlice(each["queries"], **read(each)) for each in values.get("slices", [])},
         )
 
     def plot(self, measure: str | None = None) -> Any:
-        """Return a Matplotlib figure of the differences in one measure, with their intervals.
+        """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
 
         Args:
             measure: such as ``"nDCG@10"``, or ``"nDCG"`` for the first of its cutoffs; by default the first of all.
@@ -256,7 +300,9 @@ class Comparison(Readable):
             raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
         measure = of_measure[0]
         pairs = [pair for pair in self.pairs if pair.measure == measure]
-        figure, (axes,) = figure_of(1, height=1.2 + 0.4 * len(pairs))
+        lines = len(pairs) * max(1, min(len(self.slices), SHOWN) / 2)
+        figure, (axes, *slices) = figure_of(1 + bool(self.slices), height=1.2 + 0.4 * lines)
+        figure.set_figwidth(7 * (1 + len(slices)))
         for at, pair in enumerate(reversed(pairs)):
             sure = pair.p_holm < SIGNIFICANT
             axes.plot([pair.low, pair.high], [at, at], color="C0", linewidth=2)
@@ -268,7 +314,28 @@ class Comparison(Readable):
         axes.margins(y=0.5 / max(1, len(pairs)))
         level = f"{100 * self.resampling.confidence:g}%"
         axes.set_xlabel(f"difference in {measure}, with {level} interval; filled: corrected p < {SIGNIFICANT}")
+        if self.slices:
+            self._plot_slices(slices[0], measure)
         return figure
+
+    def _plot_slices(self, axes: Any, measure: str) -> None:
+        """Draw the differences in slices, the first on top, with their intervals; each pair has a color."""
+        slices = list(self.slices.items())[:SHOWN]
+        for at, (_, each) in enumerate(slices):
+            pairs = [pair for pair in each.pairs if pair.measure == measure]
+            for row, pair in enumerate(pairs):
+                height, sure = at + (row + 0.5) / len(pairs) / 2 - 0.25, pair.p_holm < SIGNIFICANT
+                name = f"{pair.system} – {pair.other}".replace("$", r"\$") if at == 0 else None
+                axes.plot([pair.low, pair.high], [height, height], color=f"C{row}", linewidth=2, label=name)
+                face = f"C{row}" if sure else "white"
+                axes.plot(pair.difference, height, "o", color=f"C{row}", markerfacecolor=face)
+        axes.axvline(0, color="gray", linewidth=1)
+        axes.set_yticks(range(len(slices)), [f"{slice_name(value)} ({each.queries:,})" for value, each in slices])
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)
+        axes.invert_yaxis()
+        axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
+        axes.legend()
 
 
 def compare(
@@ -282,6 +349,7 @@ def compare(
     document_ids: Any = None,
     data: Any = None,
     exclude: Any = None,
+    by: Any = None,
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -303,6 +371,8 @@ def compare(
         document_ids: with `query_ids`.
         data: a frame; then the arguments above, and each system's predictions, may be names of its columns.
         exclude: documents to leave out, as in `compute`.
+        by: a value per query, as in `report`: the queries that share one are compared as a slice, with
+            p-values corrected for all pairs of a measure in all slices.
         confidence: of the intervals, between 0 and 1.
         resamples: how often queries are drawn, and exchanged between systems.
         seed: of the random numbers; the same seed gives the same comparison.
@@ -327,10 +397,55 @@ def compare(
     runs = {f"systems[{shown(name)}]": systems[name] for name in names}
     inputs = Inputs(None, references, query_ids, document_ids, exclude)._asdict()
     del inputs["predictions"]
-    arguments, weight = columns_of(data, {**runs, **inputs}, sample_weight=sample_weight)
+    arguments, weight, by = columns_of(data, {**runs, **inputs}, sample_weight=sample_weight, by=by)
     columns = _columns_of_systems(names, arguments, parsed, same_queries=options.get("missing") is None)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
-    return _compared(columns, weight, parsed, baseline, resampling, excluding=exclude is not None)
+    excluding = exclude is not None
+    compared = partial(_compared, parsed=parsed, baseline=baseline, resampling=resampling, excluding=excluding)
+    if by is None:
+        return compared(columns, weight)
+    parts = slices_of(by, columns[names[0]].get("query"), len(columns[names[0]]["ideal"]))
+    comparison = compared({name: with_slices(each, parts) for name, each in columns.items()}, weight)
+    return _sliced(comparison, parts, columns, weight, compared)
+
+
+def _sliced(
+    comparison: Comparison,
+    parts: Slices,
+    columns: Mapping[str, PerQuery],
+    weight: NDArray[np.float64] | None,
+    compared: Callable[[Mapping[str, PerQuery], NDArray[np.float64] | None], Comparison],
+) -> Comparison:
+    """Return a comparison with what a function says of each slice of two queries or more."""
+    slices = {}
+    for value, queries in zip(parts.values, parts.queries(), strict=True):
+        own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
+        own_weight = None if weight is None else weight[queries]
+        counted = np.ones(len(queries), bool) if own_weight is None else own_weight > 0
+        valued = [counted & ~np.isnan(each[name]) for each in own.values() for name in comparison.measures]
+        if np.count_nonzero(valued, axis=1).min() > 1:
+            found = compared(own, own_weight)
+            slices[value] = ComparedSlice(len(queries), found.scores, found.pairs)
+    corrected = iter(_corrected([pair for each in slices.values() for pair in each.pairs]))
+    slices = {value: each._replace(pairs=tuple(islice(corrected, len(each.pairs)))) for value, each in slices.items()}
+    pairs = len(comparison.pairs) // len(comparison.measures)
+    family = f"the {pairs * len(slices):,} of a measure, {pairs:,} in each of {len(slices):,} slices"
+    note = [f"In slices, p-values are corrected by Holm for {family}."] if slices else []
+    if left := len(parts.values) - len(slices):
+        few = "fewer than two of their queries have a value"
+        note.append(f"{left:,} of {len(parts.values):,} slices are not compared: {few}.")
+    return replace(comparison, slices=slices, notes=(*comparison.notes, *note))
+
+
+def _corrected(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return pairs with p-values that are corrected for all pairs of a measure."""
+    found = list(pairs)
+    for measure in {pair.measure for pair in pairs}:
+        alike = [at for at, pair in enumerate(pairs) if pair.measure == measure]
+        p_holm, p_t_holm = (holm(np.array([getattr(pairs[at], name) for at in alike])) for name in ("p", "p_t"))
+        for at, p, p_t in zip(alike, p_holm.tolist(), p_t_holm.tolist(), strict=True):
+            found[at] = pairs[at]._replace(p_holm=p, p_t_holm=p_t)
+    return found
 
 
 def _compared(
@@ -429,7 +544,7 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> 
     """Return a row per system and query, with the values of all results."""
     tables = []
     for system, each in columns.items():
-        table = query_table(each).select(["query", *names])
+        table = query_table(each).select(["query", *(["slice"] if "slice" in each else []), *names])
         tables.append(table.add_column(0, "system", pa.array([system] * table.num_rows, pa.string())))
     return pa.concat_tables(tables)
 

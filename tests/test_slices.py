@@ -17,6 +17,7 @@ import pytest
 from conftest import MetricFactory
 from every_form import COLUMNS, FRAMES
 
+from significance import holm
 from slices import read_slices, slice_name
 
 # Queries of three languages, one without; tied scores, unjudged and unretrieved documents, nothing relevant in some.
@@ -84,6 +85,48 @@ def test_fewer_than_two_values_have_no_interval(ndcg: evaluate.Metric) -> None:
     assert rows["empty"] == ["1", "–", "–"]
     assert rows["one"] == ["2", "1.0000", "–"]
     assert rows["two"] == ["2", f"{two.value:.4f}", f"{two.low:.4f}", "–", f"{two.high:.4f}"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_slice_is_the_comparison_of_its_queries_alone(ndcg: evaluate.Metric, weighted: bool) -> None:
+    weight = WEIGHTS if weighted else None
+    systems = {**SCORES, "c": SCORES["a"] + SCORES["b"]}
+    comparison = ndcg.compare(systems=systems, references=REFERENCES, by=LANGUAGES, sample_weight=weight, **HOW)
+    assert list(comparison.slices) == ["de", "en", "fr", None]
+    corrected = {}
+    for measure in comparison.measures:
+        of_slices = [[pair for pair in each.pairs if pair.measure == measure] for each in comparison.slices.values()]
+        for p in ("p", "p_t"):
+            corrected[measure, p] = holm(np.array([getattr(pair, p) for pairs in of_slices for pair in pairs])).tolist()
+    for language, found in comparison.slices.items():
+        own = of_language(language)
+        alone = ndcg.compare(
+            systems={name: scores[own] for name, scores in systems.items()},
+            references=REFERENCES[own],
+            sample_weight=None if weight is None else weight[own],
+            **HOW,
+        )
+        assert (found.queries, found.scores) == (np.count_nonzero(own), alone.scores)
+        for pair, expected in zip(found.pairs, alone.pairs, strict=True):
+            p, p_t = (corrected[pair.measure, name].pop(0) for name in ("p", "p_t"))
+            assert pair == expected._replace(p_holm=p, p_t_holm=p_t)
+    without = ndcg.compare(systems=systems, references=REFERENCES, sample_weight=weight, **HOW)
+    assert (without.pairs, without.scores, without.slices) == (comparison.pairs, comparison.scores, {})
+    assert comparison.queries["slice"].to_pylist() == LANGUAGES * 3
+    note = "In slices, p-values are corrected by Holm for the 12 of a measure, 3 in each of 4 slices."
+    assert note in comparison.notes
+
+
+def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: evaluate.Metric) -> None:
+    systems = {"a": [[2, 1]] * 5, "b": [[1, 2]] * 5}
+    inputs = {"systems": systems, "references": [[1, 0], [0, 1], [1, 0], [0, 0], [0, 0]], "resamples": 50}
+    comparison = ndcg.compare(**inputs, by=["two", "two", "one", "one", None], zero_division=math.nan)
+    assert list(comparison.slices) == ["two"]
+    note = "2 of 3 slices are not compared: fewer than two of their queries have a value."
+    assert note in comparison.notes
+    alone = ndcg.compare(**inputs, by=[1, 2, 3, 4, 5])
+    assert alone.slices == {}
+    assert alone.notes[-1].startswith("5 of 5 slices are not compared")
 
 
 # How the values are given
@@ -158,13 +201,14 @@ def test_a_mapping_names_the_slices_by_the_ids_of_queries(ndcg: evaluate.Metric,
 
 @pytest.mark.parametrize("frame", FRAMES)
 def test_a_column_may_name_the_slices(ndcg: evaluate.Metric, tmp_path: Path, frame: str) -> None:
-    user = np.repeat(np.arange(20), 5)[RNG.permutation(100)]
+    rng = np.random.default_rng(2)
+    user = np.repeat(np.arange(20), 5)[rng.permutation(100)]
     table = pa.table(
         {
             "user": [f"user {each}" for each in user],
             "item": np.arange(100),
-            "score": RNG.random(100),
-            "label": RNG.integers(0, 2, 100),
+            "score": rng.random(100),
+            "label": rng.integers(0, 2, 100),
             "group": [None if each == 13 else f"group {each % 3}" for each in user],
         }
     )
@@ -174,6 +218,12 @@ def test_a_column_may_name_the_slices(ndcg: evaluate.Metric, tmp_path: Path, fra
     expected = ndcg.report(**given, by=groups, resamples=50)
     assert [each.queries for each in expected.slices.values()] == [7, 6, 6, 1]
     assert ndcg.report(data=FRAMES[frame](table, tmp_path), **COLUMNS, by="group", resamples=50) == expected
+    names = {argument: name for argument, name in COLUMNS.items() if argument != "predictions"}
+    systems = {"one": "score", "other": "item"}
+    comparison = ndcg.compare(data=FRAMES[frame](table, tmp_path), systems=systems, **names, by="group", resamples=50)
+    assert [each.queries for each in comparison.slices.values()] == [7, 6, 6]
+    for value, each in comparison.slices.items():
+        assert each.scores["one"]["nDCG"].value == expected.slices[value].scores["nDCG"].value
 
 
 def test_a_row_may_be_a_query_with_its_slice(ndcg: evaluate.Metric) -> None:
@@ -195,24 +245,31 @@ def test_batches_are_sliced_by_the_order_they_were_added_in(fresh_metric: Metric
 
 # What a person sees
 
+NAMES = [each if each != "fr" else "<b>|_&\n$x$" for each in LANGUAGES]
+
 
 @pytest.fixture(scope="module")
 def report(ndcg: evaluate.Metric) -> Any:
-    by = [each if each != "fr" else "<b>|_&\n$x$" for each in LANGUAGES]
-    return ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=by, **HOW)
+    return ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=NAMES, **HOW)
 
 
-def test_json_holds_the_slices(ndcg: evaluate.Metric, report: Any) -> None:
+@pytest.fixture(scope="module")
+def comparison(ndcg: evaluate.Metric) -> Any:
+    return ndcg.compare(systems={**SCORES, "$c": SCORES["a"]}, references=REFERENCES, by=NAMES, **HOW)
+
+
+def test_json_holds_the_slices(ndcg: evaluate.Metric, report: Any, comparison: Any) -> None:
     valueless = ndcg.report(
         predictions=[[2, 1]] * 3, references=[[1, 0], [0, 1], [0, 0]], by=[1, 1, 2], zero_division=math.nan
     )
-    for each in (report, valueless):
-        again = ndcg.Report.from_dict(json.loads(json.dumps(each.to_dict(), allow_nan=False)))
+    for each in (report, valueless, comparison):
+        again = type(each).from_dict(json.loads(json.dumps(each.to_dict(), allow_nan=False)))
         assert again == each
         assert str(again) == str(each)
         assert again.queries.schema == each.queries.schema
-    old = {name: value for name, value in report.to_dict().items() if name != "slices"}
-    assert ndcg.Report.from_dict(old).slices == {}
+    for each in (report, comparison):
+        old = {name: value for name, value in each.to_dict().items() if name != "slices"}
+        assert type(each).from_dict(old).slices == {}
 
 
 def test_tables_show_each_slice(report: Any) -> None:
@@ -234,6 +291,27 @@ def test_a_plot_shows_each_slice(report: Any) -> None:
     assert names == [f"{slice_name(value)} ({each.queries})" for value, each in report.slices.items()]
     means = [each.scores[name].value for each in report.slices.values() for name in ("nDCG@2", "nDCG")]
     assert [line.get_xdata()[0] for line in slices.lines[1::2]] == means
+    figure.savefig(image := io.BytesIO(), format="png")
+    assert image.getvalue().startswith(b"\x89PNG")
+
+
+def test_a_comparison_shows_each_slice(comparison: Any) -> None:
+    markdown = comparison.to_markdown()
+    assert "| slice | queries | pair | measure | difference | 95% interval | p | p (Holm) |" in markdown
+    for text in (str(comparison), markdown, comparison._repr_html_()):
+        assert "(none)" in text
+        assert "In slices, p-values are corrected by Holm" in text
+        for each in comparison.slices.values():
+            for pair in each.pairs:
+                assert f"{pair.difference:+.4f}" in text
+                assert f"{pair.low:+.4f} – {pair.high:+.4f}" in text
+    figure = comparison.plot("DCG")
+    slices = figure.axes[1]
+    differences = [
+        pair.difference for each in comparison.slices.values() for pair in each.pairs if pair.measure == "DCG@2"
+    ]
+    assert [line.get_xdata()[0] for line in slices.lines[1::2]][: len(differences)] == differences
+    assert [label.get_text() for label in slices.get_legend().get_texts()] == ["a – b", r"a – \$c", r"b – \$c"]
     figure.savefig(image := io.BytesIO(), format="png")
     assert image.getvalue().startswith(b"\x89PNG")
 
@@ -321,6 +399,11 @@ def test_slices_that_cannot_be_told_are_refused(fresh_metric: MetricFactory, fau
     metric = fresh_metric(keep_in_memory=True)
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         metric.report(**inputs, by=by)
+    if fault != "a query to a database":  # which is read once
+        systems = dict.fromkeys("ab", inputs["predictions"])
+        others = {name: value for name, value in inputs.items() if name != "predictions"}
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            metric.compare(systems=systems, **others, by=by)
 
 
 def test_compute_has_no_slices(ndcg: evaluate.Metric) -> None:
