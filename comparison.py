@@ -4,6 +4,7 @@ A comparison is a plain value, with ways to show it: text, Markdown, HTML, LaTeX
 dict that JSON can hold and that makes the same comparison again.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -57,6 +58,8 @@ class Pair(NamedTuple):
         wins: queries, of those with any weight, in which ``system`` scores higher.
         ties: queries in which both score the same, up to rounding.
         losses: queries in which ``system`` scores lower.
+        exact: whether the randomisation test tried all exchanges of scores.
+        exchanges: how many it tried.
     """
 
     measure: str
@@ -73,6 +76,13 @@ class Pair(NamedTuple):
     wins: int
     ties: int
     losses: int
+    exact: bool
+    exchanges: int
+
+    @property
+    def p_error(self) -> float:
+        """The standard error of `p`, from trying only some of the exchanges."""
+        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
 
 
 @dataclass(frozen=True)
@@ -174,12 +184,19 @@ class Comparison(Readable):
                     most.append([f"{pair.system} – {pair.other}", *values])
         return [systems, pairs, most]
 
+    def _exactness(self) -> str:
+        """Return for how many pairs p is exact, and how near it is for the others."""
+        sampled = [pair for pair in self.pairs if not pair.exact]
+        exact = f"exact for {len(self.pairs) - len(sampled):,} of {len(self.pairs):,} pairs"
+        if not sampled:
+            return exact
+        error = max(pair.p_error for pair in sampled)
+        return f"{exact}, {sampled[0].exchanges:,} exchanges for the others: standard error of p at most {error:.1g}"
+
     def _remarks(self) -> list[str]:
-        tried = "all exchanges" if self.resampling.exact else f"{self.resampling.resamples:,} exchanges"
         return [
-            f"{self.resampling}. p: paired randomisation test ({tried} of the two systems' scores), beside it the "
-            f"paired t-test; both also corrected by Holm for the pairs of a measure. Better than: p (Holm) < "
-            f"{SIGNIFICANT}.",
+            f"{self.resampling}. p: paired randomisation test ({self._exactness()}), beside it the paired t-test; both "
+            f"also corrected by Holm for the pairs of a measure. Better than: p (Holm) < {SIGNIFICANT}.",
             *self.notes,
         ]
 
@@ -227,17 +244,19 @@ class Comparison(Readable):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on."""
+        """Return the comparison that `to_dict` was called on, in this version or in 1.0."""
+        resampling = Resampling(**values["resampling"])
+        of_1_0 = {"exact": resampling.exact, "exchanges": resampling.resamples}
         return cls(
             signature=values["signature"],
             scores={
                 system: {name: Score(**score) for name, score in scores.items()}
                 for system, scores in values["scores"].items()
             },
-            pairs=tuple(Pair(**pair) for pair in values["pairs"]),
+            pairs=tuple(Pair(**{**of_1_0, **pair}) for pair in values["pairs"]),
             baseline=values["baseline"],
             queries=table_from_lists(values["queries"]),
-            resampling=Resampling(**values["resampling"]),
+            resampling=resampling,
             notes=tuple(values["notes"]),
         )
 
@@ -303,7 +322,7 @@ def compare(
         data: a frame; then the arguments above, and each system's predictions, may be names of its columns.
         exclude: documents to leave out, as in `compute`.
         confidence: of the intervals, between 0 and 1.
-        resamples: how often queries are drawn, and exchanged between systems.
+        resamples: how often queries are drawn; scores are exchanged at least as often.
         seed: of the random numbers; the same seed gives the same comparison.
         **options: of `compute`, but `use_aggregator` and `engine`. By default a judged query that one
             system lacks and another has is refused; `missing="skip"` leaves it out for all.
@@ -346,10 +365,9 @@ def _compared(
     contests = _contests(parsed.names, names, baseline)
     row = {each: at for at, each in enumerate((system, name) for system in names for name in parsed.names)}
     pairs = [(row[each.system, each.measure], row[each.other, each.measure]) for each in contests]
-    with progress(2 * resampling.resamples, "Resampling", " resamples") as bar:
+    with progress(resampling.resamples, "Resampling", " resamples") as bar:
         resampled = bootstrap(values, weight, pairs, **resampling.drawing, advance=bar.update)
-        drawing = {"resamples": resampling.resamples, "seed": resampling.seed}
-        tests = paired_tests(values, weight, pairs, **drawing, advance=bar.update)
+    tests = paired_tests(values, weight, pairs, resamples=resampling.resamples, seed=resampling.seed)
     scales = np.concatenate([np.tile(scale, len(names)), np.repeat(scale, len(contests) // len(scale))])
     intervals = Intervals(*(each * scales for each in resampled))
     scores = {}
@@ -416,6 +434,8 @@ def _pairs(
                 wins=int((difference > 0).sum()),
                 ties=int((difference == 0).sum()),
                 losses=int((difference < 0).sum()),
+                exact=bool(tests.exact[at]),
+                exchanges=int(tests.exchanges[at]),
             )
         )
     return tuple(pairs)

@@ -273,8 +273,10 @@ def test_few_queries_are_compared_exactly(ndcg: evaluate.Metric) -> None:
         (np.subtract(one, other),), lambda x, axis: x.mean(axis), permutation_type="samples", vectorized=True
     )
     assert comparison.pairs[0].p == pytest.approx(expected.pvalue)
+    (pair,) = comparison.pairs
+    assert (pair.exact, pair.exchanges, pair.p_error) == (True, 2 ** (pair.wins + pair.losses), 0.0)
     assert comparison.resampling.exact
-    assert "all exchanges" in comparison.to_markdown()
+    assert "exact for 1 of 1 pairs" in comparison.to_markdown()
 
 
 def test_the_queries_that_differ_most_come_first(ndcg: evaluate.Metric) -> None:
@@ -342,6 +344,16 @@ def test_json_holds_all_of_it(shown: tuple[Any, Any]) -> None:
     assert {type(score).__name__ for score in shown[0].scores.values()} == {"Score"}
 
 
+def test_a_comparison_of_version_1_0_is_read(shown: tuple[Any, Any]) -> None:
+    stored = shown[1].to_dict()
+    for pair in stored["pairs"]:
+        for added in ("exact", "exchanges"):
+            del pair[added]
+    again = type(shown[1]).from_dict(stored)
+    assert "exact for 0 of 12 pairs, 200 exchanges for the others" in str(again)
+    assert again.pairs[0].p_error == math.sqrt(again.pairs[0].p * (1 - again.pairs[0].p) / 200)
+
+
 def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
     report, comparison = shown
     latex = comparison.to_latex()
@@ -359,7 +371,9 @@ def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
         for pair in comparison.pairs:
             assert f"{pair.difference:+.4f}" in text
             assert f"{pair.wins}–{pair.ties}–{pair.losses}" in text
-        assert "randomisation test (200 exchanges" in text
+        exact = sum(pair.exact for pair in comparison.pairs)
+        assert f"randomisation test (exact for {exact} of 12 pairs, 1,048,576 exchanges for the others" in text
+        assert f"standard error of p at most {max(pair.p_error for pair in comparison.pairs):.1g})" in text
         assert comparison.signature in text
 
 
