@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .columns import settled
 from .hashes import Columns
 from .messages import shown
-from .options import Cutoffs, Options, QueryOptions, choice, measure_of
+from .options import Cutoffs, Options, QueryOptions, choice, is_real, measure_of
 from .queries import columns_of, from_file, progress, weights
 from .rankings import Inputs
 from .report import (
@@ -40,6 +40,53 @@ from .significance import Intervals, Tests, bootstrap, differences, holm, paired
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
 
 
+class Testing(NamedTuple):
+    """What the tests of a comparison ask.
+
+    Attributes:
+        alternative: whether two systems differ ("two-sided"), the first is better ("greater") or worse ("less").
+        margin: by how much, in units of the measure, the first may yet be worse ("greater") or better ("less").
+        corrected_over: the p-values that Holm corrects together: those of a "measure", or "all".
+    """
+
+    alternative: str = "two-sided"
+    margin: float = 0.0
+    corrected_over: str = "measure"
+
+    @classmethod
+    def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
+        """Check what the tests are to ask.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        choice("alternative", alternative, ("two-sided", "greater", "less"))
+        if not is_real(margin) or not 0 <= float(margin) < math.inf:
+            raise ValueError(
+                f"margin must be a finite number, at least 0, in units of the measure; got {shown(margin)}"
+            )
+        if margin and alternative == "two-sided":
+            hint = '"greater" asks whether a system is worse by less than the margin'
+            raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
+        return cls(alternative, float(margin), choice("corrected_over", corrected_over, ("measure", "all")))
+
+    @property
+    def relation(self) -> str:
+        """What a small p-value says of the system that is ahead."""
+        return "not worse than" if self.margin else "better than"
+
+    def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
+        """Return the system that a small p-value is in favour of, and the other one."""
+        ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
+        return (system, other) if ahead else (other, system)
+
+    def __str__(self) -> str:
+        if self.alternative == "two-sided":
+            return "do the two differ"
+        how = {"greater": ("better", "worse"), "less": ("worse", "better")}[self.alternative]
+        return f"is the first not {how[1]} by {self.margin:g} or more" if self.margin else f"is the first {how[0]}"
+
+
 class Pair(NamedTuple):
     """How two systems differ in one measure.
 
@@ -51,8 +98,8 @@ class Pair(NamedTuple):
         low: lower end of its confidence interval.
         high: upper end.
         standard_error: of the difference, by the bootstrap.
-        p: of the randomisation test.
-        p_holm: the same, corrected by Holm for all pairs of this measure.
+        p: of the randomisation test, of what the comparison's `testing` asks.
+        p_holm: the same, corrected by Holm for all pairs of this measure, or of all measures.
         p_t: of the paired t-test.
         p_t_holm: the same, corrected.
         wins: queries, of those with any weight, in which ``system`` scores higher.
@@ -97,6 +144,7 @@ class Comparison(Readable):
         queries: a row per system and query: ``system``, ``query`` and under each score's name the
             query's value (null where it has none).
         resampling: how intervals and tests were found.
+        testing: what the tests ask.
         notes: what the reader should know besides.
     """
 
@@ -106,6 +154,7 @@ class Comparison(Readable):
     baseline: str | None
     queries: pa.Table
     resampling: Resampling
+    testing: Testing
     notes: tuple[str, ...] = ()
 
     @property
@@ -140,20 +189,19 @@ class Comparison(Readable):
         return {system: _letter(at) for at, system in enumerate(self.scores)}
 
     def _better_than(self, system: str, measure: str) -> str:
-        """Return the letters of the systems that this one is significantly better than."""
+        """Return the letters of the systems that this one is significantly better than, or not worse than."""
         letters = self._letters()
         beaten = []
         for pair in self.pairs:
             if pair.measure == measure and pair.p_holm < SIGNIFICANT:
-                if pair.system == system and pair.difference > 0:
-                    beaten.append(letters[pair.other])
-                if pair.other == system and pair.difference < 0:
-                    beaten.append(letters[pair.system])
+                ahead, behind = self.testing.marks(pair.system, pair.other, pair.difference)
+                if ahead == system:
+                    beaten.append(letters[behind])
         return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
 
     def _tables(self) -> list[list[list[str]]]:
         level = f"{100 * self.resampling.confidence:g}% interval"
-        systems = [["system", *(text for name in self.measures for text in (name, level, "better than"))]]
+        systems = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
         for system, letter in self._letters().items():
             row = [f"{letter}  {system}"]
             for name in self.measures:
@@ -194,19 +242,21 @@ class Comparison(Readable):
         return f"{exact}, {sampled[0].exchanges:,} exchanges for the others: standard error of p at most {error:.1g}"
 
     def _remarks(self) -> list[str]:
+        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
         return [
-            f"{self.resampling}. p: paired randomisation test ({self._exactness()}), beside it the paired t-test; both "
-            f"also corrected by Holm for the pairs of a measure. Better than: p (Holm) < {SIGNIFICANT}.",
+            f"{self.resampling}. p: {self.testing}? By the paired randomisation test ({self._exactness()}), beside it "
+            f"by the paired t-test; both also corrected by Holm for {over}. {self.testing.relation.capitalize()}: p "
+            f"(Holm) < {SIGNIFICANT}.",
             *self.notes,
         ]
 
     def to_latex(self) -> str:
         """Return the systems' scores as a LaTeX tabular, after comments on what its marks mean.
 
-        A superscript names the systems that one is significantly better than, with a corrected p
-        below 0.05; the highest score of each measure is bold.
+        A superscript names the systems that one is significantly better than (with a margin, not
+        worse than), with a corrected p below 0.05; the highest score of each measure is bold.
         """
-        marks = "Bold: the highest. Superscripts: the systems that one surpasses, by letter"
+        marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
         lines = [
             f"% {marks} (paired randomisation test, p corrected by Holm < {SIGNIFICANT}).",
@@ -240,6 +290,7 @@ class Comparison(Readable):
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
+            "testing": self.testing._asdict(),
         }
 
     @classmethod
@@ -258,6 +309,7 @@ class Comparison(Readable):
             queries=table_from_lists(values["queries"]),
             resampling=resampling,
             notes=tuple(values["notes"]),
+            testing=Testing(**values.get("testing", {})),
         )
 
     def plot(self, measure: str | None = None) -> Any:
@@ -280,12 +332,16 @@ class Comparison(Readable):
             axes.plot([pair.low, pair.high], [at, at], color="C0", linewidth=2)
             axes.plot(pair.difference, at, "o", color="C0", markerfacecolor="C0" if sure else "white")
         axes.axvline(0, color="gray", linewidth=1)
+        if self.testing.margin:
+            sign = {"greater": -1, "less": 1}[self.testing.alternative]
+            axes.axvline(sign * self.testing.margin, color="gray", linewidth=1, linestyle="dashed")
         axes.set_yticks(range(len(pairs)), [f"{pair.system} – {pair.other}" for pair in reversed(pairs)])
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
         axes.margins(y=0.5 / max(1, len(pairs)))
         level = f"{100 * self.resampling.confidence:g}%"
-        axes.set_xlabel(f"difference in {measure}, with {level} interval; filled: corrected p < {SIGNIFICANT}")
+        sides = "" if self.testing.alternative == "two-sided" else f" ({self.testing}?)"
+        axes.set_xlabel(f"difference in {measure}, with {level} interval; filled: corrected p < {SIGNIFICANT}{sides}")
         return figure
 
 
@@ -303,13 +359,16 @@ def compare(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+    margin: float = 0.0,
+    corrected_over: Literal["measure", "all"] = "measure",
     **options: Unpack[QueryOptions],
 ) -> Comparison:
     """Tell which of several systems ranks better on the same queries, and how sure that is.
 
     Each pair of systems, or each system and the baseline, is compared query by query: the
     difference with its bootstrap interval, a paired randomisation test and a paired t-test,
-    both also corrected by Holm for all pairs of a measure.
+    both also corrected by Holm.
 
     Args:
         systems: the predictions of each system by its name, in any form of `compute`.
@@ -324,6 +383,11 @@ def compare(
         confidence: of the intervals, between 0 and 1.
         resamples: how often queries are drawn; scores are exchanged at least as often.
         seed: of the random numbers; the same seed gives the same comparison.
+        alternative: what the tests ask of a pair: "two-sided", do the systems differ; "greater",
+            is the first better; "less", is it worse.
+        margin: with "greater", ask whether the first is worse by less than this (non-inferiority),
+            with "less" whether it is better by less; in units of the measure.
+        corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
         **options: of `compute`, but `use_aggregator` and `engine`. By default a judged query that one
             system lacks and another has is refused; `missing="skip"` leaves it out for all.
 
@@ -340,6 +404,7 @@ def compare(
     [('a', 'b', 0.3746, 0.5)]
     """
     resampling = Resampling.parse(confidence, resamples, seed)
+    testing = Testing.parse(alternative, margin, corrected_over)
     parsed = Options.of_method(compare, k, options)
     names = _system_names(systems, baseline)
     runs = {f"systems[{shown(name)}]": systems[name] for name in names}
@@ -348,7 +413,7 @@ def compare(
     arguments, weight = columns_of(data, {**runs, **inputs}, sample_weight)
     columns = _columns_of_systems(names, arguments, parsed, same_queries=options.get("missing") is None)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
-    return _compared(columns, weight, parsed, baseline, resampling, excluding=exclude is not None)
+    return _compared(columns, weight, parsed, baseline, resampling, testing, excluding=exclude is not None)
 
 
 def _compared(
@@ -357,6 +422,7 @@ def _compared(
     parsed: Options,
     baseline: str | None,
     resampling: Resampling,
+    testing: Testing,
     excluding: bool,
 ) -> Comparison:
     """Return the comparison of systems, from what a report says of each one's queries."""
@@ -367,9 +433,10 @@ def _compared(
     pairs = [(row[each.system, each.measure], row[each.other, each.measure]) for each in contests]
     with progress(resampling.resamples, "Resampling", " resamples") as bar:
         resampled = bootstrap(values, weight, pairs, **resampling.drawing, advance=bar.update)
-    tests = paired_tests(values, weight, pairs, resamples=resampling.resamples, seed=resampling.seed)
-    scales = np.concatenate([np.tile(scale, len(names)), np.repeat(scale, len(contests) // len(scale))])
-    intervals = Intervals(*(each * scales for each in resampled))
+    scale_of_pairs = np.repeat(scale, len(contests) // len(scale))
+    asked: dict[str, Any] = {"alternative": testing.alternative, "margin": testing.margin / scale_of_pairs}
+    tests = paired_tests(values, weight, pairs, **asked, resamples=resampling.resamples, seed=resampling.seed)
+    intervals = Intervals(*(each * np.concatenate([np.tile(scale, len(names)), scale_of_pairs]) for each in resampled))
     scores = {}
     for at, name in enumerate(names):
         own = slice(at * len(scale), (at + 1) * len(scale))
@@ -380,11 +447,12 @@ def _compared(
     return Comparison(
         signature=parsed.signature(weighted=weight is not None, excluding=excluding),
         scores=scores,
-        pairs=_pairs(contests, scores, by_query, of_pairs, tests),
+        pairs=_pairs(contests, scores, by_query, of_pairs, tests, testing),
         baseline=baseline,
         queries=_table_of_systems(columns, parsed.names),
         resampling=resampling._replace(exact=bool(tests.exact.all())),
         notes=notes(list(columns.values()), parsed),
+        testing=testing,
     )
 
 
@@ -410,11 +478,12 @@ def _pairs(
     by_query: Sequence[NDArray[np.float64]],
     intervals: Intervals,
     tests: Tests,
+    testing: Testing,
 ) -> tuple[Pair, ...]:
     """Return how systems differ, from the difference of each contest in each query, its interval and its tests."""
-    of_measure = len(contests) // len({each.measure for each in contests})
+    families = 1 if testing.corrected_over == "all" else len({each.measure for each in contests})
     p_holm, p_t_holm = (
-        np.concatenate([holm(each) for each in p_values.reshape(-1, of_measure)])
+        np.concatenate([holm(each) for each in np.split(p_values, families)])
         for p_values in (tests.randomization, tests.t_test)
     )
     pairs = []

@@ -7,7 +7,7 @@ al., CIKM 2007, on why to prefer it in retrieval), with Student's paired t-test 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -38,7 +38,7 @@ class Intervals(NamedTuple):
 
 
 class Tests(NamedTuple):
-    """The p-values of each difference, two-sided: arrays of one shape."""
+    """The p-values of each difference: arrays of one shape."""
 
     randomization: Floats
     t_test: Floats
@@ -141,25 +141,27 @@ def paired_tests(
     weight: Floats | None = None,
     pairs: Sequence[tuple[int, int]] = (),
     *,
+    alternative: str = "two-sided",
+    margin: float | Floats = 0.0,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Tests:
     """Whether the means of two rows differ, for each pair of rows.
 
     The randomisation test exchanges the scores of the two systems, query by query, and asks how
-    often the means then differ at least as much. Up to 32 queries that differ, it counts all
-    exchanges: the p-value is exact. Else it takes a random group of 1,048,576 of them, whose sums
-    are a Walsh-Hadamard transform. Its share is a valid p-value as it stands, since the group
-    holds the scores as they are and is the same from each of its exchanges (Hemerik & Goeman,
-    TEST 2018; Koning & Hemerik, Biometrika 2024); its own standard error is that of as many
-    independent draws, 0.0002 at 0.05. The t-test takes each query's share in the difference of
-    the (weighted) means.
+    often the means then differ at least as much. Up to 32 queries that differ, it tries all
+    exchanges: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
+    each query's share in the difference of the (weighted) means.
 
     Args:
         values: as for :func:`bootstrap`.
         weight: likewise.
         pairs: of each difference, the row and the row that is taken from it.
-        resamples: try at least so many exchanges.
+        alternative: whether the difference is other than 0 ("two-sided"), more than ``-margin``
+            ("greater") or less than ``margin`` ("less").
+        margin: one, or one of each pair. The tests are of scores moved by it, and take it that
+            differences spread alike to both sides of their mean.
+        resamples: the least number of exchanges to try.
         seed: of the random numbers.
 
     Returns:
@@ -174,60 +176,90 @@ def paired_tests(
     """
     student = _scipy_stats().t
     exponent = max(SAMPLED, (resamples - 1).bit_length())
+    two_sided = alternative == "two-sided"
+    if alternative == "less":
+        pairs = [(other, one) for one, other in pairs]
+    margins = np.broadcast_to(margin, len(pairs))
     result = Tests(*(np.full(len(pairs), fill) for fill in (1.0, 1.0, True, 1)))
     for rows, queries in _rows_by_queries(values, weight):
         weights = _relative(weight, queries)
         sampled = []
         for at, pair in enumerate(pairs):
             if pair[0] in rows:
-                shares = differences(*values[list(pair)][:, queries]) * weights
-                result.t_test[at] = _t_test(shares, student)
+                shares = (differences(*values[list(pair)][:, queries]) + margins[at]) * weights
+                result.t_test[at] = _t_test(shares, two_sided, student)
                 differing = shares[shares != 0]
-                if len(differing) <= EXACT:
-                    result.randomization[at], result.exchanges[at] = _exact_p(differing), 2 ** len(differing)
+                result.exact[at] = len(differing) <= EXACT
+                if result.exact[at]:
+                    result.exchanges[at] = 2 ** len(differing)
+                    result.randomization[at] = _exact_p(differing, two_sided)
                 else:
+                    result.exchanges[at] = 2**exponent
                     sampled.append(at)
         if sampled:
-            rows_of = values[:, queries] * weights
-            result.randomization[sampled] = _sampled_p(rows_of, [pairs[at] for at in sampled], exponent, seed)
-            result.exact[sampled], result.exchanges[sampled] = False, 2**exponent
+            shared = np.vstack([values[:, queries] * weights, weights])
+            of_pairs = [(*pairs[at], margins[at]) for at in sampled]
+            result.randomization[sampled] = _sampled_p(shared, of_pairs, two_sided, exponent, seed)
     return result
 
 
-def _exact_p(shares: Floats) -> float:
-    """Return the share of all exchanges whose sum is at least as far from 0.
+def _exact_p(shares: Floats, two_sided: bool) -> float:
+    """Return the share of all exchanges whose sum is at least as far from 0, or at least as great.
 
     Each is an exchange of the first half of the queries with one of the second half.
     """
-    least = abs(shares.sum()) - ROUNDING * np.abs(shares).sum()
+    total = shares.sum()
+    least = (abs(total) if two_sided else total) - ROUNDING * np.abs(shares).sum()
     halves = []
     for half in (shares[: len(shares) // 2], shares[len(shares) // 2 :]):
         sums = np.zeros(1)
         for share in half:
             sums = np.concatenate([sums - share, sums + share])
         halves.append(np.sort(sums))
-    as_far = int((len(halves[1]) - np.searchsorted(halves[1], least - halves[0])).sum())
-    return min(1.0, 2 * as_far / 2.0 ** len(shares))  # as many are as far below 0
+    as_great = int((len(halves[1]) - np.searchsorted(halves[1], least - halves[0])).sum())
+    return min(1.0, (1 + two_sided) * as_great / 2.0 ** len(shares))  # as many are as far below 0
 
 
-def _sampled_p(rows: Floats, pairs: Sequence[tuple[int, int]], exponent: int, seed: int) -> Floats:
-    """Return of each pair of rows the share of a random group of exchanges whose sums differ at least as much.
+def _sampled_p(
+    rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, exponent: int, seed: int
+) -> Floats:
+    """Return the share of a random group of exchanges whose sum is at least as far from 0, or at least as great.
 
     Each query draws a word of ``exponent`` bits, and each exchange of the group is a word too: it
     exchanges the queries whose words have an odd number of bits in common with it. The exchanges
     that differ in the last bits only are summed at once.
+
+    The share is a valid p-value as it stands, since the group holds the scores as they are and
+    looks the same from each of its exchanges (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
+    Biometrika 2024). Any two exchanges are independent, so that its variance is that of a sample.
+
+    Args:
+        rows: of weighted values; the last one of the weights.
+        pairs: two rows, and how much to add to their difference.
+        two_sided: count sums as far from 0.
+        exponent: of 2, the size of the group.
+        seed: of the words.
     """
     words = np.random.default_rng(seed).integers(1 << exponent, size=rows.shape[1])
     last, first = words % BLOCK, words // BLOCK
-    totals, sizes = rows.sum(axis=1), np.abs(rows).sum(axis=1)
-    least = [abs(totals[one] - totals[other]) - ROUNDING * (sizes[one] + sizes[other]) for one, other in pairs]
+    used = {-1, *(row for pair in pairs for row in pair[:2])}
+
+    def moved(sums: Mapping[int, Any], one: int, other: int, margin: float) -> Any:
+        difference = sums[one] - sums[other]
+        if margin:
+            difference += margin * sums[-1]
+        return np.abs(difference) if two_sided else difference
+
+    totals, sizes = ({row: each[row].sum() for row in used} for each in (rows, np.abs(rows)))
+    least = []
+    for one, other, margin in pairs:
+        rounding = ROUNDING * (sizes[one] + sizes[other] + margin * sizes[-1])
+        least.append(moved(totals, one, other, margin) - rounding)
     as_far = np.zeros(len(pairs), np.int64)
     for word in range((1 << exponent) // BLOCK):
         signs = 1.0 - 2.0 * (np.bitwise_count(first & word) & 1)
-        used = {row for pair in pairs for row in pair}
         sums = {row: _walsh_hadamard(np.bincount(last, rows[row] * signs, BLOCK)) for row in used}
-        for at, (one, other) in enumerate(pairs):
-            as_far[at] += np.count_nonzero(np.abs(sums[one] - sums[other]) >= least[at])
+        as_far += [np.count_nonzero(moved(sums, *pair) >= bound) for pair, bound in zip(pairs, least, strict=True)]
     return as_far / 2.0**exponent
 
 
@@ -249,15 +281,15 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
     return cells.reshape(-1)
 
 
-def _t_test(shares: Floats, student: Any) -> float:
-    """Return how likely the mean is at least as far from 0 by chance.
+def _t_test(shares: Floats, two_sided: bool, student: Any) -> float:
+    """Return how likely the mean is at least as far from 0, or at least as great, by chance.
 
     As `scipy.stats.ttest_1samp`, which warns where all values are the same.
     """
     error = shares.std(ddof=1) / np.sqrt(len(shares))
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(shares.mean()) / error
-    return 1.0 if np.isnan(t) else float(2 * student.sf(t, len(shares) - 1))
+        t = shares.mean() / error
+    return 1.0 if np.isnan(t) else float((1 + two_sided) * student.sf(abs(t) if two_sided else t, len(shares) - 1))
 
 
 def holm(p_values: Floats) -> Floats:

@@ -231,6 +231,52 @@ def test_weights_weigh_the_differences() -> None:
     assert tests.t_test[0] == pytest.approx(scipy.stats.ttest_1samp(shares, 0).pvalue)
 
 
+@pytest.mark.parametrize("size", [12, 200])
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+@pytest.mark.parametrize("margin", [0.0, 0.05])
+def test_one_sided_tests_are_those_of_scipy(size: int, alternative: Any, margin: float) -> None:
+    rng = np.random.default_rng(size)
+    one = queries(rng, size)
+    values = np.stack([one, one + rng.normal(-0.01, 0.2, size)])
+    tests = paired_tests(values, pairs=[(0, 1)], alternative=alternative, margin=margin)
+    moved = values[0] - values[1] + {"greater": margin, "less": -margin}[alternative]
+    expected = permutation_test(moved, alternative=alternative, n_resamples=9999, rng=rng)
+    sampled = 0.02 if size == 200 else 0.0  # four standard errors of SciPy's
+    assert tests.randomization[0] == pytest.approx(expected, abs=sampled, rel=1e-12)
+    assert tests.t_test[0] == pytest.approx(scipy.stats.ttest_1samp(moved, 0, alternative=alternative).pvalue)
+
+
+@pytest.mark.parametrize("size", [20, 60])
+def test_one_sided_p_values_of_both_sides_are_over_1_by_those_of_equal_sums(size: int) -> None:
+    values = queries(np.random.default_rng(size), 2, size)
+    sides = [paired_tests(values, pairs=[(0, 1)], alternative=each) for each in ("greater", "less")]
+    both = sum(each.randomization[0] for each in sides)
+    assert both == 1 + 1 / sides[0].exchanges[0]  # no other exchange has the very sum
+    two_sided = paired_tests(values, pairs=[(0, 1)]).randomization[0]
+    assert two_sided == pytest.approx(2 * min(each.randomization[0] for each in sides), abs=0.003 * (size > 32))
+
+
+def test_each_pair_may_have_a_margin_of_its_own() -> None:
+    values, margins = queries(np.random.default_rng(19), 3, 40), [0.01, 0.02, 0.0]
+    weight = np.random.default_rng(20).random(40)
+    pairs = [(0, 1), (1, 2), (0, 1)]
+    together = paired_tests(values, weight, pairs, alternative="greater", margin=np.array(margins))
+    for at, margin in enumerate(margins):
+        alone = paired_tests(values, weight, [pairs[at]], alternative="greater", margin=margin)
+        assert (together.randomization[at], together.t_test[at]) == (alone.randomization[0], alone.t_test[0])
+    moved = paired_tests(np.stack([values[0] + 0.01, values[1]]), weight, [(0, 1)], alternative="greater")
+    assert together.randomization[0] == moved.randomization[0]
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_systems_that_are_the_same_are_not_worse_by_a_margin(alternative: str) -> None:
+    values = np.tile(queries(np.random.default_rng(21), 1, 10), (2, 1))
+    tests = paired_tests(values, pairs=[(0, 1)], alternative=alternative, margin=0.01)
+    assert (tests.randomization[0], tests.t_test[0]) == (1 / 2**10, pytest.approx(0.0, abs=1e-12))
+    without = paired_tests(values, pairs=[(0, 1)], alternative=alternative)
+    assert (without.randomization[0], without.t_test[0]) == (1.0, 1.0)
+
+
 def test_systems_that_are_the_same_do_not_differ() -> None:
     values = np.tile(queries(np.random.default_rng(11), 1, 30), (2, 1))
     tests = paired_tests(values, pairs=[(0, 1)])
