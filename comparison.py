@@ -4,11 +4,12 @@ A comparison is a plain value, with ways to show it: text, Markdown, HTML, LaTeX
 dict that JSON can hold and that makes the same comparison again.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations, islice
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from .columns import settled
 from .hashes import Columns
 from .messages import shown
-from .options import Cutoffs, Options, QueryOptions, choice, measure_of
+from .options import Cutoffs, Options, QueryOptions, choice, is_real, measure_of
 from .queries import columns_of, from_file, progress, weights
 from .rankings import Inputs
 from .report import (
@@ -47,6 +48,53 @@ from .slices import Slices, Value, slice_name, slices_of
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
 
 
+class Testing(NamedTuple):
+    """What the tests of a comparison ask.
+
+    Attributes:
+        alternative: whether two systems differ ("two-sided"), the first is better ("greater") or worse ("less").
+        margin: by how much, in units of the measure, the first may yet be worse ("greater") or better ("less").
+        corrected_over: the p-values that Holm corrects together: those of a "measure", or "all".
+    """
+
+    alternative: str = "two-sided"
+    margin: float = 0.0
+    corrected_over: str = "measure"
+
+    @classmethod
+    def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
+        """Check what the tests are to ask.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        choice("alternative", alternative, ("two-sided", "greater", "less"))
+        if not is_real(margin) or not 0 <= float(margin) < math.inf:
+            raise ValueError(
+                f"margin must be a finite number, at least 0, in units of the measure; got {shown(margin)}"
+            )
+        if margin and alternative == "two-sided":
+            hint = '"greater" asks whether a system is worse by less than the margin'
+            raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
+        return cls(alternative, float(margin), choice("corrected_over", corrected_over, ("measure", "all")))
+
+    @property
+    def relation(self) -> str:
+        """What a small p-value says of the system that is ahead."""
+        return "not worse than" if self.margin else "better than"
+
+    def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
+        """Return the system that a small p-value is in favour of, and the other one."""
+        ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
+        return (system, other) if ahead else (other, system)
+
+    def __str__(self) -> str:
+        if self.alternative == "two-sided":
+            return "do the two differ"
+        how = {"greater": ("better", "worse"), "less": ("worse", "better")}[self.alternative]
+        return f"is the first not {how[1]} by {self.margin:g} or more" if self.margin else f"is the first {how[0]}"
+
+
 class Pair(NamedTuple):
     """How two systems differ in one measure.
 
@@ -58,13 +106,15 @@ class Pair(NamedTuple):
         low: lower end of its confidence interval.
         high: upper end.
         standard_error: of the difference, by the bootstrap.
-        p: of the randomisation test.
-        p_holm: the same, corrected by Holm for all pairs of this measure.
+        p: of the randomisation test, of what the comparison's `testing` asks.
+        p_holm: the same, corrected by Holm for all pairs of this measure, or of all measures.
         p_t: of the paired t-test.
         p_t_holm: the same, corrected.
         wins: queries, of those with any weight, in which ``system`` scores higher.
         ties: queries in which both score the same, up to rounding.
         losses: queries in which ``system`` scores lower.
+        exact: whether the randomisation test tried all exchanges of scores.
+        exchanges: how many it tried.
     """
 
     measure: str
@@ -81,6 +131,13 @@ class Pair(NamedTuple):
     wins: int
     ties: int
     losses: int
+    exact: bool
+    exchanges: int
+
+    @property
+    def p_error(self) -> float:
+        """The standard error of `p`, from trying only some of the exchanges."""
+        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
 
 
 class ComparedSlice(NamedTuple):
@@ -89,7 +146,7 @@ class ComparedSlice(NamedTuple):
     Attributes:
         queries: how many there are.
         scores: by system, then by name.
-        pairs: the differences, by measure; p-values are corrected for all pairs of a measure in all slices.
+        pairs: the differences, by measure; p-values are corrected for those of all slices.
     """
 
     queries: int
@@ -109,6 +166,7 @@ class Comparison(Readable):
         queries: a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
             under each score's name the query's value (null where it has none).
         resampling: how intervals and tests were found.
+        testing: what the tests ask.
         notes: what the reader should know besides.
         slices: by each value of `by`, ascending, but those of fewer than two queries; queries without
             one, None, come last.
@@ -120,6 +178,7 @@ class Comparison(Readable):
     baseline: str | None
     queries: pa.Table
     resampling: Resampling
+    testing: Testing
     notes: tuple[str, ...] = ()
     slices: dict[Value, ComparedSlice] = field(default_factory=dict)
 
@@ -155,20 +214,19 @@ class Comparison(Readable):
         return {system: _letter(at) for at, system in enumerate(self.scores)}
 
     def _better_than(self, system: str, measure: str) -> str:
-        """Return the letters of the systems that this one is significantly better than."""
+        """Return the letters of the systems that this one is significantly better than, or not worse than."""
         letters = self._letters()
         beaten = []
         for pair in self.pairs:
             if pair.measure == measure and pair.p_holm < SIGNIFICANT:
-                if pair.system == system and pair.difference > 0:
-                    beaten.append(letters[pair.other])
-                if pair.other == system and pair.difference < 0:
-                    beaten.append(letters[pair.system])
+                ahead, behind = self.testing.marks(pair.system, pair.other, pair.difference)
+                if ahead == system:
+                    beaten.append(letters[behind])
         return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
 
     def _tables(self) -> list[list[list[str]]]:
         level = f"{100 * self.resampling.confidence:g}% interval"
-        systems = [["system", *(text for name in self.measures for text in (name, level, "better than"))]]
+        systems = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
         for system, letter in self._letters().items():
             row = [f"{letter}  {system}"]
             for name in self.measures:
@@ -208,12 +266,21 @@ class Comparison(Readable):
                 rows.append([slice_name(value), f"{each.queries:,}", f"{pair.system} – {pair.other}", *cells])
         return rows
 
+    def _exactness(self) -> str:
+        """Return for how many pairs p is exact, and how near it is for the others."""
+        sampled = [pair for pair in self.pairs if not pair.exact]
+        exact = f"exact for {len(self.pairs) - len(sampled):,} of {len(self.pairs):,} pairs"
+        if not sampled:
+            return exact
+        error = max(pair.p_error for pair in sampled)
+        return f"{exact}, {sampled[0].exchanges:,} exchanges for the others: standard error of p at most {error:.1g}"
+
     def _remarks(self) -> list[str]:
-        tried = "all exchanges" if self.resampling.exact else f"{self.resampling.resamples:,} exchanges"
+        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
         return [
-            f"{self.resampling}. p: paired randomisation test ({tried} of the two systems' scores), beside it the "
-            f"paired t-test; both also corrected by Holm for the pairs of a measure. Better than: p (Holm) < "
-            f"{SIGNIFICANT}.",
+            f"{self.resampling}. p: {self.testing}? By the paired randomisation test ({self._exactness()}), beside it "
+            f"by the paired t-test; both also corrected by Holm for {over}. {self.testing.relation.capitalize()}: p "
+            f"(Holm) < {SIGNIFICANT}.",
             *first_slices(self.slices),
             *self.notes,
         ]
@@ -221,10 +288,10 @@ class Comparison(Readable):
     def to_latex(self) -> str:
         """Return the systems' scores as a LaTeX tabular, after comments on what its marks mean.
 
-        A superscript names the systems that one is significantly better than, with a corrected p
-        below 0.05; the highest score of each measure is bold.
+        A superscript names the systems that one is significantly better than (with a margin, not
+        worse than), with a corrected p below 0.05; the highest score of each measure is bold.
         """
-        marks = "Bold: the highest. Superscripts: the systems that one surpasses, by letter"
+        marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
         lines = [
             f"% {marks} (paired randomisation test, p corrected by Holm < {SIGNIFICANT}).",
@@ -255,6 +322,7 @@ class Comparison(Readable):
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
+            "testing": self.testing._asdict(),
             "slices": [
                 {
                     "slice": value,
@@ -268,12 +336,14 @@ class Comparison(Readable):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on."""
+        """Return the comparison that `to_dict` was called on, in this version or in 1.0."""
+        resampling = Resampling(**values["resampling"])
+        of_1_0 = {"exact": resampling.exact, "exchanges": resampling.resamples}
 
         def read(part: Mapping[str, Any]) -> dict[str, Any]:
             return {
                 "scores": {system: scores_from_dicts(scores) for system, scores in part["scores"].items()},
-                "pairs": tuple(Pair(**pair) for pair in part["pairs"]),
+                "pairs": tuple(Pair(**{**of_1_0, **pair}) for pair in part["pairs"]),
             }
 
         return cls(
@@ -281,8 +351,9 @@ class Comparison(Readable):
             **read(values),
             baseline=values["baseline"],
             queries=table_from_lists(values["queries"]),
-            resampling=Resampling(**values["resampling"]),
+            resampling=resampling,
             notes=tuple(values["notes"]),
+            testing=Testing(**values.get("testing", {})),
             slices={each["slice"]: ComparedSlice(each["queries"], **read(each)) for each in values.get("slices", [])},
         )
 
@@ -308,12 +379,16 @@ class Comparison(Readable):
             axes.plot([pair.low, pair.high], [at, at], color="C0", linewidth=2)
             axes.plot(pair.difference, at, "o", color="C0", markerfacecolor="C0" if sure else "white")
         axes.axvline(0, color="gray", linewidth=1)
+        if self.testing.margin:
+            sign = {"greater": -1, "less": 1}[self.testing.alternative]
+            axes.axvline(sign * self.testing.margin, color="gray", linewidth=1, linestyle="dashed")
         axes.set_yticks(range(len(pairs)), [f"{pair.system} – {pair.other}" for pair in reversed(pairs)])
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
         axes.margins(y=0.5 / max(1, len(pairs)))
         level = f"{100 * self.resampling.confidence:g}%"
-        axes.set_xlabel(f"difference in {measure}, with {level} interval; filled: corrected p < {SIGNIFICANT}")
+        sides = "" if self.testing.alternative == "two-sided" else f" ({self.testing}?)"
+        axes.set_xlabel(f"difference in {measure}, with {level} interval; filled: corrected p < {SIGNIFICANT}{sides}")
         if self.slices:
             self._plot_slices(slices[0], measure)
         return figure
@@ -353,13 +428,16 @@ def compare(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+    margin: float = 0.0,
+    corrected_over: Literal["measure", "all"] = "measure",
     **options: Unpack[QueryOptions],
 ) -> Comparison:
     """Tell which of several systems ranks better on the same queries, and how sure that is.
 
     Each pair of systems, or each system and the baseline, is compared query by query: the
     difference with its bootstrap interval, a paired randomisation test and a paired t-test,
-    both also corrected by Holm for all pairs of a measure.
+    both also corrected by Holm.
 
     Args:
         systems: the predictions of each system by its name, in any form of `compute`.
@@ -372,10 +450,15 @@ def compare(
         data: a frame; then the arguments above, and each system's predictions, may be names of its columns.
         exclude: documents to leave out, as in `compute`.
         by: a value per query, as in `report`: the queries that share one are compared as a slice, with
-            p-values corrected for all pairs of a measure in all slices.
+            p-values corrected for those of all slices.
         confidence: of the intervals, between 0 and 1.
-        resamples: how often queries are drawn, and exchanged between systems.
+        resamples: how often queries are drawn; scores are exchanged at least as often.
         seed: of the random numbers; the same seed gives the same comparison.
+        alternative: what the tests ask of a pair: "two-sided", do the systems differ; "greater",
+            is the first better; "less", is it worse.
+        margin: with "greater", ask whether the first is worse by less than this (non-inferiority),
+            with "less" whether it is better by less; in units of the measure.
+        corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
         **options: of `compute`, but `use_aggregator` and `engine`. By default a judged query that one
             system lacks and another has is refused; `missing="skip"` leaves it out for all.
 
@@ -392,6 +475,7 @@ def compare(
     [('a', 'b', 0.3746, 0.5)]
     """
     resampling = Resampling.parse(confidence, resamples, seed)
+    testing = Testing.parse(alternative, margin, corrected_over)
     parsed = Options.of_method(compare, k, options)
     names = _system_names(systems, baseline)
     runs = {f"systems[{shown(name)}]": systems[name] for name in names}
@@ -401,7 +485,9 @@ def compare(
     columns = _columns_of_systems(names, arguments, parsed, same_queries=options.get("missing") is None)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
     excluding = exclude is not None
-    compared = partial(_compared, parsed=parsed, baseline=baseline, resampling=resampling, excluding=excluding)
+    compared = partial(
+        _compared, parsed=parsed, baseline=baseline, resampling=resampling, testing=testing, excluding=excluding
+    )
     if by is None:
         return compared(columns, weight)
     parts = slices_of(by, columns[names[0]].get("query"), len(columns[names[0]]["ideal"]))
@@ -424,24 +510,27 @@ def _sliced(
         counted = np.ones(len(queries), bool) if own_weight is None else own_weight > 0
         valued = [counted & ~np.isnan(each[name]) for each in own.values() for name in comparison.measures]
         if np.count_nonzero(valued, axis=1).min() > 1:
-            found = compared(own, own_weight)
-            slices[value] = ComparedSlice(len(queries), found.scores, found.pairs)
-    corrected = iter(_corrected([pair for each in slices.values() for pair in each.pairs]))
+            alone = compared(own, own_weight)
+            slices[value] = ComparedSlice(len(queries), alone.scores, alone.pairs)
+    of_all = comparison.testing.corrected_over == "all"
+    corrected = iter(_corrected([pair for each in slices.values() for pair in each.pairs], of_all))
     slices = {value: each._replace(pairs=tuple(islice(corrected, len(each.pairs)))) for value, each in slices.items()}
-    pairs = len(comparison.pairs) // len(comparison.measures)
-    family = f"the {pairs * len(slices):,} of a measure, {pairs:,} in each of {len(slices):,} slices"
-    note = [f"In slices, p-values are corrected by Holm for {family}."] if slices else []
+    found = []
+    if slices:
+        pairs = len(comparison.pairs) // (1 if of_all else len(comparison.measures))
+        family = f"{pairs * len(slices):,} of {'all measures' if of_all else 'a measure'}, {pairs:,} in each"
+        found.append(f"In slices, p-values are corrected by Holm for the {family} of {len(slices):,} slices.")
     if left := len(parts.values) - len(slices):
         few = "fewer than two of their queries have a value"
-        note.append(f"{left:,} of {len(parts.values):,} slices are not compared: {few}.")
-    return replace(comparison, slices=slices, notes=(*comparison.notes, *note))
+        found.append(f"{left:,} of {len(parts.values):,} slices are not compared: {few}.")
+    return replace(comparison, slices=slices, notes=(*comparison.notes, *found))
 
 
-def _corrected(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return pairs with p-values that are corrected for all pairs of a measure."""
+def _corrected(pairs: Sequence[Pair], of_all: bool) -> list[Pair]:
+    """Return pairs with p-values that are corrected for all pairs of a measure, or of all measures."""
     found = list(pairs)
-    for measure in {pair.measure for pair in pairs}:
-        alike = [at for at, pair in enumerate(pairs) if pair.measure == measure]
+    for measure in [None] if of_all else {pair.measure for pair in pairs}:
+        alike = [at for at, pair in enumerate(pairs) if measure in (None, pair.measure)]
         p_holm, p_t_holm = (holm(np.array([getattr(pairs[at], name) for at in alike])) for name in ("p", "p_t"))
         for at, p, p_t in zip(alike, p_holm.tolist(), p_t_holm.tolist(), strict=True):
             found[at] = pairs[at]._replace(p_holm=p, p_t_holm=p_t)
@@ -454,6 +543,7 @@ def _compared(
     parsed: Options,
     baseline: str | None,
     resampling: Resampling,
+    testing: Testing,
     excluding: bool,
 ) -> Comparison:
     """Return the comparison of systems, from what a report says of each one's queries."""
@@ -462,12 +552,12 @@ def _compared(
     contests = _contests(parsed.names, names, baseline)
     row = {each: at for at, each in enumerate((system, name) for system in names for name in parsed.names)}
     pairs = [(row[each.system, each.measure], row[each.other, each.measure]) for each in contests]
-    with progress(2 * resampling.resamples, "Resampling", " resamples") as bar:
+    with progress(resampling.resamples, "Resampling", " resamples") as bar:
         resampled = bootstrap(values, weight, pairs, **resampling.drawing, advance=bar.update)
-        drawing = {"resamples": resampling.resamples, "seed": resampling.seed}
-        tests = paired_tests(values, weight, pairs, **drawing, advance=bar.update)
-    scales = np.concatenate([np.tile(scale, len(names)), np.repeat(scale, len(contests) // len(scale))])
-    intervals = Intervals(*(each * scales for each in resampled))
+    scale_of_pairs = np.repeat(scale, len(contests) // len(scale))
+    asked: dict[str, Any] = {"alternative": testing.alternative, "margin": testing.margin / scale_of_pairs}
+    tests = paired_tests(values, weight, pairs, **asked, resamples=resampling.resamples, seed=resampling.seed)
+    intervals = Intervals(*(each * np.concatenate([np.tile(scale, len(names)), scale_of_pairs]) for each in resampled))
     scores = {}
     for at, name in enumerate(names):
         own = slice(at * len(scale), (at + 1) * len(scale))
@@ -478,7 +568,7 @@ def _compared(
     return Comparison(
         signature=parsed.signature(weighted=weight is not None, excluding=excluding),
         scores=scores,
-        pairs=_pairs(contests, scores, by_query, of_pairs, tests),
+        pairs=_pairs(contests, scores, by_query, of_pairs, tests, testing),
         baseline=baseline,
         queries=_table_of_systems(columns, parsed.names),
         resampling=resampling._replace(exact=bool(tests.exact.all())),
@@ -486,6 +576,7 @@ def _compared(
             *notes(list(columns.values()), parsed),
             *(f"{system}: {note}" for system in names for note in chance_notes(scores[system], columns[system])),
         ),
+        testing=testing,
     )
 
 
@@ -511,11 +602,12 @@ def _pairs(
     by_query: Sequence[NDArray[np.float64]],
     intervals: Intervals,
     tests: Tests,
+    testing: Testing,
 ) -> tuple[Pair, ...]:
     """Return how systems differ, from the difference of each contest in each query, its interval and its tests."""
-    of_measure = len(contests) // len({each.measure for each in contests})
+    families = 1 if testing.corrected_over == "all" else len({each.measure for each in contests})
     p_holm, p_t_holm = (
-        np.concatenate([holm(each) for each in p_values.reshape(-1, of_measure)])
+        np.concatenate([holm(each) for each in np.split(p_values, families)])
         for p_values in (tests.randomization, tests.t_test)
     )
     pairs = []
@@ -535,6 +627,8 @@ def _pairs(
                 wins=int((difference > 0).sum()),
                 ties=int((difference == 0).sum()),
                 losses=int((difference < 0).sum()),
+                exact=bool(tests.exact[at]),
+                exchanges=int(tests.exchanges[at]),
             )
         )
     return tuple(pairs)

@@ -329,6 +329,76 @@ def test_all_systems_may_be_compared_with_a_baseline(ndcg: evaluate.Metric) -> N
     assert hybrid.p_holm == holm(np.array([bm25.p, hybrid.p]))[1]
 
 
+@pytest.mark.parametrize(
+    ("alternative", "margin"), [("greater", 0.0), ("less", 0.0), ("greater", 0.05), ("less", 0.05)]
+)
+def test_a_comparison_may_ask_one_side(ndcg: evaluate.Metric, alternative: str, margin: float) -> None:
+    how = {"systems": SYSTEMS, "references": RELEVANCE, "resamples": 50, "measures": ["nDCG", "DCG"]}
+    comparison = ndcg.compare(**how, alternative=alternative, margin=margin)
+    two_sided = ndcg.compare(**how)
+    for pair, both in zip(comparison.pairs, two_sided.pairs, strict=True):
+        rows = comparison.queries.filter(pa.compute.equal(comparison.queries["system"], pair.system))[pair.measure]
+        others = comparison.queries.filter(pa.compute.equal(comparison.queries["system"], pair.other))[pair.measure]
+        values = np.stack([rows.to_numpy(), others.to_numpy()])
+        tests = paired_tests(values, pairs=[(0, 1)], alternative=alternative, margin=margin)
+        assert (pair.p, pair.p_t) == pytest.approx((tests.randomization[0], tests.t_test[0]), rel=1e-9)
+        assert (pair.low, pair.high) == (both.low, both.high)
+    assert type(comparison).from_dict(json.loads(json.dumps(comparison.to_dict()))) == comparison
+    word = {"greater": "better", "less": "worse"}[alternative]
+    opposite = {"greater": "worse", "less": "better"}[alternative]
+    question = f"is the first not {opposite} by 0.05 or more?" if margin else f"is the first {word}?"
+    relation = "not worse than" if margin else "better than"
+    for text in (str(comparison), comparison.to_latex(), comparison._repr_html_()):
+        assert question in text
+        assert relation in text
+    (axes,) = comparison.plot().axes
+    assert question in axes.get_xlabel()
+    dashed = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == "--"]
+    assert dashed == ([{"greater": -0.05, "less": 0.05}[alternative]] if margin else [])
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.2])
+def test_letters_follow_the_side_that_is_asked(ndcg: evaluate.Metric, margin: float) -> None:
+    systems, relevance = generated(queries=200, weights=(0.2, 3))
+    how = {"systems": systems, "references": relevance, "k": 10, "resamples": 50, "margin": margin}
+    for alternative, marked in (("greater", []), ("less", ["b  dense"])):
+        table = ndcg.compare(**how, alternative=alternative)._tables()[0]
+        assert [row[0] for row in table[1:] if row[3]] == marked
+    close, relevance = generated(queries=200, weights=(0.5, 0.55))
+    table = ndcg.compare(systems=close, references=relevance, alternative="greater", margin=0.2)._tables()[0]
+    assert [row[3] for row in table] == ["not worse than", "b", ""]
+
+
+def test_p_values_may_be_corrected_over_all_measures(ndcg: evaluate.Metric) -> None:
+    comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **SEVERAL, resamples=50, corrected_over="all")
+    assert [pair.p_holm for pair in comparison.pairs] == holm(np.array([pair.p for pair in comparison.pairs])).tolist()
+    expected = holm(np.array([pair.p_t for pair in comparison.pairs])).tolist()
+    assert [pair.p_t_holm for pair in comparison.pairs] == expected
+    assert "corrected by Holm for all pairs of all measures" in str(comparison)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alternative": "grater"}, '^alternative must be one of "two-sided", .*did you mean "greater"'),
+        ({"alternative": None}, "^alternative must be one of"),
+        ({"margin": 0.1}, '^margin=0.1 needs alternative="greater" or "less"; "greater" asks whether'),
+        ({"margin": -0.1, "alternative": "less"}, "^margin must be a finite number, at least 0, .*; got -0.1$"),
+        ({"margin": math.nan, "alternative": "less"}, "^margin must be a finite number"),
+        ({"margin": math.inf, "alternative": "less"}, "^margin must be a finite number"),
+        ({"margin": "1%", "alternative": "less"}, "^margin must be a finite number, .*; got '1%'$"),
+        ({"margin": True, "alternative": "less"}, "^margin must be a finite number"),
+        ({"corrected_over": "pairs"}, '^corrected_over must be one of "measure", "all"; got'),
+    ],
+    ids=str,
+)
+def test_a_question_that_makes_no_sense_is_refused(
+    ndcg: evaluate.Metric, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **options)
+
+
 def test_few_queries_are_compared_exactly(ndcg: evaluate.Metric) -> None:
     systems, relevance = generated(queries=8, weights=(0.2, 0.5))
     comparison = ndcg.compare(systems=systems, references=relevance)
@@ -339,8 +409,10 @@ def test_few_queries_are_compared_exactly(ndcg: evaluate.Metric) -> None:
         (np.subtract(one, other),), lambda x, axis: x.mean(axis), permutation_type="samples", vectorized=True
     )
     assert comparison.pairs[0].p == pytest.approx(expected.pvalue)
+    (pair,) = comparison.pairs
+    assert (pair.exact, pair.exchanges, pair.p_error) == (True, 2 ** (pair.wins + pair.losses), 0.0)
     assert comparison.resampling.exact
-    assert "all exchanges" in comparison.to_markdown()
+    assert "exact for 1 of 1 pairs" in comparison.to_markdown()
 
 
 def test_the_queries_that_differ_most_come_first(ndcg: evaluate.Metric) -> None:
@@ -408,6 +480,17 @@ def test_json_holds_all_of_it(shown: tuple[Any, Any]) -> None:
     assert {type(score).__name__ for score in shown[0].scores.values()} == {"Score"}
 
 
+def test_a_comparison_of_version_1_0_is_read(shown: tuple[Any, Any]) -> None:
+    stored = shown[1].to_dict()
+    for pair in stored["pairs"]:
+        for added in ("exact", "exchanges"):
+            del pair[added]
+    del stored["testing"]
+    again = type(shown[1]).from_dict(stored)
+    assert "exact for 0 of 12 pairs, 200 exchanges for the others" in str(again)
+    assert again.pairs[0].p_error == math.sqrt(again.pairs[0].p * (1 - again.pairs[0].p) / 200)
+
+
 def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
     report, comparison = shown
     latex = comparison.to_latex()
@@ -425,7 +508,9 @@ def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
         for pair in comparison.pairs:
             assert f"{pair.difference:+.4f}" in text
             assert f"{pair.wins}–{pair.ties}–{pair.losses}" in text
-        assert "randomisation test (200 exchanges" in text
+        exact = sum(pair.exact for pair in comparison.pairs)
+        assert f"randomisation test (exact for {exact} of 12 pairs, 1,048,576 exchanges for the others" in text
+        assert f"standard error of p at most {max(pair.p_error for pair in comparison.pairs):.1g})" in text
         assert comparison.signature in text
 
 

@@ -88,32 +88,39 @@ def test_fewer_than_two_values_have_no_interval(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_slice_is_the_comparison_of_its_queries_alone(ndcg: evaluate.Metric, weighted: bool) -> None:
+@pytest.mark.parametrize("corrected_over", ["measure", "all"])
+def test_a_slice_is_the_comparison_of_its_queries_alone(
+    ndcg: evaluate.Metric, corrected_over: str, weighted: bool
+) -> None:
     weight = WEIGHTS if weighted else None
+    how = {**HOW, "corrected_over": corrected_over}
     systems = {**SCORES, "c": SCORES["a"] + SCORES["b"]}
-    comparison = ndcg.compare(systems=systems, references=REFERENCES, by=LANGUAGES, sample_weight=weight, **HOW)
+    comparison = ndcg.compare(systems=systems, references=REFERENCES, by=LANGUAGES, sample_weight=weight, **how)
     assert list(comparison.slices) == ["de", "en", "fr", None]
+    families = [[name] for name in comparison.measures] if corrected_over == "measure" else [comparison.measures]
     corrected = {}
-    for measure in comparison.measures:
-        of_slices = [[pair for pair in each.pairs if pair.measure == measure] for each in comparison.slices.values()]
+    for family in families:
+        of_family = [pair for each in comparison.slices.values() for pair in each.pairs if pair.measure in family]
         for p in ("p", "p_t"):
-            corrected[measure, p] = holm(np.array([getattr(pair, p) for pairs in of_slices for pair in pairs])).tolist()
+            found = holm(np.array([getattr(pair, p) for pair in of_family])).tolist()
+            corrected |= {(id(pair), p): value for pair, value in zip(of_family, found, strict=True)}
     for language, found in comparison.slices.items():
         own = of_language(language)
         alone = ndcg.compare(
             systems={name: scores[own] for name, scores in systems.items()},
             references=REFERENCES[own],
             sample_weight=None if weight is None else weight[own],
-            **HOW,
+            **how,
         )
         assert (found.queries, found.scores) == (np.count_nonzero(own), alone.scores)
         for pair, expected in zip(found.pairs, alone.pairs, strict=True):
-            p, p_t = (corrected[pair.measure, name].pop(0) for name in ("p", "p_t"))
-            assert pair == expected._replace(p_holm=p, p_t_holm=p_t)
-    without = ndcg.compare(systems=systems, references=REFERENCES, sample_weight=weight, **HOW)
+            p_holm, p_t_holm = (corrected[id(pair), p] for p in ("p", "p_t"))
+            assert pair == expected._replace(p_holm=p_holm, p_t_holm=p_t_holm)
+    without = ndcg.compare(systems=systems, references=REFERENCES, sample_weight=weight, **how)
     assert (without.pairs, without.scores, without.slices) == (comparison.pairs, comparison.scores, {})
     assert comparison.queries["slice"].to_pylist() == LANGUAGES * 3
-    note = "In slices, p-values are corrected by Holm for the 12 of a measure, 3 in each of 4 slices."
+    family = {"measure": "12 of a measure, 3", "all": "48 of all measures, 12"}[corrected_over]
+    note = f"In slices, p-values are corrected by Holm for the {family} in each of 4 slices."
     assert note in comparison.notes
 
 
