@@ -7,10 +7,10 @@ OLDEST_PYTHON ?= python3.11
 NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
 PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
-MODULES := batch_file.py batches.py columns.py comparison.py compute.py conventions.py exclusion.py files.py frames.py hashes.py joining.py messages.py options.py queries.py ranked_ids.py rankings.py report.py scoring.py significance.py slices.py spark.py ties.py trainer.py
+MODULES := batch_file.py batches.py columns.py comparison.py compute.py conventions.py exclusion.py explanation.py files.py frames.py hashes.py joining.py messages.py options.py queries.py ranked_ids.py rankings.py report.py scoring.py significance.py slices.py spark.py ties.py trainer.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-oldest test-newest fuzz check bench bench-scale app space publish clean
+.PHONY: help demo test test-oldest test-newest fuzz check bench bench-scale simulations app space publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ bench: .venv/bench.done ## measure speed and memory next to other libraries, int
 
 bench-scale: .venv/bench.done ## stream 500 million scores, and 20 million rows through Spark, into benchmarks/SCALE.md
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/scale.py
+
+simulations: .venv/test.done ## measure how often intervals hold the true value, into benchmarks/SIMULATIONS.md: 5 minutes
+	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/simulations.py
 
 app: .venv/app.done ## open the Space's page on http://127.0.0.1:7860
 	@$(BIN)/python app.py

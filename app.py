@@ -24,19 +24,22 @@ def options_bar() -> tuple[gr.Dropdown, list[Any]]:
     values = bar_of("sklearn")
     shown = dict(zip(CHOICES, values[2:], strict=True))
     negatives = [("refuse" if each == "raise" else each, each) for each in CHOICES["negative"]]
+    missings = [("left out" if each == "skip" else each, each) for each in CHOICES["missing"]]
     with gr.Group(), gr.Row():
         convention = gr.Dropdown([*CONVENTIONS, "custom"], value="sklearn", label="Convention", min_width=150)
         cutoffs = gr.Textbox(values[0], label="Cutoffs k, such as 1, 5, 10", max_length=200, min_width=150)
         gain = gr.Dropdown(CHOICES["gain"], value=shown["gain"], label="Gain", min_width=120)
         discount = gr.Dropdown(CHOICES["discount"], value=shown["discount"], label="Discount", min_width=120)
         log_base = gr.Number(values[1], label="Base of the logarithm", min_width=120)
+        ideal = gr.Dropdown(CHOICES["ideal"], value=shown["ideal"], label="Ideal", min_width=120)
         ties = gr.Dropdown(CHOICES["ties"], value=shown["ties"], label="Tied documents", min_width=120)
         empty = gr.Dropdown(CHOICES["empty"], value=shown["empty"], label="Nothing relevant", min_width=120)
         negative = gr.Dropdown(negatives, value=shown["negative"], label="Negative relevance", min_width=120)
+        missing = gr.Dropdown(missings, value=shown["missing"], label="Query not in the run", min_width=120)
         unjudged = gr.Dropdown(CHOICES["unjudged"], value=shown["unjudged"], label="Not judged", min_width=120)
     formulas = gr.Markdown(formula(options_of(*values)), latex_delimiters=DELIMITERS, elem_id="formula")
-    bar: list[Any] = [cutoffs, log_base, gain, discount, ties, empty, negative, unjudged]
-    settings = [gain, discount, ties, empty, negative]
+    settings: list[Any] = [gain, discount, ideal, ties, empty, negative, missing]
+    bar = [cutoffs, log_base, *settings, unjudged]
     convention.input(choose_convention, convention, settings, **QUIET)
     follow([each.input for each in settings], convention_of, settings, convention)
     follow([each.change for each in bar], show_formula, bar, formulas)
@@ -45,7 +48,7 @@ def options_bar() -> tuple[gr.Dropdown, list[Any]]:
 
 def choose_convention(name: str) -> list[Any]:
     """Return the settings of a convention; of none, no change."""
-    return [gr.skip()] * 5 if name == "custom" else settings_of(name)
+    return [gr.skip() if name == "custom" else each for each in settings_of("sklearn" if name == "custom" else name)]
 
 
 def show_formula(*bar: Any) -> str | None:

@@ -31,6 +31,7 @@ from .report import (
     chance_notes,
     figure_of,
     first_slices,
+    greatest_values,
     notes,
     number_text,
     query_columns,
@@ -39,10 +40,11 @@ from .report import (
     score_dicts,
     scores_from_dicts,
     scores_of,
+    small_slices,
     table_from_lists,
     with_slices,
 )
-from .significance import Intervals, Tests, bootstrap, differences, holm, paired_tests
+from .significance import Intervals, Tests, differences, holm, intervals, paired_tests
 from .slices import Slices, Value, slice_name, slices_of
 
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
@@ -105,7 +107,7 @@ class Pair(NamedTuple):
         difference: the mean of ``system`` less that of ``other``.
         low: lower end of its confidence interval.
         high: upper end.
-        standard_error: of the difference, by the bootstrap.
+        standard_error: of the difference.
         p: of the randomisation test, of what the comparison's `testing` asks.
         p_holm: the same, corrected by Holm for all pairs of this measure, or of all measures.
         p_t: of the paired t-test.
@@ -436,7 +438,7 @@ def compare(
     """Tell which of several systems ranks better on the same queries, and how sure that is.
 
     Each pair of systems, or each system and the baseline, is compared query by query: the
-    difference with its bootstrap interval, a paired randomisation test and a paired t-test,
+    difference with its interval, a paired randomisation test and a paired t-test,
     both also corrected by Holm.
 
     Args:
@@ -452,7 +454,7 @@ def compare(
         by: a value per query, as in `report`: the queries that share one are compared as a slice, with
             p-values corrected for those of all slices.
         confidence: of the intervals, between 0 and 1.
-        resamples: how often queries are drawn; scores are exchanged at least as often.
+        resamples: the least number of exchanges of scores that a test tries.
         seed: of the random numbers; the same seed gives the same comparison.
         alternative: what the tests ask of a pair: "two-sided", do the systems differ; "greater",
             is the first better; "less", is it worse.
@@ -482,7 +484,8 @@ def compare(
     inputs = Inputs(None, references, query_ids, document_ids, exclude)._asdict()
     del inputs["predictions"]
     arguments, weight, by = columns_of(data, {**runs, **inputs}, sample_weight=sample_weight, by=by)
-    columns = _columns_of_systems(names, arguments, parsed, same_queries=options.get("missing") is None)
+    same_queries = options.get("missing") is None and parsed.missing == "empty"
+    columns = _columns_of_systems(names, arguments, parsed, same_queries)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
     excluding = exclude is not None
     compared = partial(
@@ -504,14 +507,16 @@ def _sliced(
 ) -> Comparison:
     """Return a comparison with what a function says of each slice of two queries or more."""
     slices = {}
-    for value, queries in zip(parts.values, parts.queries(), strict=True):
-        own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
-        own_weight = None if weight is None else weight[queries]
-        counted = np.ones(len(queries), bool) if own_weight is None else own_weight > 0
-        valued = [counted & ~np.isnan(each[name]) for each in own.values() for name in comparison.measures]
-        if np.count_nonzero(valued, axis=1).min() > 1:
-            alone = compared(own, own_weight)
-            slices[value] = ComparedSlice(len(queries), alone.scores, alone.pairs)
+    with progress(len(parts.values), "Comparing", " slices") as bar:
+        for value, queries in zip(parts.values, parts.queries(), strict=True):
+            own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
+            own_weight = None if weight is None else weight[queries]
+            counted = np.ones(len(queries), bool) if own_weight is None else own_weight > 0
+            valued = [counted & ~np.isnan(each[name]) for each in own.values() for name in comparison.measures]
+            if np.count_nonzero(valued, axis=1).min() > 1:
+                alone = compared(own, own_weight)
+                slices[value] = ComparedSlice(len(queries), alone.scores, alone.pairs)
+            bar.update(1)
     of_all = comparison.testing.corrected_over == "all"
     corrected = iter(_corrected([pair for each in slices.values() for pair in each.pairs], of_all))
     slices = {value: each._replace(pairs=tuple(islice(corrected, len(each.pairs)))) for value, each in slices.items()}
@@ -523,7 +528,7 @@ def _sliced(
     if left := len(parts.values) - len(slices):
         few = "fewer than two of their queries have a value"
         found.append(f"{left:,} of {len(parts.values):,} slices are not compared: {few}.")
-    return replace(comparison, slices=slices, notes=(*comparison.notes, *found))
+    return replace(comparison, slices=slices, notes=(*comparison.notes, *small_slices(slices), *found))
 
 
 def _corrected(pairs: Sequence[Pair], of_all: bool) -> list[Pair]:
@@ -552,17 +557,17 @@ def _compared(
     contests = _contests(parsed.names, names, baseline)
     row = {each: at for at, each in enumerate((system, name) for system in names for name in parsed.names)}
     pairs = [(row[each.system, each.measure], row[each.other, each.measure]) for each in contests]
-    with progress(resampling.resamples, "Resampling", " resamples") as bar:
-        resampled = bootstrap(values, weight, pairs, **resampling.drawing, advance=bar.update)
+    greatest = np.tile(greatest_values(parsed, scale), len(names))
+    estimated = intervals(values, weight, pairs, greatest=greatest, confidence=resampling.confidence)
     scale_of_pairs = np.repeat(scale, len(contests) // len(scale))
     asked: dict[str, Any] = {"alternative": testing.alternative, "margin": testing.margin / scale_of_pairs}
     tests = paired_tests(values, weight, pairs, **asked, resamples=resampling.resamples, seed=resampling.seed)
-    intervals = Intervals(*(each * np.concatenate([np.tile(scale, len(names)), scale_of_pairs]) for each in resampled))
+    found = Intervals(*(each * np.concatenate([np.tile(scale, len(names)), scale_of_pairs]) for each in estimated))
     scores = {}
     for at, name in enumerate(names):
         own = slice(at * len(scale), (at + 1) * len(scale))
-        scores[name] = scores_of(columns[name], parsed, weight, Intervals(*(each[own] for each in intervals)))
-    of_pairs = Intervals(*(each[len(values) :] for each in intervals))
+        scores[name] = scores_of(columns[name], parsed, weight, Intervals(*(each[own] for each in found)))
+    of_pairs = Intervals(*(each[len(values) :] for each in found))
     counted = slice(None) if weight is None else weight > 0
     by_query = [differences(values[plus], values[minus])[counted] for plus, minus in pairs]
     return Comparison(
@@ -573,7 +578,7 @@ def _compared(
         queries=_table_of_systems(columns, parsed.names),
         resampling=resampling._replace(exact=bool(tests.exact.all())),
         notes=(
-            *notes(list(columns.values()), parsed),
+            *notes(list(columns.values()), parsed, weight),
             *(f"{system}: {note}" for system in names for note in chance_notes(scores[system], columns[system])),
         ),
         testing=testing,
@@ -600,7 +605,7 @@ def _pairs(
     contests: Sequence[_Contest],
     scores: Mapping[str, Mapping[str, Score]],
     by_query: Sequence[NDArray[np.float64]],
-    intervals: Intervals,
+    found: Intervals,
     tests: Tests,
     testing: Testing,
 ) -> tuple[Pair, ...]:
@@ -613,13 +618,14 @@ def _pairs(
     pairs = []
     for at, (contest, difference) in enumerate(zip(contests, by_query, strict=True)):
         one, other = (np.array(scores[each][contest.measure].value) for each in (contest.system, contest.other))
+        mean = float(differences(one, other))
         pairs.append(
             Pair(
                 **contest._asdict(),
-                difference=float(differences(one, other)),
-                low=float(intervals.low[at]),
-                high=float(intervals.high[at]),
-                standard_error=float(intervals.standard_error[at]),
+                difference=mean,
+                low=min(mean, float(found.low[at])),
+                high=max(mean, float(found.high[at])),
+                standard_error=float(found.standard_error[at]),
                 p=float(tests.randomization[at]),
                 p_holm=float(p_holm[at]),
                 p_t=float(tests.t_test[at]),

@@ -38,8 +38,8 @@ def compute(
         data: a frame; then the arguments above may be names of its columns.
         exclude: documents that take no rank and are in no ideal, such as items seen: `{query: ids}`, of
             ranked ids a list of ids for each query, a frame with the columns of `data`, or a file.
-        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ties`, `ignore_ties`,
-            `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
+        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `ties`,
+            `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.
 
     Returns:
@@ -60,4 +60,4 @@ def compute(
         return compute_spark(data, **how, sample_weight=sample_weight, k=k)
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    return scores(*from_frame(data, inputs, sample_weight=sample_weight), options=parsed)
+    return scores(*from_frame(data, inputs, sample_weight), options=parsed)

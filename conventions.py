@@ -9,6 +9,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+# What a convention chooses.
+CHOICES = ("gain", "discount", "ideal", "ties", "zero_division", "negative_relevance", "missing")
+
 
 class Convention(NamedTuple):
     """What a library means by nDCG.
@@ -18,30 +21,34 @@ class Convention(NamedTuple):
         meaning: one sentence on what its choices do to the number.
         gain: as in ``compute``, like the following.
         discount: of the ranks.
+        ideal: which documents the ideal ranking has.
         ties: of documents with equal scores.
         zero_division: the nDCG of a query with nothing relevant; nan leaves it out of the mean.
         negative_relevance: what becomes of a negative relevance.
+        missing: what becomes of a judged query that the run lacks.
         quirks: what its numbers depend on besides.
     """
 
     library: str
     meaning: str
     gain: str = "linear"
-    ties: str = "average"
-    zero_division: float = 0.0
-    negative_relevance: str = "raise"
     discount: str = "log"
+    ideal: str = "judged"
+    ties: str = "average"
+    zero_division: float | str = 0.0
+    negative_relevance: str = "raise"
+    missing: str = "empty"
     quirks: str = ""
 
     @property
     def options(self) -> dict[str, Any]:
         """The options of ``compute`` that it sets.
 
-        >>> CONVENTIONS["lightgbm"].options
-        {'gain': 'exponential', 'discount': 'log', 'ties': 'first', 'zero_division': 1.0, 'negative_relevance': 'raise'}
+        >>> CONVENTIONS["lightgbm"].options  # doctest: +NORMALIZE_WHITESPACE
+        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'ties': 'first', 'zero_division': 1.0,
+         'negative_relevance': 'raise', 'missing': 'empty'}
         """
-        names = ("gain", "discount", "ties", "zero_division", "negative_relevance")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in CHOICES}
 
 
 CONVENTIONS: dict[str, Convention] = {
@@ -56,8 +63,46 @@ CONVENTIONS: dict[str, Convention] = {
         "Tied documents are ordered by their ids, the highest first, which is arbitrary but the same for everyone.",
         ties="docid",
         negative_relevance="clip",
-        quirks="Scores are held as 32-bit floats, so scores that differ from the eighth digit on are tied. Queries "
-        "that the run lacks are left out of the mean unless it is called with `-c`.",
+        quirks="Up to version 9.0.8 scores are held as 32-bit floats, so scores that differ from the eighth digit on "
+        "are tied; from 10.0 on as 64-bit ones. Queries that the run lacks count as 0 with `-c`; without it, they are "
+        'left out of the mean, which is `missing="skip"`, and 10.0 fails.',
+    ),
+    "pytrec_eval": Convention(
+        "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
+        "As trec_eval, but queries that the run lacks are left out of the mean, so a run that answers easy queries "
+        "only scores high.",
+        ties="docid",
+        negative_relevance="clip",
+        missing="skip",
+        quirks="Scores are held as 32-bit floats.",
+    ),
+    "beir": Convention(
+        "BEIR `EvaluateRetrieval.evaluate`",
+        "pytrec_eval's number, rounded to five digits.",
+        ties="docid",
+        negative_relevance="clip",
+        missing="skip",
+        quirks="A document whose id is the query's takes no rank: `exclude={query: [query] for query in run}`, where "
+        "such a document is not judged relevant.",
+    ),
+    "mteb": Convention(
+        "MTEB retrieval tasks, `ndcg_at_k`",
+        "pytrec_eval's number, rounded to five digits.",
+        ties="docid",
+        negative_relevance="clip",
+        missing="skip",
+        quirks="Tasks whose corpus holds the queries drop a document whose id is the query's, as BEIR does.",
+    ),
+    "gdeval": Convention(
+        "gdeval.pl `ndcg@k` of TREC's web tracks",
+        "trec_eval's order of ties with exponential gain; queries with nothing relevant are left out, and so are those "
+        "that the run lacks.",
+        gain="exponential",
+        ties="docid",
+        zero_division=math.nan,
+        negative_relevance="clip",
+        missing="skip",
+        quirks="It prints five digits, and refuses relevances above 4.",
     ),
     "ranx": Convention(
         "ranx `ndcg`",
@@ -98,8 +143,9 @@ CONVENTIONS: dict[str, Convention] = {
         gain="exponential",
         ties="first",
         negative_relevance="keep",
+        missing="skip",
         quirks="It computes in 32-bit floats unless JAX is told otherwise. Where the ideal DCG is negative, it "
-        "divides by it.",
+        "divides by it. Lists that are masked whole are left out, which `missing` says.",
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
@@ -117,6 +163,23 @@ CONVENTIONS: dict[str, Convention] = {
         zero_division=1.0,
         quirks="`ndcg` without a cutoff may stop at rank 32, the pairs its ranking objectives sample by default: ask "
         "here for `k=32`. Scores are held as 32-bit floats. `ndcg_exp_gain=False` is the linear gain.",
+    ),
+    "tf_ranking": Convention(
+        "TensorFlow Ranking `NDCGMetric`",
+        "Exponential gain, and tied documents in random order: the mean over all orders is what to expect.",
+        gain="exponential",
+        missing="skip",
+        quirks="It computes in 32-bit floats. A label below 0 is padding: give it as `ignore_index`. Lists that are "
+        "padding throughout are left out, which `missing` says.",
+    ),
+    "allrank": Convention(
+        "allRank `ndcg`",
+        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        gain="exponential",
+        ties="first",
+        zero_division=1.0,
+        quirks="A label of -1 is padding: give `ignore_index=-1`. It sorts by an algorithm that leaves ties in no "
+        "fixed order, and computes in 32-bit floats.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
@@ -149,8 +212,79 @@ CONVENTIONS: dict[str, Convention] = {
         "Elasticsearch `_rank_eval` `dcg` with `normalize`",
         "Exponential gain, over the hits in the engine's order.",
         gain="exponential",
+        ideal="truncated",
         ties="first",
-        quirks="The ideal has as many documents as there were hits, so a short answer scores higher.",
+        quirks="Documents that nobody judged have gain 0, or that of `unknown_doc_rating`.",
+    ),
+    "mlflow": Convention(
+        "MLflow `ndcg_at_k`",
+        "The ideal is no longer than the answer, so a short answer scores higher, and an empty one to a query with "
+        "nothing relevant is perfect.",
+        gain="binary",
+        ideal="truncated",
+        ties="first",
+        zero_division="rightly_empty",
+        quirks="A document that is retrieved twice counts twice, as two documents.",
+    ),
+    "haystack": Convention(
+        "Haystack `DocumentNDCGEvaluator`",
+        "The scores of the expected documents are their gains; the order is that of the retrieved ones.",
+        ties="first",
+        negative_relevance="keep",
+        quirks="There is no cutoff: all that was retrieved counts.",
+    ),
+    "llama_index": Convention(
+        "LlamaIndex `NDCG`",
+        "Documents are expected or not; all that was retrieved counts.",
+        gain="binary",
+        ties="first",
+        quirks="It has no cutoff: give no `k`. It refuses a query for which nothing is expected or nothing retrieved.",
+    ),
+    "lenskit": Convention(
+        "LensKit `NDCG`",
+        "The discount of the first papers, the same for the first two ranks; users without test items are left out.",
+        gain="binary",
+        discount="jarvelin",
+        ties="first",
+        zero_division=math.nan,
+        quirks='`gain="rating"` is `gain="linear"`; without it, an item rated 0 counts as relevant too.',
+    ),
+    "recommenders": Convention(
+        "Recommenders `ndcg_at_k`",
+        "Items are rated or not, whatever the rating.",
+        gain="binary",
+        ties="first",
+        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`; the base of its logarithm does not '
+        "matter. An item rated 0 counts as relevant too.",
+    ),
+    "recbole": Convention(
+        "RecBole `NDCG`",
+        "Items are relevant or not.",
+        gain="binary",
+        ties="first",
+        quirks="It is handed the best k of all items, so every user has k.",
+    ),
+    "cornac": Convention(
+        "Cornac `NDCG`",
+        "Items are relevant or not, and users without relevant items are left out.",
+        gain="binary",
+        ties="first",
+        zero_division=math.nan,
+    ),
+    "rectools": Convention(
+        "RecTools `NDCG`",
+        "The ideal has k relevant items, whether or not there are as many, so few can score 1.",
+        gain="binary",
+        ideal="full",
+        ties="first",
+        quirks='`divide_by_achievable=True` is `ideal="judged"`.',
+    ),
+    "evidently": Convention(
+        "Evidently `NDCG`",
+        "Users with nothing relevant are left out.",
+        zero_division=math.nan,
+        negative_relevance="keep",
+        quirks="Tied items share one rank, the mean of theirs rounded down, which no order of ties gives.",
     ),
 }
 
@@ -162,25 +296,36 @@ def convention_table(values: Mapping[str, float]) -> str:
         values: the nDCG of the example under the name of each convention.
 
     >>> print(convention_table({"sklearn": .5921}).splitlines()[0])
-    | `convention=` | whose | nDCG | gain | ties | nothing relevant | negative |
+    | `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |
     """
     lines = [
-        "| `convention=` | whose | nDCG | gain | ties | nothing relevant | negative |",
-        "|---|---|---|---|---|---|---|",
+        "| `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, value in values.items():
         chosen = CONVENTIONS[name]
-        empty = "left out" if math.isnan(chosen.zero_division) else f"{chosen.zero_division:g}"
-        settings = f"{chosen.gain} | {chosen.ties} | {empty} | {chosen.negative_relevance}"
+        made = (chosen.gain, chosen.discount, chosen.ideal, chosen.ties, empty_text(chosen.zero_division))
+        settings = " | ".join((*made, chosen.negative_relevance, chosen.missing))
         lines.append(f'| `"{name}"` | {chosen.library} | {value:.4f} | {settings} |')
     return "\n".join(lines)
+
+
+def empty_text(zero_division: float | str) -> str:
+    """Return in words what a query with nothing relevant is worth.
+
+    >>> empty_text(math.nan), empty_text(1.0), empty_text("rightly_empty")
+    ('left out', '1', '1 if nothing was retrieved, else 0')
+    """
+    if isinstance(zero_division, str):
+        return "1 if nothing was retrieved, else 0"
+    return "left out" if math.isnan(zero_division) else f"{zero_division:g}"
 
 
 def convention_notes() -> str:
     """Markdown: a line on each convention, its meaning and its quirks.
 
-    >>> print(convention_notes().splitlines()[-1][:52])
-    - `"elasticsearch"`: Exponential gain, over the hits
+    >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
+    - `"evidently"`: Users with nothing relevant
     """
     return "\n".join(
         f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()

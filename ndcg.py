@@ -22,6 +22,7 @@ from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
 from .exclusion import Pairs as Pairs
+from .explanation import Explanation, explain
 from .files import Limits, read_qrels, read_run
 from .frames import is_spark
 from .hashes import same_rows as same_rows
@@ -94,11 +95,12 @@ Args:
         names of those of `data`, or a file.
     ignore_ties (`bool`): order documents of equal score, the last in the input first, rather
         than average over their orders; the same as `ties="last"`.
-    measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`.
+    measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`, each also with a cutoff
+        of its own, such as `"nDCG@10"`.
     convention: whose number to report: `"sklearn"` (default), `"trec_eval"`, `"ranx"`,
-        `"lightgbm"`, ... (docs/conventions.md lists them). It decides what `gain`, `ties`,
-        `zero_division` and `negative_relevance` are where they are not given; the defaults
-        named below are scikit-learn's.
+        `"lightgbm"`, ... (docs/conventions.md lists them). It decides what `gain`, `discount`,
+        `ideal`, `ties`, `zero_division`, `negative_relevance` and `missing` are where they are
+        not given; the defaults named below are scikit-learn's.
     gain: `"linear"` (default, the relevance r), `"exponential"` (2^r - 1), `"binary"` (1 where
         r > 0), a list of the gains of label 0, 1, 2, ..., or a function from an array of
         relevances to their gains.
@@ -106,19 +108,24 @@ Args:
         (1 / i), `"jarvelin"` (1 below rank b, then 1 / log_b(i)), a list of the discounts of rank 1,
         2, 3, ..., or a function from an array of ranks to their discounts.
     log_base (`float`): base b of the discount's logarithm; default 2.
+    ideal: which documents the ideal ranking has: all `"judged"` (default), `"truncated"` to as many
+        of these as were retrieved, the `"retrieved"` alone, or `"full"`: at every rank up to the
+        cutoff one with the highest gain of the query.
     ties: `"average"` (default; the expectation over all orders of tied documents), `"first"`
         or `"last"` (the one first or last in the input ranks first), `"best"` or `"worst"`
         (the order that scores highest or lowest), `"docid"` (as trec_eval: descending document
         ids; lists by position have none, so the last in the input ranks first; flat inputs with
         `query_ids` are refused if a tie would decide and `document_ids` are missing).
-    zero_division (`float`): nDCG of a query with nothing relevant; default 0.0. `nan` leaves
-        such queries out of the mean.
+    zero_division (`float`): nDCG of a query with nothing relevant (whose ideal DCG is 0); default
+        0.0. `nan` leaves such queries out of the mean; `"rightly_empty"` is 1 if nothing was
+        retrieved either, else 0.
     negative_relevance: `"raise"` (default), `"clip"` (gain 0) or `"keep"`.
     judged_only (`bool`): leave out documents that were not judged before ranking; default False.
     ignore_index: the reference that marks padding, for instance -100; default: none.
     missing: what a judged query is worth that the predictions lack, by ids or because none of its
         rows has a score: `"empty"` (default; nothing was retrieved), `"skip"` (left out of the
-        mean, as trec_eval does without `-c`) or `"raise"`.
+        mean, as trec_eval does without `-c`; so are queries without any document, such as lists
+        that are padding throughout) or `"raise"`.
     use_aggregator (`bool`): the mean over queries (default) or, if False, a list with one
         value per query.
     engine: `"numpy"` (default) or `"sklearn"`, which hands the batch to
@@ -236,7 +243,7 @@ class NDCG(Batches, evaluate.Metric):
                 raise ValueError("data: a DataFrame of Spark is scored on its own, not together with batches")
             return compute(**inputs._asdict(), k=k, sample_weight=sample_weight, data=data, **options)
         parsed = Options.of_method(self.compute, k, options, lacks=())
-        inputs, weight = from_frame(data, inputs, sample_weight=sample_weight)
+        inputs, weight = from_frame(data, inputs, sample_weight)
         return self._score_all(partial(scores, sample_weight=weight, options=parsed), inputs, parsed)
 
     def _score_all(self, score: Callable[[Inputs], Result], inputs: Inputs, options: Options) -> Result | None:
@@ -283,11 +290,12 @@ class NDCG(Batches, evaluate.Metric):
         resampling = Resampling.parse(confidence, resamples, seed)
         parsed = Options.of_method(self.report, k, options)
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-        inputs, weight, by = from_frame(data, inputs, sample_weight=sample_weight, by=by)
+        inputs, weight, by = from_frame(data, inputs, sample_weight, by=by)
         score = partial(report_on, sample_weight=weight, by=by, options=parsed, resampling=resampling)
         return self._score_all(score, inputs, parsed)
 
     compare = staticmethod(compare)
+    explain = staticmethod(explain)
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
     trainer_metrics = staticmethod(trainer_metrics)
@@ -301,4 +309,4 @@ class NDCG(Batches, evaluate.Metric):
 
 
 # With these a loaded metric reads back what `to_dict` gave, `metric.Report.from_dict`, and bounds what it reads.
-NDCG.Report, NDCG.Comparison, NDCG.Limits = Report, Comparison, Limits
+NDCG.Report, NDCG.Comparison, NDCG.Explanation, NDCG.Limits = Report, Comparison, Explanation, Limits

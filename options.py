@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from .conventions import CONVENTIONS
 from .messages import nearest, shown
-from .scoring import DISCOUNTS, MEASURES, TIES, Discount, Gain, not_discounts
+from .scoring import DISCOUNTS, IDEALS, MEASURES, RIGHTLY_EMPTY, TIES, Discount, Gain, not_discounts
 
 __version__ = "1.1.0"
 
-Measure = Literal["nDCG", "DCG", "IDCG", "CG"]
+Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDCG@10"
 Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -25,26 +25,36 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
 
-class ScoringOptions(TypedDict, total=False):
-    """The options of every method that scores, as type checkers know them."""
+class ChosenOptions(TypedDict, total=False):
+    """The choices that a number depends on, as type checkers know them."""
 
     ignore_ties: bool
-    measures: Measure | Sequence[Measure]
-    convention: str
     gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
     discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
     log_base: float | None
+    ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
-    zero_division: float | None
+    zero_division: float | Literal["rightly_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
     judged_only: bool
 
 
-class QueryOptions(ScoringOptions, total=False):
-    """Those of methods that read whole queries."""
+class ScoringOptions(ChosenOptions, total=False):
+    """The options of every method that scores."""
+
+    measures: Measure | str | Sequence[Measure | str]
+    convention: str
+
+
+class ExplainOptions(ChosenOptions, total=False):
+    """Those of `explain`."""
 
     ignore_index: float | None
     missing: Literal["empty", "skip", "raise"] | None
+
+
+class QueryOptions(ScoringOptions, ExplainOptions, total=False):
+    """Those of methods that read whole queries."""
 
 
 class ComputeOptions(QueryOptions, total=False):
@@ -58,13 +68,13 @@ class ComputeOptions(QueryOptions, total=False):
 class Options:
     """How to read and score rankings, and how to hand over the values, checked."""
 
-    cutoffs: tuple[int | None, ...]
-    measures: tuple[str, ...]
+    asked: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
     gain: Gain
     discount: Discount
     log_base: float
+    ideal: str
     ties: str
-    zero_division: float
+    zero_division: float | str
     negative_relevance: str
     judged_only: bool
     ignore_index: float | None
@@ -83,6 +93,7 @@ class Options:
         gain: Any = None,
         discount: Any = None,
         log_base: Any = None,
+        ideal: Any = None,
         ties: Any = None,
         zero_division: Any = None,
         negative_relevance: Any = None,
@@ -99,11 +110,11 @@ class Options:
         """
         chosen = CONVENTIONS[choice("convention", convention, tuple(CONVENTIONS))]
         parsed = cls(
-            cutoffs=_several("k", k, _cutoff),
-            measures=_several("measures", measures, _measure),
+            asked=_asked(measures, k),
             gain=_gain(chosen.gain if gain is None else gain),
             discount=_discount(chosen.discount if discount is None else discount),
             log_base=_log_base(2.0 if log_base is None else log_base, discount),
+            ideal=choice("ideal", chosen.ideal if ideal is None else ideal, IDEALS),
             ties=_ties(ties, _flag("ignore_ties", ignore_ties), chosen.ties),
             zero_division=_zero_division(chosen.zero_division if zero_division is None else zero_division),
             negative_relevance=choice(
@@ -113,10 +124,13 @@ class Options:
             ),
             judged_only=_flag("judged_only", judged_only),
             ignore_index=_ignore_index(ignore_index),
-            missing=choice("missing", "empty" if missing is None else missing, ("empty", "skip", "raise")),
+            missing=choice("missing", chosen.missing if missing is None else missing, ("empty", "skip", "raise")),
             use_aggregator=_flag("use_aggregator", use_aggregator),
             engine=choice("engine", engine, ("numpy", "sklearn")),
         )
+        if parsed.ideal == "full" and None in parsed.cutoffs:
+            whose = f'convention="{convention}"' if ideal is None else 'ideal="full"'
+            raise ValueError(f"k must be given for {whose}, whose ideal has k documents of the highest gain")
         if parsed.engine == "sklearn":
             _refuse_what_sklearn_lacks(
                 measures=None if parsed.measures == ("nDCG",) else measures,
@@ -124,6 +138,7 @@ class Options:
                 gain=gain,
                 discount=discount,
                 log_base=log_base,
+                ideal=ideal,
                 ties=ties,
                 zero_division=zero_division,
                 negative_relevance=negative_relevance,
@@ -150,6 +165,16 @@ class Options:
         return cls.parse(k=k, **options)
 
     @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, without cutoffs."""
+        return tuple(dict.fromkeys(measure for measure, _ in self.asked))
+
+    @property
+    def cutoffs(self) -> tuple[int | None, ...]:
+        """The cutoffs of all measures."""
+        return tuple(dict.fromkeys(k for _, k in self.asked))
+
+    @property
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `rankings.read`."""
         by_docid = self.ties == "docid"
@@ -164,6 +189,7 @@ class Options:
             "gain": self.gain,
             "discount": self.discount,
             "log_base": self.log_base,
+            "ideal": self.ideal,
             "ties": "last" if self.ties == "docid" else self.ties,  # documents are read in ascending order of ids
             "zero_division": self.zero_division,
             "negative_relevance": self.negative_relevance,
@@ -171,9 +197,8 @@ class Options:
 
     def results(self) -> Iterator[tuple[str, str, int]]:
         """Yield the name of each result, with its measure and the index of its cutoff."""
-        for measure in self.measures:
-            for row, k in enumerate(self.cutoffs):
-                yield result_name(measure, k), measure, row
+        for measure, k in self.asked:
+            yield result_name(measure, k), measure, self.cutoffs.index(k)
 
     @property
     def names(self) -> list[str]:
@@ -187,8 +212,9 @@ class Options:
             "gain": _function_name("gain", self.gain, LABELS),
             **({} if discount == "log" else {"discount": discount}),
             **({"log": _number(self.log_base)} if discount in ("log", "jarvelin") else {}),
+            **({} if self.ideal == "judged" else {"ideal": self.ideal}),
             "ties": self.ties,
-            "empty": _number(self.zero_division),
+            "empty": self.zero_division if isinstance(self.zero_division, str) else _number(self.zero_division),
             "negative": self.negative_relevance,
             "unjudged": "removed" if self.judged_only else "0",
             **({} if self.ignore_index is None else {"ignored": _number(self.ignore_index)}),
@@ -306,8 +332,26 @@ def _cutoff(k: Any) -> int | None:
     return None if k is None else int(k)
 
 
+def _asked(measures: Any, k: Any) -> tuple[tuple[str, int | None], ...]:
+    """Return the measures, each with every cutoff or the one that its name has."""
+    names = _several("measures", measures, _measure)
+    cutoffs = _several("k", k, _cutoff)
+    if k is not None and all("@" in name for name in names):
+        raise ValueError(f"k={shown(k)} and measures={shown(measures)} both give cutoffs; give one of the two")
+    asked = []
+    for name in names:
+        measure, _, own = name.partition("@")
+        asked += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
+    return tuple(dict.fromkeys(asked))
+
+
 def _measure(name: Any) -> str:
-    return choice("measures", name, MEASURES)
+    measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
+    if not at:
+        return choice("measures", name, MEASURES)
+    if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
+        raise ValueError(f"measures must have a cutoff after the @, such as nDCG@10; got {shown(name)}")
+    return result_name(choice("measures", measure, MEASURES), int(cutoff))
 
 
 def _ties(ties: Any, ignore_ties: bool, default: str) -> str:
@@ -334,9 +378,11 @@ def _log_base(value: Any, discount: Any) -> float:
     return float(value)
 
 
-def _zero_division(value: Any) -> float:
+def _zero_division(value: Any) -> float | str:
+    if isinstance(value, str) and value == RIGHTLY_EMPTY:
+        return value
     if not is_real(value) or math.isinf(float(value)):
-        meaning = "a finite number, or nan to leave queries with nothing relevant out of the mean"
+        meaning = f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{RIGHTLY_EMPTY}"'
         raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
     return float(value)
 

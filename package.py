@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS
+from .explanation import Explanation, explain
 from .files import Limits, read_qrels, read_run
 from .options import __version__, signature
 from .report import Report, report
@@ -26,12 +27,14 @@ __all__ = [
     "CONVENTIONS",
     "NDCG",
     "Comparison",
+    "Explanation",
     "Limits",
     "Report",
     "__version__",
     "compare",
     "compute",
     "compute_spark",
+    "explain",
     "read_qrels",
     "read_run",
     "report",

@@ -65,9 +65,10 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
         **other: what to tell the kernel in place of the options.
     """
     scored = score_queries(**part.arrays(), **{**options.scoring, **other})
-    if options.missing == "skip" and part.missing is not None:
+    if options.missing == "skip":
+        skipped = part.empty() if part.missing is None else part.empty() | part.missing
         for values in scored.values():
-            values[:, part.missing] = np.nan
+            values[:, skipped] = np.nan
     return scored
 
 
@@ -108,14 +109,14 @@ def refuse_missing(rankings: Rankings) -> None:
     raise ValueError(f"predictions: {query} is missing ({int(rankings.missing.sum())} such queries); {hint}")
 
 
-def from_frame(data: Any, inputs: Inputs, **of_queries: Any) -> tuple[Any, ...]:
-    """Return rankings and what has a value for each query, in place of names the columns of a frame.
+def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: Any) -> tuple[Any, ...]:
+    """Return rankings, weights and what else has a value for each query, in place of names the columns of a frame.
 
     Raises:
         ValueError: what `columns_of` refuses.
     """
-    columns, *others = columns_of(data, inputs._asdict(), **of_queries)
-    return Inputs(**columns), *others
+    columns, *of_queries = columns_of(data, inputs._asdict(), sample_weight=sample_weight, **others)
+    return Inputs(**columns), *of_queries
 
 
 def columns_of(data: Any, arguments: dict[str, Any], **of_queries: Any) -> tuple[Any, ...]:

@@ -101,6 +101,16 @@ class Rankings(NamedTuple):
             "retrieved and judged": self._sums(retrieved & judged),
         }
 
+    def empty(self) -> Mask:
+        """Return which queries have no documents at all, such as lists that are padding throughout.
+
+        >>> read([[.9], []], [[1], []]).empty().tolist()
+        [False, True]
+        """
+        if self.judged is None or self.retrieved is None:
+            return np.asarray(self._sums(np.ones(self.relevance.shape, bool)) == 0)
+        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
+
     def _sums(self, mask: Mask) -> NDArray[np.int64]:
         if self.offsets is None:
             return np.asarray(mask.sum(axis=1, dtype=np.int64))

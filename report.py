@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from .messages import shown
 from .options import Cutoffs, Options, QueryOptions, is_real, measure_of, result_name
-from .queries import describe_queries, from_frame, mean, progress, score_part, weights
+from .queries import describe_queries, from_frame, mean, score_part, weights
 from .rankings import Inputs, Rankings
 from .scoring import discounts, score_queries, sign
-from .significance import Intervals, bootstrap, differences
+from .significance import FEW, Intervals, differences, intervals
 from .slices import Slices, Value, slice_name, slices_of
 
 COUNTS = ("retrieved", "judged", "relevant")
@@ -39,7 +39,7 @@ class Score(NamedTuple):
         value: the mean.
         low: lower end of its confidence interval; nan where there is none.
         high: upper end.
-        standard_error: of the mean, by the bootstrap.
+        standard_error: of the mean.
         worst: the mean if every tie were ordered in the worst way.
         best: the mean if every tie were ordered in the best way.
         tied: queries whose value depends on how ties are ordered.
@@ -75,24 +75,19 @@ class Slice(NamedTuple):
 
 
 class Resampling(NamedTuple):
-    """How intervals and tests were found.
+    """How sure intervals are, and how a comparison's randomisation test was made.
 
     Attributes:
         confidence: of the intervals.
-        resamples: how often queries were drawn, or exchanged.
+        resamples: how often the systems' scores were exchanged.
         seed: of the random numbers.
-        exact: of a comparison's randomisation test, whether all exchanges were tried.
+        exact: whether all exchanges were tried.
     """
 
     confidence: float
     resamples: int
     seed: int
     exact: bool = False
-
-    @property
-    def drawing(self) -> dict[str, Any]:
-        """The keyword arguments of `bootstrap`."""
-        return {"confidence": self.confidence, "resamples": self.resamples, "seed": self.seed}
 
     @classmethod
     def parse(cls, confidence: Any, resamples: Any, seed: Any) -> "Resampling":
@@ -111,8 +106,7 @@ class Resampling(NamedTuple):
         return cls(float(confidence), int(resamples), int(seed))
 
     def __str__(self) -> str:
-        level, drawn = f"{100 * self.confidence:g}%", f"{self.resamples:,} resamples of the queries, seed {self.seed}"
-        return f"{level} intervals by the percentile bootstrap ({drawn})"
+        return f"{100 * self.confidence:g}% intervals of means by Wilson, of differences by Student"
 
 
 class Readable:
@@ -339,8 +333,8 @@ def report(
         by: a value per query (text, an integer or a boolean; None for none), such as its language: the
             queries that share one are scored as a slice. In the order of the queries, or `{query: value}`.
         confidence: of the intervals, between 0 and 1.
-        resamples: how often the bootstrap draws the queries anew.
-        seed: of the random numbers; the same seed gives the same report.
+        resamples: of no effect since 1.1, whose intervals are found without drawing queries anew.
+        seed: likewise.
         **options: of `compute`, but `use_aggregator` and `engine`.
 
     Raises:
@@ -355,7 +349,7 @@ def report(
     resampling = Resampling.parse(confidence, resamples, seed)
     parsed = Options.of_method(report, k, options)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    rankings = from_frame(data, inputs, sample_weight=sample_weight, by=by)
+    rankings = from_frame(data, inputs, sample_weight, by=by)
     return report_on(*rankings, options=parsed, resampling=resampling)
 
 
@@ -367,10 +361,8 @@ def report_on(
     queries = len(columns["ideal"])
     weight = weights(sample_weight, queries)
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
-    with progress(resampling.resamples * (1 if parts is None else 2), "Resampling", " resamples") as bar:
-        draw = partial(bootstrap, **resampling.drawing, advance=bar.update)
-        scores = scored(columns, options, weight, draw)
-        slices = {} if parts is None else _slices(parts, columns, options, weight, resampling, bar.update)
+    scores = scored(columns, options, weight, resampling.confidence)
+    slices = {} if parts is None else _slices(parts, columns, options, weight, resampling.confidence)
     return Report(
         signature=options.signature(weighted=weight is not None, excluding=inputs.exclude is not None),
         scores=scores,
@@ -382,47 +374,56 @@ def report_on(
         },
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
-        notes=(*notes([columns], options), *chance_notes(scores, columns), *slice_notes(slices)),
+        notes=(
+            *notes([columns], options, weight),
+            *chance_notes(scores, columns),
+            *small_slices(slices),
+            *slice_notes(slices),
+        ),
         slices=slices,
     )
 
 
 def scored(
-    columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, draw: Callable[..., Intervals]
-) -> dict[str, Score]:
-    """Return the scores of a system by name, with the intervals that a function draws."""
-    values, scale = scaled(np.stack([[columns[name] for name in options.names]]))
-    return scores_of(columns, options, weight, Intervals(*(each * scale for each in draw(values, weight))))
-
-
-def _slices(
-    parts: Slices,
     columns: PerQuery,
     options: Options,
     weight: NDArray[np.float64] | None,
-    resampling: Resampling,
-    advance: Callable[[int], Any],
+    confidence: float,
+    found_by: Callable[..., Intervals] = intervals,
+) -> dict[str, Score]:
+    """Return the scores of a system by name, with the intervals that a function finds."""
+    values, scale = scaled(np.stack([[columns[name] for name in options.names]]))
+    found = found_by(values, weight, greatest=greatest_values(options, scale), confidence=confidence)
+    return scores_of(columns, options, weight, Intervals(*(each * scale for each in found)))
+
+
+def _slices(
+    parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
 ) -> dict[Value, Slice]:
     """Return the scores of each slice, as its queries alone have them."""
-    draw = partial(_where_enough, partial(bootstrap, **resampling.drawing))
     found = {}
     for value, queries in zip(parts.values, parts.queries(), strict=True):
         own = {name: column[queries] for name, column in columns.items()}
-        found[value] = Slice(len(queries), scored(own, options, None if weight is None else weight[queries], draw))
-        advance(resampling.resamples * len(queries) // len(parts.code))
+        own_weight = None if weight is None else weight[queries]
+        found[value] = Slice(len(queries), scored(own, options, own_weight, confidence, _where_enough))
     return found
 
 
 def _where_enough(
-    draw: Callable[..., Intervals], values: NDArray[np.float64], weight: NDArray[np.float64] | None
+    values: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+    *,
+    greatest: NDArray[np.float64],
+    confidence: float,
 ) -> Intervals:
     """Return the intervals of the rows in which two queries have a value, nan for the others."""
     counted = ~np.isnan(values) & (True if weight is None else weight > 0)
     enough = np.count_nonzero(counted, axis=1) > 1
     found = Intervals(*(np.full(len(values), np.nan) for _ in Intervals._fields))
     if enough.any():
-        for column, drawn in zip(found, draw(values[enough], weight), strict=True):
-            column[enough] = drawn
+        of_rows = intervals(values[enough], weight, greatest=greatest[enough], confidence=confidence)
+        for column, ends in zip(found, of_rows, strict=True):
+            column[enough] = ends
     return found
 
 
@@ -505,7 +506,7 @@ def _id_column(ids: NDArray[Any]) -> pa.Array:
 
 
 def scores_of(
-    columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, intervals: Intervals
+    columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, found: Intervals
 ) -> dict[str, Score]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means."""
     scores = {}
@@ -516,9 +517,12 @@ def scores_of(
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
         valueless = np.isnan(columns[name][counted]).all()
         means = {"value": columns[name], "worst": worst, "best": best, "chance": columns[f"chance {name}"]}
+        averages = {key: math.nan if valueless else mean(name, each, weight) for key, each in means.items()}
         scores[name] = Score(
-            **{key: math.nan if valueless else mean(name, each, weight) for key, each in means.items()},
-            **{key: number_or_nan(each[at]) for key, each in intervals._asdict().items()},
+            **averages,
+            low=number_or_nan(np.minimum(averages["value"], found.low[at])),
+            high=number_or_nan(np.maximum(averages["value"], found.high[at])),
+            standard_error=number_or_nan(found.standard_error[at]),
             tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
             ranked=int(np.minimum(retrieved, retrieved if k is None else min(k, 2**62)).sum()),
             unjudged=float(columns[result_name("unjudged", k)][counted].sum()),
@@ -526,8 +530,8 @@ def scores_of(
     return scores
 
 
-def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
-    """Return what the reader should know besides: a cutoff that cuts nothing off, ids that never meet."""
+def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
+    """Return what the reader should know besides: a cutoff that cuts nothing off, ids that never meet, few queries."""
     longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
     found = [
         f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
@@ -541,6 +545,11 @@ def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
         found.append(f"No negatives: in {number} all documents are relevant, so that any order of them scores high.")
+    counted = slice(None) if weight is None else weight > 0
+    valued = min(np.count_nonzero(~np.isnan(each[name][counted])) for each in systems for name in options.names)
+    if valued < FEW:
+        problem = "intervals may miss the true value more often than they say"
+        found.append(f"Few queries ({valued}): below {FEW}, {problem}.")
     return tuple(found)
 
 
@@ -557,10 +566,17 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
 
 
 def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
-    """Return a sentence on the slices that have no interval, if there are any."""
+    """Return a sentence on the slices without an interval, if there are any."""
     without = sum(any(math.isnan(score.low) for score in each.scores.values()) for each in slices.values())
     few = "fewer than two of their queries have a value"
     return [f"{without:,} of {len(slices):,} slices have no interval: {few}."] if without else []
+
+
+def small_slices(slices: Mapping[Value, Any]) -> list[str]:
+    """Return a sentence on the slices of few queries, if there are any."""
+    few = sum(each.queries < FEW for each in slices.values())
+    problem = f"have fewer than {FEW} queries: intervals may miss the true value more often than they say"
+    return [f"{few:,} of {len(slices):,} slices {problem}."] if few else []
 
 
 def first_slices(slices: Mapping[Value, Any]) -> list[str]:
@@ -576,6 +592,11 @@ def scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
     largest = np.nan_to_num(np.abs(values)).max(axis=(0, 2))
     scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
     return (values / scale[:, np.newaxis]).reshape(-1, values.shape[2]), scale
+
+
+def greatest_values(options: Options, scale: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the greatest value that a query can have in each result, divided by its scale."""
+    return np.array([1.0 if measure_of(name) == "nDCG" else np.inf for name in options.names]) / scale
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:

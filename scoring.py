@@ -35,6 +35,8 @@ Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], 
 
 MEASURES = ("nDCG", "DCG", "IDCG", "CG")
 TIES = ("average", "first", "last", "best", "worst")
+IDEALS = ("judged", "truncated", "retrieved", "full")
+RIGHTLY_EMPTY = "rightly_empty"
 
 # Scores in one block: large enough that NumPy's call overhead and the handing over of the
 # interpreter's lock between threads vanish, small enough for the last level of cache.
@@ -153,8 +155,9 @@ def score_queries(
     gain: Gain = "linear",
     discount: Discount = "log",
     log_base: float = 2.0,
+    ideal: str = "judged",
     ties: str = "average",
-    zero_division: float = 0.0,
+    zero_division: float | str = 0.0,
     negative_relevance: str = "raise",
 ) -> dict[str, Floats]:
     """Return every query's values at every cutoff: of each measure an array of shape ``(cutoffs, queries)``.
@@ -170,8 +173,11 @@ def score_queries(
         gain: the name of one in ``GAINS``, gains by label, or a function from relevances to gains.
         discount: of the ranks, as ``discounts`` takes it.
         log_base: base of the discount's logarithm, positive and not 1.
+        ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
+            alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
         ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-        zero_division: the nDCG of a query whose ideal DCG is not positive.
+        zero_division: the nDCG of a query whose ideal DCG is not positive; ``RIGHTLY_EMPTY``: 1 if nothing is
+            relevant and nothing was retrieved, else 0.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
     Raises:
@@ -186,8 +192,9 @@ def score_queries(
     scores = {measure: np.empty(shape) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
     # in memory from the last rank to the first, as documents are once sorted
-    weight = discounts(max(min(k or longest, longest) for k in cutoffs), log_base, discount)[::-1].copy()[::-1]
-    how: dict[str, Any] = {"gain": gain, "ties": ties, "negative_relevance": negative_relevance}
+    ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
+    weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
+    how: dict[str, Any] = {"gain": gain, "over": ideal, "ties": ties, "negative_relevance": negative_relevance}
 
     def fill(read: Callable[[], _Block]) -> None:
         block = read()
@@ -206,20 +213,25 @@ def _score_block(
     weight: Floats,
     cutoffs: Sequence[int | None],
     measures: Sequence[str],
-    zero_division: float,
+    zero_division: float | str,
     *,
     gain: Gain,
+    over: str,
     ties: str,
     negative_relevance: str,
 ) -> dict[str, Floats]:
     """Return the measures of a block's queries, each of shape ``(cutoffs, queries)``."""
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # what is not finite is refused, with its place
-        ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, ties, negative_relevance)
+        ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, over, ties, negative_relevance)
         sums = _sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
+        if over == "full" and "IDCG" in sums:
+            highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
+            sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
         _refuse_overflow(block, sums)
         if "nDCG" in measures:
-            sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], negative, sign(weight), zero_division)
+            empty = _rightly_empty(block) if isinstance(zero_division, str) else zero_division
+            sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], negative, sign(weight), empty)
     return {measure: sums[measure] for measure in measures}
 
 
@@ -357,19 +369,25 @@ def _padded(
 
 
 def _gains_at_ranks(
-    block: _Block, ranks: int, gain: Gain, ties: str, negative_relevance: str
+    block: _Block, ranks: int, gain: Gain, over: str, ties: str, negative_relevance: str
 ) -> tuple[Floats, Floats, bool]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks), and if any is negative."""
     # half as wide is read twice as fast, and float32 holds all that float64 would
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
     gains, lowest = _gains(block, gain, negative_relevance)
-    if lowest < 0 and block.judged is not None:
-        ideal = ideal_gains(np.where(block.judged, gains, -np.inf), ranks, lowest)
-        ideal[ideal == -np.inf] = 0  # fewer than ranks are judged
-    else:
+    counted = block.judged if lowest < 0 else None  # others have gain 0, which is the lowest
+    if over == "retrieved":
+        counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
+    if counted is None:
         ideal = ideal_gains(gains, ranks, lowest)
+    else:
+        ideal = ideal_gains(np.where(counted, gains, -np.inf), ranks, -np.inf)
+        ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
+    if over == "truncated":
+        ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
     ranked, highest = ranked_gains(score, gains, ranks, ties)
-    if ranks and not (highest < np.inf and ideal[:, 0].max(initial=0) < np.inf and lowest > -np.inf):
+    most = gains.max(initial=0) if over in ("retrieved", "truncated") else ideal[:, :1].max(initial=0)
+    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
         _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
     return ranked, ideal, lowest < 0
 
@@ -487,12 +505,24 @@ def sign(discount: Floats) -> float:
     return math.copysign(1, discount.sum())
 
 
-def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float) -> Floats:
+def _rightly_empty(block: _Block) -> Floats:
+    """Return 1 for each query of which nothing is relevant and nothing was retrieved, 0 for others."""
+    return np.where((block.score > -np.inf).any(axis=1) | (block.relevance > 0).any(axis=1), 0.0, 1.0)
+
+
+def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
     """Return nDCG, by whether any gain is negative: then it may be above 1 or below 0."""
     ratio = dcg / idcg
     if not negative:
         np.minimum(ratio, 1, out=ratio)  # rounding alone takes it above
     return np.where(sign * idcg > 0, ratio, zero_division)
+
+
+def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
+    """Return the weighted sum for each query whose gain is the same at all ranks, added as ``_sum`` does."""
+    step = max(1, BLOCK // max(len(weight), 1))
+    parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
+    return np.concatenate([_sum(part.repeat(len(weight), axis=1)[:, ::-1], weight) for part in parts])
 
 
 def _sum(gains: Floats, weight: Floats) -> Floats:

@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from .choices import CHOICES, LEFT_OUT, cutoffs_of, zero_division_of
+from .choices import CHOICES, LEFT_OUT, RIGHTLY_EMPTY, cutoffs_of, zero_division_of
 from .events import Handler, raise_errors
 from .metric import ROOT, ndcg
 from .runs import compare_runs, read_files, report_on
@@ -34,6 +34,8 @@ def options_of_words(
     unjudged: str = "gain 0",
     log_base: float = 2.0,
     discount: str = "",
+    ideal: str = "",
+    missing: str = "",
 ) -> dict[str, Any]:
     """Return the options of `compute` for a program's words.
 
@@ -42,16 +44,23 @@ def options_of_words(
         convention: whose nDCG: "sklearn", "trec_eval", "lightgbm" and others of the metric card.
         gain: "linear", "exponential" or "binary"; "" for the convention's.
         ties: "average", "first", "last", "best" or "worst"; "" for the convention's.
-        empty: nDCG of a query with nothing relevant: a number, or "left out"; "" for the convention's.
+        empty: nDCG of a query with nothing relevant: a number, "left out", or "1 if nothing was retrieved, else 0"; ""
+            for the convention's.
         negative: what to do with a negative relevance: "raise", "clip" or "keep"; "" for the convention's.
         unjudged: documents without relevance: "gain 0", or "removed" before ranking.
         log_base: of the logarithm in the discount.
         discount: "log", "reciprocal" or "jarvelin"; "" for the convention's.
+        ideal: of "judged" documents, "truncated" to as many as were retrieved, of "retrieved" ones alone, or "full" of
+            the most relevant; "" for the convention's.
+        missing: a judged query that the run lacks: "empty" counts it as having retrieved nothing, "skip" leaves it out,
+            "raise" refuses it; "" for the convention's.
     """
     words = {
         "convention": convention,
         "gain": gain,
         "discount": discount,
+        "ideal": ideal,
+        "missing": missing,
         "ties": ties,
         "empty": empty,
         "negative": negative,
@@ -62,14 +71,16 @@ def options_of_words(
     if unjudged not in CHOICES["unjudged"]:
         raise ValueError(f'unjudged: must be "gain 0" or "removed"; got {str(unjudged)[:40]!r}')
     options: dict[str, Any] = {"k": cutoffs_of(str(cutoffs or "")), "convention": convention}
-    chosen = {"gain": gain, "discount": discount, "ties": ties, "negative_relevance": negative}
+    chosen = {"gain": gain, "discount": discount, "ideal": ideal, "ties": ties, "negative_relevance": negative}
+    chosen["missing"] = missing
     options |= {name: value for name, value in chosen.items() if value}
     options |= {"judged_only": unjudged == "removed", "log_base": log_base}
     if empty:
         try:
             options["zero_division"] = zero_division_of(empty)
         except ValueError:
-            raise ValueError(f'empty: must be a number or "{LEFT_OUT}"; got {empty[:40]!r}') from None
+            known = f'"{LEFT_OUT}" or "{RIGHTLY_EMPTY}"'
+            raise ValueError(f"empty: must be a number, {known}; got {empty[:40]!r}") from None
     ndcg.signature(**options)
     return options
 
@@ -142,7 +153,7 @@ def score_run(run: str, qrels: str, options: dict[str, Any]) -> dict[str, Any]:
 def compare(runs: list[str], qrels: str, options: dict[str, Any]) -> dict[str, Any]:
     """Which of several runs is better, and how sure that is: paired tests over the queries of the qrels.
 
-    A judged query that a run lacks counts as one with nothing retrieved.
+    A judged query that a run lacks counts as one with nothing retrieved, unless `missing` or the convention skips it.
 
     Args:
         runs: the files of two to five runs.

@@ -15,13 +15,16 @@ from .metric import conventions
 LONGEST_CUTOFF = 100_000
 DOCUMENTS = 500  # of a ranking that is edited or linked to
 CONVENTIONS = conventions.CONVENTIONS
-LEFT_OUT = "left out"
+LEFT_OUT = conventions.empty_text(math.nan)
+RIGHTLY_EMPTY = conventions.empty_text("rightly_empty")
 CHOICES = {
     "gain": ["linear", "exponential", "binary"],
     "discount": ["log", "reciprocal", "jarvelin"],
+    "ideal": ["judged", "truncated", "retrieved", "full"],
     "ties": ["average", "first", "last", "best", "worst", "docid"],
-    "empty": ["0", "1", LEFT_OUT],
+    "empty": ["0", "1", LEFT_OUT, RIGHTLY_EMPTY],
     "negative": ["raise", "clip", "keep"],
+    "missing": ["empty", "skip"],
     "unjudged": ["gain 0", "removed"],
 }
 LINKED = ("k", "log", *CHOICES)  # the names of a bar's fields in a link
@@ -45,9 +48,10 @@ def cutoffs_of(text: str) -> list[int | None]:
     return found or [None]
 
 
-def zero_division_of(empty: str) -> float:
-    """Return the nDCG of queries with nothing relevant; nan leaves them out."""
-    return math.nan if empty == LEFT_OUT else float(empty)
+def zero_division_of(empty: str) -> float | str:
+    """Return the option of `compute` for queries with nothing relevant."""
+    words: dict[str, float | str] = {LEFT_OUT: math.nan, RIGHTLY_EMPTY: "rightly_empty"}
+    return words[empty] if empty in words else float(empty)
 
 
 def options_of(
@@ -55,33 +59,38 @@ def options_of(
     log_base: float | None,
     gain: str,
     discount: str,
+    ideal: str,
     ties: str,
     empty: str,
     negative: str,
+    missing: str,
     unjudged: str,
 ) -> dict[str, Any]:
     """Return the options of `compute` from what the bar shows."""
     if log_base is None or log_base <= 1:
         raise ValueError("Base of the logarithm: give a number above 1, such as 2.")
-    if None in (gain, discount, ties, empty, negative, unjudged):
+    if None in (gain, discount, ideal, ties, empty, negative, missing, unjudged):
         raise ValueError("A choice is empty: choose one of its options.")
     return {
         "k": cutoffs_of(cutoffs),
         "gain": gain,
         "discount": discount,
         "log_base": log_base,
+        "ideal": ideal,
         "ties": ties,
         "zero_division": zero_division_of(empty),
         "negative_relevance": negative,
+        "missing": missing,
         "judged_only": unjudged == "removed",
     }
 
 
 def settings_of(convention: str) -> list[Any]:
-    """Return what the bar shows for a convention: gain, discount, ties, empty queries, negative relevance."""
+    """Return what the bar shows for a convention, in the order of CHOICES."""
     chosen = CONVENTIONS[convention]
-    empty = LEFT_OUT if math.isnan(chosen.zero_division) else f"{chosen.zero_division:g}"
-    return [chosen.gain, chosen.discount, chosen.ties, empty, chosen.negative_relevance]
+    empty = conventions.empty_text(chosen.zero_division)
+    ranking = [chosen.gain, chosen.discount, chosen.ideal, chosen.ties]
+    return [*ranking, empty, chosen.negative_relevance, chosen.missing]
 
 
 def bar_of(convention: str) -> list[Any]:
@@ -89,9 +98,9 @@ def bar_of(convention: str) -> list[Any]:
     return ["10", 2, *settings_of(convention), "gain 0"]
 
 
-def convention_of(gain: str, discount: str, ties: str, empty: str, negative: str) -> str:
+def convention_of(*settings: str) -> str:
     """Return the convention that makes these choices, or "custom"."""
-    matching = (name for name in CONVENTIONS if settings_of(name) == [gain, discount, ties, empty, negative])
+    matching = (name for name in CONVENTIONS if settings_of(name) == [*settings])
     return next(matching, "custom")
 
 
@@ -159,7 +168,7 @@ def parse_link(parameters: Mapping[str, str], rows: Rows) -> tuple[Rows, str, li
     readers: dict[str, Callable[[str], Any]] = {"k": lambda text: text[:200], "log": _base_of}
     readers |= {name: {each: each for each in words}.__getitem__ for name, words in CHOICES.items()}
     bar = [read(name, value, readers[name]) for name, value in zip(LINKED, usual, strict=True)]
-    return rows, convention_of(*bar[2:7]), bar, unread
+    return rows, convention_of(*bar[2:-1]), bar, unread
 
 
 def _base_of(text: str) -> float:
@@ -182,7 +191,7 @@ def _rows_of(text: str) -> Rows:
 
 def link_to(address: str, rows: Rows, *bar: Any) -> tuple[str, bool]:
     """Return a link that restores the bar, and the table unless it is too long; and whether it does."""
-    convention = convention_of(*bar[2:7])
+    convention = convention_of(*bar[2:-1])
     named = convention not in ("sklearn", "custom")
     usual = bar_of(convention if named else "sklearn")
     parameters = {"k": bar[0]} | ({"convention": convention} if named else {})

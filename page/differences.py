@@ -22,6 +22,7 @@ CARD_EXAMPLE = {
 REASONS = [  # why there is no score: one after the other is mended until there is one
     ("zero_division", 0.0, "none: all queries are left out"),
     ("negative_relevance", "clip", "refused: a relevance is negative"),
+    ("ideal", "judged", "refused: a full ideal needs a cutoff"),
 ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 import pandas as pd
 
-from .choices import DOCUMENTS, options_of
+from .choices import CONVENTIONS, DOCUMENTS, options_of
 from .events import QUIET, follow, raise_errors, show_errors
 from .metric import ndcg
 from .ranking import table_with
@@ -156,13 +156,13 @@ def run_names(run_files: list[str]) -> dict[str, str]:
 
 def report_on(run: Mappings, qrels: Mappings, options: Mapping[str, Any]) -> Any:
     """Return the report on a run."""
-    return ndcg.report(predictions=run, references=qrels, resamples=RESAMPLES, **options)
+    return ndcg.report(predictions=run, references=qrels, **options)
 
 
 def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> Any:
-    """Return the comparison of runs; a judged query that one lacks counts as having retrieved nothing."""
-    systems = {name: {query: run.get(query, {}) for query in qrels} for name, run in runs.items()}
-    return ndcg.compare(systems=systems, references=qrels, resamples=RESAMPLES, **options)
+    """Return the comparison of runs; a judged query that one lacks is not refused unless the options say so."""
+    missing = CONVENTIONS[options.get("convention", "sklearn")].missing
+    return ndcg.compare(systems=runs, references=qrels, resamples=RESAMPLES, **{"missing": missing, **options})
 
 
 def ranking_from_upload(qrels_file: str, run_files: list[str], query: str, column: int) -> tuple[list[list[str]], str]:

@@ -27,8 +27,9 @@ def slow_scores(
     gain: Callable[[Any], Any] = lambda r: r,
     log_base: float = 2.0,
     ties: str = "average",
-    zero_division: float = 0.0,
+    zero_division: float | str = 0.0,
     discount: Callable[[int], float] | None = None,
+    over: str = "judged",
 ) -> dict[str, float]:
     """Every measure of one query; None: not judged or not retrieved."""
     documents = [
@@ -47,7 +48,19 @@ def slow_scores(
             "best": sorted(gains, reverse=True),
             "worst": sorted(gains),
         }[ties]
-    ideal = sorted((Fraction(gain(r)) for r in relevance if r is not None), reverse=True)
+    judged = sorted((Fraction(gain(r)) for r in relevance if r is not None), reverse=True)
+    retrieved = [
+        Fraction(gain(r)) for r, s in zip(relevance, score, strict=True) if None not in (r, s) and s != -math.inf
+    ]
+    ideal = {
+        "judged": judged,
+        "truncated": judged[: len(documents)],
+        "retrieved": sorted(retrieved, reverse=True),
+        "full": judged[:1] * (k or 0),
+    }[over]
+    if zero_division == "rightly_empty":
+        relevant = any(r is not None and r > 0 for r in relevance)
+        zero_division = 0.0 if documents or relevant else 1.0
 
     def weight(rank: int) -> float:
         return 1 / math.log(rank + 1, log_base) if discount is None else discount(rank)

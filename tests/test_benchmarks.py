@@ -1,5 +1,6 @@
 """The benchmark on next to no work, with whatever contenders are installed."""
 
+import itertools
 import sys
 import warnings
 from pathlib import Path
@@ -88,3 +89,38 @@ def test_a_way_that_differs_in_one_query_is_named(monkeypatch: pytest.MonkeyPatc
     del ways["of a query less"]
     with pytest.raises(ValueError, match=r"of that mean differs: 0\.375 for 0\.25"):
         forms._measured(ways, rounds=1)
+
+
+def test_simulations_count_the_intervals_that_hold_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import simulations
+
+    for name, of_differences in itertools.product(["skewed: Beta(½, 2)", "weighted: exponential"], [False, True]):
+        found = dict(simulations.coverage(200, 99, of_differences, name, 20))
+        assert set(found) == {"**ours**", "Student's t", "percentile", "BCa", "bootstrap-t"}
+        for method, (held, width) in found.items():
+            assert 0.8 < held <= 1, (name, method)
+            assert 0.1 < width < 0.8, (name, method)
+        assert found["**ours**"][0] >= found["percentile"][0]
+    names = list(simulations.USUAL | simulations.HARD)
+    for name in names:
+        family = (simulations.USUAL | simulations.HARD)[name]
+        rng = simulations.np.random.default_rng(0)
+        for draw, mean in ((family.first, family.mean), (family.second, family.mean_of_second)):
+            assert draw(rng, (1000, 100)).mean() == pytest.approx(mean, abs=0.005), name
+
+
+def test_simulations_make_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import simulations
+
+    monkeypatch.setattr(simulations, "SIZES", (5, 10))
+    monkeypatch.setattr(simulations, "_in_processes", map)
+    names = list(simulations.HARD)[:2]
+    header, line, *rows = simulations.table_of_coverage(names, False, 20, 19)
+    assert header == "| values | interval | 5 queries | 10 queries |"
+    assert line == "|---|---|---|---|"
+    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [name for name in names for _ in range(5)]
+    header, line, *rows = simulations.table_of_agreement(20)
+    assert header == "| values | 10 queries |"
+    assert len(rows) == 6

@@ -22,7 +22,8 @@ def test_the_examples_in_docstrings_run() -> None:
 
 def test_the_page_says_what_the_conventions_do(ndcg: evaluate.Metric) -> None:
     values = {
-        name: ndcg.compute(predictions=SCORES, references=RELEVANCE, convention=name)["nDCG"] for name in CONVENTIONS
+        name: ndcg.compute(predictions=SCORES, references=RELEVANCE, k=6, convention=name)["nDCG@6"]
+        for name in CONVENTIONS
     }
     table = convention_table(dict(sorted(values.items(), key=lambda item: item[1])))
     assert table in PAGE, table
@@ -31,10 +32,10 @@ def test_the_page_says_what_the_conventions_do(ndcg: evaluate.Metric) -> None:
 
 @pytest.mark.parametrize("name", CONVENTIONS)
 def test_a_convention_is_the_options_that_it_lists(ndcg: evaluate.Metric, name: str) -> None:
-    inputs = {"predictions": SCORES, "references": RELEVANCE, "k": [1, 3, None]}
+    inputs = {"predictions": SCORES, "references": RELEVANCE, "k": [1, 3, 6]}
     options = CONVENTIONS[name].options
     assert ndcg.compute(**inputs, convention=name) == ndcg.compute(**inputs, **options)
-    assert ndcg.signature(convention=name) == ndcg.signature(**options)
+    assert ndcg.signature(k=6, convention=name) == ndcg.signature(k=6, **options)
 
 
 def test_scikit_learn_is_the_default(ndcg: evaluate.Metric) -> None:
@@ -42,9 +43,11 @@ def test_scikit_learn_is_the_default(ndcg: evaluate.Metric) -> None:
     assert CONVENTIONS["sklearn"].options == {
         "gain": "linear",
         "discount": "log",
+        "ideal": "judged",
         "ties": "average",
         "zero_division": 0.0,
         "negative_relevance": "raise",
+        "missing": "empty",
     }
 
 

@@ -72,6 +72,31 @@ def test_pytrec_eval_skips_missing_queries(ndcg: evaluate.Metric, given: dict[st
     assert ndcg.compute(**given, convention="trec_eval", missing="skip") == {"nDCG": pytest.approx(mean)}
 
 
+@pytest.mark.parametrize("convention", ["pytrec_eval", "beir", "mteb"])
+def test_a_convention_may_skip_missing_queries(ndcg: evaluate.Metric, given: dict[str, Any], convention: str) -> None:
+    skipped = ndcg.compute(**given, convention="trec_eval", missing="skip")
+    assert ndcg.compute(**given, convention=convention) == skipped
+    assert ndcg.compute(**given, convention=convention, missing="empty") == ndcg.compute(
+        **given, convention="trec_eval"
+    )
+
+
+def test_a_list_that_is_padding_throughout_is_skipped_too(ndcg: evaluate.Metric) -> None:
+    lists = {"predictions": [[2, 1], [2, 1], []], "references": [[0, 1], [-100, -100], []], "ignore_index": -100}
+    second = 1 / math.log2(3)
+    assert ndcg.compute(**lists) == {"nDCG": pytest.approx(second / 3)}
+    assert ndcg.compute(**lists, missing="skip") == {"nDCG": pytest.approx(second)}
+    arrays = {name: np.array(lists[name][:2]) for name in ("predictions", "references")}
+    values = ndcg.compute(**arrays, ignore_index=-100, missing="skip", use_aggregator=False)["nDCG"]
+    assert values == [pytest.approx(second), pytest.approx(math.nan, nan_ok=True)]
+
+
+def test_compare_refuses_no_missing_query_that_the_convention_skips(ndcg: evaluate.Metric) -> None:
+    systems = {"a": RUN, "b": {**RUN, "q2": {"d3": 1.0}}}
+    found = ndcg.compare(systems=systems, references=QRELS, convention="pytrec_eval")
+    assert found == ndcg.compare(systems=systems, references=QRELS, convention="trec_eval", missing="skip")
+
+
 def test_an_empty_ranking_is_not_missing(ndcg: evaluate.Metric) -> None:
     empty = {**RUN, "q2": {}}
     assert ndcg.compute(predictions=empty, references=QRELS, missing="skip") == ndcg.compute(

@@ -224,6 +224,7 @@ FOREIGN_TO_SKLEARN: list[tuple[dict[str, Any], str]] = [
     ({"measures": "DCG"}, "measures"),
     ({"measures": ["nDCG", "CG"]}, "measures"),
     ({"gain": "exponential"}, "gain"),
+    ({"ideal": "judged"}, "ideal"),
     ({"log_base": 10}, "log_base"),
     ({"ties": "first"}, "ties"),
     ({"zero_division": 1.0}, "zero_division"),
@@ -351,6 +352,17 @@ def test_sample_weights_count_stored_queries_first(fresh_metric: MetricFactory) 
     metric.add_batch(predictions=[[1, 2]], references=[[1, 0]])
     result = metric.compute(predictions=[[2, 1]], references=[[0, 0]], sample_weight=[1, 2, 5])
     assert result == {"nDCG": pytest.approx((1 * 1 + 2 / math.log2(2 + 1) + 5 * 0) / (1 + 2 + 5), rel=1e-14)}
+
+
+def test_a_measure_may_have_a_cutoff_of_its_own(ndcg: evaluate.Metric) -> None:
+    all_values = ndcg.compute(**EXAMPLE, measures=["nDCG", "DCG"], k=[1, 3, None])
+    own = ndcg.compute(**EXAMPLE, measures=["DCG@1", "nDCG@3", "nDCG@1"])
+    assert list(own.items()) == [(name, all_values[name]) for name in ("DCG@1", "nDCG@3", "nDCG@1")]
+    mixed = ndcg.compute(**EXAMPLE, measures=["nDCG", "DCG@3"], k=[1, None])
+    assert list(mixed.items()) == [(name, all_values[name]) for name in ("nDCG@1", "nDCG", "DCG@3")]
+    assert ndcg.compute(**EXAMPLE, measures="nDCG@3", engine="sklearn") == pytest.approx({"nDCG@3": own["nDCG@3"]})
+    assert ndcg.signature(measures=["nDCG@3", "DCG@5"]).startswith("nDCG@3+DCG@5|gain:")
+    assert ndcg.signature(measures=["nDCG@3"]) == ndcg.signature(k=3)
 
 
 def test_queries_with_nothing_relevant_count_as_zero_division_says(ndcg: evaluate.Metric) -> None:
@@ -631,6 +643,12 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"measures": "NDCG"}, r'^measures must be one of .*got \'NDCG\'; did you mean "nDCG"\?'),
     ({"measures": ["nDCG", "recall"]}, r"^measures must be one of .*got 'recall'"),
     ({"measures": []}, r"^measures is empty"),
+    ({"measures": "nDCG@0"}, r"^measures must have a cutoff after the @, such as nDCG@10; got 'nDCG@0'"),
+    ({"measures": "nDCG@"}, r"^measures must have a cutoff after the @"),
+    ({"measures": "nDCG@²"}, r"^measures must have a cutoff after the @"),
+    ({"measures": "nDCG@" + "9" * 5000}, r"^measures must have a cutoff after the @"),
+    ({"measures": "ndcg@10"}, r'^measures must be one of .*got \'ndcg\'; did you mean "nDCG"\?'),
+    ({"measures": ["nDCG@5", "DCG@3"], "k": 10}, r"^k=10 and measures=\['nDCG@5', 'DCG@3'\] both give cutoffs"),
     ({"measures": np.array("nDCG")}, r"^measures must be one of"),
     ({"measures": None}, r"^measures must be one of .*got None"),
     ({"measures": [["nDCG"]]}, r"^measures must be one of"),
@@ -648,9 +666,12 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"gain": [[0], [1, 2]]}, r"^gain must be"),
     ({"gain": 2}, r"^gain must be"),
     ({"gain": np.array(2)}, r"^gain must be"),
-    ({"zero_division": "warn"}, r"^zero_division must be a finite number, or nan"),
-    ({"zero_division": math.inf}, r"^zero_division must be a finite number, or nan"),
-    ({"zero_division": True}, r"^zero_division must be a finite number, or nan"),
+    ({"zero_division": "warn"}, r"^zero_division must be a finite number, nan .*; got 'warn'"),
+    ({"zero_division": math.inf}, r"^zero_division must be a finite number, nan"),
+    ({"zero_division": True}, r"^zero_division must be a finite number, nan"),
+    ({"ideal": "retreived"}, r'^ideal must be one of .*got \'retreived\'; did you mean "retrieved"\?'),
+    ({"ideal": "full", "k": [3, None]}, r'^k must be given for ideal="full", whose ideal has k documents'),
+    ({"convention": "rectools"}, r'^k must be given for convention="rectools", whose ideal has k documents'),
     ({"negative_relevance": "ignore"}, r"^negative_relevance must be one of .*got 'ignore'"),
     ({"negative_relevance": True}, r"^negative_relevance must be one of .*got True"),
     ({"use_aggregator": "no"}, r"^use_aggregator must be True or False; got 'no'"),
@@ -663,7 +684,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
 
 HUGE = 10**5000  # an integer that Python does not print
 SHARED = {"ignore_ties", "measures", "convention", "gain", "discount", "log_base", "ties", "zero_division"}
-SHARED |= {"negative_relevance", "judged_only", "ignore_index"}
+SHARED |= {"ideal", "negative_relevance", "judged_only", "ignore_index"}
 OPTIONS = sorted({"k", "missing", "use_aggregator", "engine", *SHARED})
 
 
@@ -1185,6 +1206,9 @@ DIFFERENT: list[dict[str, Any]] = [
     {"discount": "jarvelin"},
     {"discount": "jarvelin", "log_base": 3},
     {"discount": [1, 0.5]},
+    {"ideal": "truncated"},
+    {"ideal": "retrieved"},
+    {"zero_division": "rightly_empty"},
     {"discount": lambda ranks: 1 / ranks**2},
     {"ties": "first"},
     {"ignore_ties": True},

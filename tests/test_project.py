@@ -170,6 +170,7 @@ FLOORS = {
     "spark": 6,
     "trainer": 6,
     "comparison": 7,
+    "explanation": 7,
     "compute": 7,
     "ndcg": 8,
     "metric": 8,  # what ndcg.py is called in the package

@@ -21,7 +21,7 @@ import pytest
 import scipy.stats
 from conftest import ROOT, MetricFactory, lean_environment
 
-from significance import bootstrap, holm, paired_tests
+from significance import holm, intervals, paired_tests
 
 # Query 0 is tied at rank 1, query 1 has nothing relevant, query 2 an unjudged document at rank 2 and a relevant one
 # that was not retrieved, query 3 was not retrieved at all.
@@ -61,11 +61,12 @@ def test_a_report_has_the_scores_of_compute(ndcg: evaluate.Metric, options: dict
     assert report.signature == ndcg.signature(**SEVERAL, **options, sample_weight=weight)
 
 
-def test_its_intervals_are_those_of_the_bootstrap(ndcg: evaluate.Metric) -> None:
+def test_its_intervals_are_those_of_the_values_of_its_queries(ndcg: evaluate.Metric) -> None:
     inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE, **SEVERAL}
     by_query = ndcg.compute(**inputs, use_aggregator=False)
     report = ndcg.report(**inputs, confidence=0.9, resamples=300, seed=5)
-    expected = bootstrap(np.array(list(by_query.values())), confidence=0.9, resamples=300, seed=5)
+    greatest = np.array([1 if name.startswith("nDCG") else math.inf for name in by_query])
+    expected = intervals(np.array(list(by_query.values())), greatest=greatest, confidence=0.9)
     assert [score.low for score in report.scores.values()] == expected.low.tolist()
     assert [score.high for score in report.scores.values()] == expected.high.tolist()
     assert [score.standard_error for score in report.scores.values()] == expected.standard_error.tolist()
@@ -86,8 +87,24 @@ def test_it_counts_what_the_scores_rest_on(ndcg: evaluate.Metric) -> None:
     ranked = {name: (score.ranked, score.unjudged) for name, score in report.scores.items()}
     assert ranked == {"nDCG@1": (3, 0.0), "nDCG@2": (6, 1.0), "nDCG@5": (8, 1.0)}
     note = "The cutoff 5 cuts nothing off: no query has more than 3 documents retrieved, or judged."
-    assert report.notes[0] == note
-    assert note in str(report)
+    few = "Few queries (4): below 10, intervals may miss the true value more often than they say."
+    assert report.notes[:2] == (note, few)
+    assert f"{note}\n{few}" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("queries", "options"),
+    [(9, {}), (10, {"sample_weight": [1] * 9 + [0]}), (11, {"zero_division": math.nan}), (10, {})],
+)
+def test_few_queries_are_noted(ndcg: evaluate.Metric, queries: int, options: dict[str, Any]) -> None:
+    references = RELEVANCE[:queries] * (np.arange(queries) < 9)[:, np.newaxis]  # nothing is relevant to the others
+    systems = {name: SYSTEMS[name][:queries] for name in ("bm25", "dense")}
+    few = "Few queries (9): below 10, intervals may miss the true value more often than they say."
+    for system in systems.values():
+        found = ndcg.report(predictions=system, references=references, **options).notes
+        assert (few in found) is (queries == 9 or bool(options))
+    found = ndcg.compare(systems=systems, references=references, resamples=50, **options).notes
+    assert (few in found) is (queries == 9 or bool(options))
 
 
 def test_documents_that_are_tied_at_the_cutoff_are_unjudged_in_expectation(ndcg: evaluate.Metric) -> None:
@@ -295,8 +312,7 @@ def test_every_figure_of_a_pair_is_what_its_name_says(ndcg: evaluate.Metric, wei
             difference = values[0] - values[1]
             shares = difference if weight is None else difference * weight / weight.mean()
             assert pair.difference == pytest.approx(shares.mean(), abs=1e-12)
-            intervals = bootstrap(values, weight, [(0, 1)], resamples=400, seed=3, confidence=0.9)
-            expected = [float(each[2]) for each in intervals]
+            expected = [float(each[2]) for each in intervals(values, weight, [(0, 1)], confidence=0.9)]
             assert [pair.low, pair.high, pair.standard_error] == pytest.approx(expected, abs=1e-12)
             tests = paired_tests(values, weight, [(0, 1)], resamples=400, seed=3)
             assert pair.p == tests.randomization[0]
@@ -501,8 +517,7 @@ def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
             for value in (score.value, score.low, score.high, score.standard_error, score.worst, score.best):
                 assert f"{value:.4f}" in text
         assert "95% interval" in text
-        assert "200 resamples of the queries, seed 0" in text
-        assert "percentile bootstrap" in text
+        assert "95% intervals of means by Wilson, of differences by Student" in text
         assert report.signature in text
     for text in (str(comparison), comparison.to_markdown(), comparison._repr_html_()):
         for pair in comparison.pairs:
@@ -608,12 +623,12 @@ def test_progress_shows_on_a_terminal_only_and_unless_it_is_disabled(
     with os.fdopen(reader, "rb", buffering=0) as read, os.fdopen(writer, "w") as error:
         monkeypatch.setattr(sys, "stderr", error)
         try:
-            ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE, resamples=100)
+            ndcg.compare(systems=SYSTEMS, references=RELEVANCE, by=np.arange(60) % 3)
         finally:
             datasets.enable_progress_bars()
         error.flush()
         shown = read.read(1 << 16) or b""  # None where nothing was written
-    assert (b"Resampling" in shown) is (ends is terminal and not disabled)
+    assert (b"Comparing" in shown) is (ends is terminal and not disabled)
     assert bool(shown) is (ends is terminal and not disabled)
 
 
@@ -733,7 +748,8 @@ def test_the_size_of_gains_changes_no_test(ndcg: evaluate.Metric, size: float) -
 def test_weights_may_differ_a_lot_but_not_beyond_all_digits(ndcg: evaluate.Metric) -> None:
     inputs = {"predictions": [[1, 2], [2, 1], [1, 2]], "references": [[0, 0], [1, 3], [1, 3]]}
     score = ndcg.report(**inputs, sample_weight=[1, 1e-11, 1e-11]).scores["nDCG"]
-    assert score.high == pytest.approx(1.0)  # of resamples without the first query, 8 in 27
+    of_one = scipy.stats.binomtest(0, 1).proportion_ci(method="wilson")
+    assert (score.low, score.high) == pytest.approx((of_one.low, of_one.high), abs=0.01)
     for weight in ([1, 1e-17, 1e-17], [1, 1.3e-15, 1], [1e-320, 1e-320, 1]):
         with pytest.raises(ValueError, match=r"^sample_weight: a weight is .* of the largest, too far apart"):
             ndcg.report(**inputs, sample_weight=weight)
@@ -755,8 +771,8 @@ def test_documents_are_unjudged_in_the_order_that_is_scored(ndcg: evaluate.Metri
 
 
 def test_notes_are_about_all_systems(ndcg: evaluate.Metric) -> None:
-    systems = {"short": [[1] + [None] * 9] * 2, "long": [list(range(10))] * 2}
-    (note,) = ndcg.compare(systems=systems, references=[[1] + [None] * 9] * 2, k=5, resamples=50).notes
+    systems = {"short": [[1] + [None] * 9] * 10, "long": [list(range(10))] * 10}
+    (note,) = ndcg.compare(systems=systems, references=[[1] + [None] * 9] * 10, k=5, resamples=50).notes
     assert note.startswith("long: nDCG@5 is below chance")
 
 

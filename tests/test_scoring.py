@@ -17,7 +17,7 @@ from reference import slow_scores
 from sklearn.metrics import dcg_score, ndcg_score
 
 import scoring
-from scoring import MEASURES, TIES, InvalidRankingError, check_queries, discounts, score_queries
+from scoring import IDEALS, MEASURES, TIES, InvalidRankingError, check_queries, discounts, score_queries
 
 TEXTBOOK = [3, 2, 3, 0, 1, 2]
 
@@ -238,7 +238,8 @@ def close_to_slow(actual: dict[str, Any], queries: list[list[tuple[Any, Any]]], 
     st.sampled_from(sorted(GAINS)),
     st.sampled_from(TIES),
     LOG_BASES,
-    st.sampled_from([0.0, 1.0, -2.5]),
+    st.sampled_from([0.0, 1.0, -2.5, "rightly_empty"]),
+    st.sampled_from(IDEALS),
     st.sampled_from([math.nan, math.inf, 7.0]),
 )
 def test_ragged_lists_with_missing_values_equal_the_slow_reference(
@@ -247,13 +248,16 @@ def test_ragged_lists_with_missing_values_equal_the_slow_reference(
     gain: str,
     ties: str,
     log_base: float,
-    zero_division: float,
+    zero_division: float | str,
+    ideal: str,
     rubbish: float,
 ) -> None:
     fast, slow = GAINS[gain]
+    ideal = "judged" if k is None and ideal == "full" else ideal  # it is of k documents
     options = {"ties": ties, "log_base": log_base, "zero_division": zero_division}
-    values = score_queries(**flattened(queries, rubbish), measures=MEASURES, cutoffs=[k], gain=fast, **options)
-    close_to_slow({name: value[0] for name, value in values.items()}, queries, k, gain=slow, **options)
+    how = {"measures": MEASURES, "cutoffs": [k], "gain": fast, "ideal": ideal}
+    values = score_queries(**flattened(queries, rubbish), **how, **options)
+    close_to_slow({name: value[0] for name, value in values.items()}, queries, k, gain=slow, over=ideal, **options)
 
 
 @settings(max_examples=100)
@@ -727,6 +731,53 @@ def test_every_discount_equals_the_slow_reference(discount: str, k: int | None, 
     values = score_queries(**flattened(queries, math.nan), measures=MEASURES, cutoffs=[k], **how)
     found = {name: value[0] for name, value in values.items()}
     close_to_slow(found, queries, k, ties=ties, discount=SLOW_DISCOUNTS[discount])
+
+
+def test_a_full_ideal_has_k_documents_of_the_highest_gain() -> None:
+    relevance, score = np.array([[3.0, 1.0, 2.0], [0.0, 0.0, 0.0]]), np.array([[3.0, 2.0, 1.0]] * 2)
+    found = score_queries(relevance, score, measures=["nDCG", "IDCG"], cutoffs=[1, 2, 5], ideal="full")
+    close(found["IDCG"][:, 0], [3, 3 + 3 / math.log2(3), 3 * sum(1 / math.log2(i + 1) for i in range(1, 6))])
+    close(found["nDCG"][:2, 0], [1, (3 + 1 / math.log2(3)) / (3 + 3 / math.log2(3))])
+    assert found["nDCG"][:, 1].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("gain", [0.1, 1 / 3, 7.0, 1e300])
+@pytest.mark.parametrize("ideal", IDEALS)
+def test_a_perfect_ranking_is_exactly_1_by_every_ideal(ideal: str, gain: float) -> None:
+    relevance, score = np.full((3, 37), gain), np.arange(111.0).reshape(3, 37)
+    cutoffs = range(1, 38)
+    assert (score_queries(relevance, score, cutoffs=cutoffs, ideal=ideal)["nDCG"] == 1).all()
+
+
+def test_an_ideal_of_less_than_all_is_of_what_was_retrieved() -> None:
+    # relevances 3, 2 and 1, of which the one in the middle was retrieved, and one that nobody judged
+    query = {"relevance": np.array([[3.0, 2.0, 1.0, 9.0]]), "score": np.array([[np.nan, 2.0, np.nan, 1.0]])}
+    query |= {"judged": np.array([[True, True, True, False]]), "retrieved": np.array([[False, True, False, True]])}
+    expected = {
+        "judged": 3 + 2 / math.log2(3) + 1 / math.log2(4),
+        "truncated": 3 + 2 / math.log2(3),
+        "retrieved": 2.0,
+    }
+    for ideal, value in expected.items():
+        close(score_queries(**query, measures=["IDCG"], ideal=ideal)["IDCG"], [[value]])
+
+
+@pytest.mark.parametrize("ideal", IDEALS)
+def test_every_ideal_refuses_the_relevance_of_a_document_that_was_not_retrieved(ideal: str) -> None:
+    for relevance, gain in ((math.inf, "linear"), (math.nan, "linear"), (2.5, [0, 1]), (5000.0, "exponential")):
+        arrays = np.array([[1.0, relevance]]), np.array([[1.0, -np.inf]])
+        with pytest.raises(InvalidRankingError, match=r"^relevance: query 0, position 1: "):
+            score_queries(*arrays, gain=gain, ideal=ideal, cutoffs=[2])
+
+
+def test_an_empty_answer_is_right_where_nothing_is_relevant() -> None:
+    none, some = -np.inf, 1.0
+    values = score_queries(
+        np.array([[0.0], [0.0], [1.0], [1.0]]),
+        np.array([[none], [some], [none], [some]]),
+        zero_division="rightly_empty",
+    )["nDCG"]
+    assert values.tolist() == [[1, 0, 0, 1]]
 
 
 def test_jarvelin_does_not_discount_ranks_below_the_base() -> None:

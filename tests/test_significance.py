@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import scipy.stats
 from conftest import ROOT
 
 import significance
-from significance import bootstrap, holm, paired_tests
+from significance import holm, intervals, paired_tests
 
 
 def queries(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -36,91 +37,188 @@ def test_the_examples_in_docstrings_run() -> None:
 # Intervals
 
 
-def test_the_intervals_are_those_of_scipy() -> None:
-    values = queries(np.random.default_rng(1), 3, 40)
-    found = bootstrap(values, resamples=999, confidence=0.9, seed=7)
-    for row, value in enumerate(values):
-        expected = scipy.stats.bootstrap(
-            (value,), np.mean, n_resamples=999, confidence_level=0.9, method="percentile", rng=np.random.default_rng(7)
-        )
-        assert found.low[row] == pytest.approx(expected.confidence_interval.low, abs=1e-12)
-        assert found.high[row] == pytest.approx(expected.confidence_interval.high, abs=1e-12)
-        assert found.standard_error[row] == pytest.approx(expected.standard_error, abs=1e-12)
+def wilson(hits: int, size: int, confidence: float = 0.95) -> list[float]:
+    found = scipy.stats.binomtest(hits, size).proportion_ci(confidence, method="wilson")
+    return [found.low, found.high]
 
 
-def test_queries_keep_their_weights_when_they_are_drawn() -> None:
+@pytest.mark.parametrize("size", [2, 10, 50])
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
+def test_intervals_of_values_of_0_or_1_are_wilsons(size: int, confidence: float) -> None:
+    for hits in range(size + 1):
+        value = np.repeat([[1.0, 0.0]], [hits, size - hits], axis=1)
+        found = intervals(value, confidence=confidence)
+        assert [found.low[0], found.high[0]] == pytest.approx(wilson(hits, size, confidence), abs=1e-9)
+        assert found.low[0] <= hits / size <= found.high[0]
+
+
+def test_intervals_of_differences_are_those_of_the_paired_t_test() -> None:
+    values = queries(np.random.default_rng(3), 2, 50)
+    found = intervals(values, pairs=[(0, 1), (1, 0)], confidence=0.9)
+    expected = scipy.stats.ttest_rel(*values).confidence_interval(0.9)
+    assert [found.low[2], found.high[2]] == pytest.approx([expected.low, expected.high])
+    assert [found.low[3], found.high[3]] == pytest.approx([-expected.high, -expected.low])
+    assert found.standard_error[2] == pytest.approx(scipy.stats.sem(values[0] - values[1]))
+
+
+def test_the_interval_of_a_mean_holds_what_is_likely_with_a_variance_that_goes_with_the_mean() -> None:
+    for seed in range(20):
+        value = queries(np.random.default_rng(seed), 15)
+        mean, variance = value.mean(), value.var(ddof=1) / 15
+        t = scipy.stats.t.ppf(0.975, 14 / (1 - variance / (mean * (1 - mean) / 15)))
+        rise, fall = 1 / mean, 1 / (1 - mean)
+        # how fast the variance rises with the mean, as in an exponential family: third cumulant by squared variance
+        slope = ((value - mean) ** 3).mean() / value.var() ** 2
+        found = intervals(value[np.newaxis])
+        shapes = [(rise, fall), (max(rise, fall + slope), max(fall, rise - slope))]
+        for end, side in ((found.low[0], min), (found.high[0], max)):
+            distances = []
+            for up, down in shapes:
+                # distance**2 == t**2 * variance * (1 + up * distance) * (1 - down * distance)
+                square, linear, constant = 1 + t**2 * variance * up * down, t**2 * variance * (down - up), -(t**2)
+                distances += np.roots([square, linear, constant * variance]).tolist()
+            assert end == pytest.approx(mean + side(distances), abs=1e-12)
+
+
+def test_the_interval_of_a_mean_stays_within_the_bounds_of_its_measure() -> None:
     rng = np.random.default_rng(2)
-    values, weight = queries(rng, 1, 30), rng.random(30)
+    for size in range(2, 12):
+        values = queries(rng, 50, size)
+        found = intervals(values)
+        assert (found.low >= 0).all()
+        assert (found.high <= 1).all()
+        assert (found.low <= values.mean(axis=1)).all()
+        assert (found.high >= values.mean(axis=1)).all()
+        unbounded = intervals(values, greatest=np.inf)
+        assert (unbounded.low >= 0).all()
+        assert size > 4 or (unbounded.high > 1).any()
+    assert intervals(values - 0.5, greatest=np.inf).low.min() < -0.5
 
-    def weighted_mean(value: np.ndarray, weight: np.ndarray, axis: int) -> np.ndarray:
-        return (value * weight).sum(axis) / weight.sum(axis)
 
-    expected = scipy.stats.bootstrap(
-        (values[0], weight),
-        weighted_mean,
-        paired=True,
-        vectorized=True,
-        n_resamples=500,
-        method="percentile",
-        rng=np.random.default_rng(0),
-    )
-    found = bootstrap(values, weight, resamples=500)
-    assert [found.low[0], found.high[0]] == pytest.approx(list(expected.confidence_interval), abs=1e-12)
-    alike = [bootstrap(values, weight, resamples=500) for weight in (None, np.ones(30), np.full(30, 4.0))]
+def test_without_bounds_the_interval_of_a_mean_is_students_t_stretched_to_the_skewed_side() -> None:
+    value = np.array([3, 4, 4, 5, 5, 5, 6, 6, 7, 19.0])
+    found = intervals(value[np.newaxis], greatest=np.inf)
+    expected = scipy.stats.ttest_1samp(value, 0).confidence_interval()
+    assert found.low[0] == pytest.approx(expected.low)
+    assert found.high[0] > expected.high + 0.5
+    even = intervals(np.array([[3, 4, 5, 6, 7.0]]), greatest=np.inf)
+    expected = scipy.stats.ttest_1samp([3, 4, 5, 6, 7], 0).confidence_interval()
+    assert [even.low[0], even.high[0]] == pytest.approx([expected.low, expected.high])
+
+
+def test_values_that_are_all_the_same_leave_room_for_others() -> None:
+    low, high = wilson(0, 20)
+    found = intervals(np.array([[1.0] * 20, [0.0] * 20, [0.7] * 20]), pairs=[(2, 2), (2, 1)])
+    assert found.low == pytest.approx([1 - high, low, 0.7 - 0.7 * high, -high, 0.7 - 1.7 * high], abs=1e-9)
+    assert found.high == pytest.approx([1, high, 0.7 + 0.3 * high, high, 0.7 + 0.3 * high], abs=1e-9)
+    assert (found.standard_error == 0).all()
+    unbounded = intervals(np.array([[3.0] * 20, [0.0] * 20]), greatest=np.inf)
+    assert unbounded.low == pytest.approx([3 - 3 * high, 0], abs=1e-9)
+    assert unbounded.high.tolist() == [3, 0]
+    nearly = intervals(np.array([[1.0, 1 - 1e-16] * 10]))
+    assert [nearly.low[0], nearly.high[0]] == pytest.approx([1 - high, 1], abs=1e-9)
+
+
+def test_weights_weigh_the_mean_and_widen_its_interval() -> None:
+    rng = np.random.default_rng(2)
+    values, weight = queries(rng, 2, 30), rng.random(30)
+    share, difference = weight / weight.sum(), values[0] - values[1]
+    mean = (share * difference).sum()
+    away = (difference - mean) ** 2
+    of_like_queries = (share * away).sum() * (share**2).sum() / (1 - (share**2).sum())
+    of_any_queries = (share**2 * away / (1 - share)).sum()
+    error = math.sqrt(max(of_like_queries, of_any_queries))
+    found = intervals(values, weight, [(0, 1)])
+    reach = scipy.stats.t.ppf(0.975, 29) * error
+    assert [found.low[2], found.high[2]] == pytest.approx([mean - reach, mean + reach])
+    assert found.standard_error[2] == pytest.approx(error)
+    alike = [intervals(values, weight) for weight in (None, np.ones(30), np.full(30, 4.0))]
     assert np.array_equal(alike[0], alike[1])
     assert np.allclose(alike[0], alike[2], rtol=0, atol=1e-12)
-
-
-def test_a_difference_is_that_of_paired_scores() -> None:
-    values = queries(np.random.default_rng(3), 2, 50)
-    found = bootstrap(np.vstack([values, values[0] - values[1]]), pairs=[(0, 1)], resamples=800)
-    for of_rows, of_pair in zip(*np.array(found)[:, [2, 3]].T, strict=True):
-        assert of_pair == pytest.approx(of_rows, abs=1e-12)
+    assert (np.subtract(found.high, found.low)[:2] > np.subtract(alike[0].high, alike[0].low)).all()
 
 
 def test_queries_without_a_value_or_weight_take_no_part() -> None:
     values = queries(np.random.default_rng(4), 2, 30)
     with_gaps = np.insert(values, [3, 17], np.nan, axis=1)
-    assert np.array_equal(bootstrap(with_gaps, resamples=300), bootstrap(values, resamples=300))
+    assert np.array_equal(intervals(with_gaps), intervals(values))
     weight = np.ones(32)
     weight[[3, 18]] = 0
     zeroed = np.insert(values, [3, 17], 1.0, axis=1)
-    assert np.array_equal(bootstrap(zeroed, weight, resamples=300), bootstrap(values, resamples=300))
+    assert np.array_equal(intervals(zeroed, weight), intervals(values))
     gap_in_one = with_gaps[:1].repeat(2, axis=0)
     gap_in_one[1, 5] = np.nan
-    of_others = [bootstrap(gap_in_one[[row]], resamples=300) for row in (0, 1)]
-    assert np.array_equal(bootstrap(gap_in_one, resamples=300), np.concatenate(of_others, axis=1))
+    of_others = [intervals(gap_in_one[[row]]) for row in (0, 1)]
+    assert np.array_equal(intervals(gap_in_one), np.concatenate(of_others, axis=1))
 
 
-def test_intervals_of_95_percent_cover_the_true_mean_as_often() -> None:
+SHAPES: dict[str, tuple[Callable[..., np.ndarray], float]] = {
+    "as nDCG has them": (queries, TRUE_MEAN),
+    "skewed": (lambda rng, *shape: rng.beta(0.5, 2, shape), 0.2),
+    "symmetric": (lambda rng, *shape: rng.beta(3, 3, shape), 0.5),
+    "many ones": (lambda rng, *shape: np.where(rng.random(shape) < 0.6, 1, rng.beta(2, 2, shape)), 0.8),
+    "many zeros": (lambda rng, *shape: np.where(rng.random(shape) < 0.6, 0, rng.beta(2, 2, shape)), 0.2),
+    "0 or 1": (lambda rng, *shape: (rng.random(shape) < 0.2) * 1.0, 0.2),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("size", "least"), [(10, 0.90), (20, 0.93), (50, 0.93)])
+def test_intervals_of_95_percent_cover_the_true_mean_as_often(
+    size: int, least: float, shape: str, weighted: bool
+) -> None:
+    draw, mean = SHAPES[shape]
     rng = np.random.default_rng(5)
-    covered = 0
-    for seed in range(500):
-        found = bootstrap(queries(rng, 1, 50), resamples=2000, seed=seed)
-        covered += found.low[0] <= TRUE_MEAN <= found.high[0]
-    assert 0.92 <= covered / 500 <= 0.98, covered / 500
+    values, weight = draw(rng, 1000, size), rng.exponential(size=size) if weighted else None
+    found = intervals(values, weight)
+    covered = np.mean((found.low <= mean) & (mean <= found.high))
+    noise = 2 * math.sqrt(0.95 * 0.05 / 1000)
+    assert least - noise <= covered <= 0.98 + noise, covered
 
 
-def test_intervals_of_a_difference_cover_the_true_difference_as_often() -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_intervals_of_a_difference_cover_the_true_difference_as_often(shape: str, weighted: bool) -> None:
+    draw, _ = SHAPES[shape]
     rng = np.random.default_rng(6)
-    covered = 0
-    for seed in range(500):
-        one = queries(rng, 50)
-        values = np.stack([one + 0.1 + rng.normal(0, 0.2, 50), one])
-        found = bootstrap(values, pairs=[(0, 1)], resamples=2000, seed=seed)
-        covered += found.low[2] <= 0.1 <= found.high[2]
-    assert 0.92 <= covered / 500 <= 0.98, covered / 500
+    values, weight = draw(rng, 1000, 20), rng.exponential(size=20) if weighted else None
+    other = np.where(rng.random(values.shape) < 0.3, values, draw(rng, 1000, 20))
+    found = intervals(np.vstack([values, other]), weight, [(row, row + 1000) for row in range(1000)])
+    covered = np.mean((found.low[2000:] <= 0) & (found.high[2000:] >= 0))
+    noise = 2 * math.sqrt(0.95 * 0.05 / 1000)
+    assert 0.93 - noise <= covered <= 0.98 + noise, covered
+
+
+def test_interval_and_test_seldom_disagree() -> None:
+    rng = np.random.default_rng(15)
+    beyond, within = 0, 0
+    for seed in range(300):
+        one = queries(rng, 30)
+        values = np.stack([one, np.clip(one + rng.normal(0.05, 0.15, 30), 0, 1)])
+        found = intervals(values, pairs=[(0, 1)])
+        excludes, p = not found.low[2] <= 0 <= found.high[2], paired_tests(values, pairs=[(0, 1)], seed=seed)
+        assert excludes == (p.t_test[0] < 0.05)
+        beyond += excludes and p.randomization[0] > 0.05
+        within += not excludes and p.randomization[0] < 0.05
+    assert beyond / 300 <= 0.03, beyond
+    assert within / 300 <= 0.03, within
 
 
 def test_more_confidence_makes_a_wider_interval() -> None:
     values = queries(np.random.default_rng(7), 1, 60)
     widths = []
     for confidence in (0.5, 0.9, 0.95, 0.99):
-        found = bootstrap(values, confidence=confidence)
+        found = intervals(values, confidence=confidence)
         widths.append(found.high[0] - found.low[0])
     assert widths == sorted(widths)
     normal = 2 * scipy.stats.norm.ppf(0.975) * values.std() / math.sqrt(60)
     assert widths[2] == pytest.approx(normal, rel=0.05)
+
+
+def test_weights_too_far_apart_are_refused() -> None:
+    with pytest.raises(ValueError, match="sample_weight: a weight is 1e-13 of the largest, too far apart"):
+        intervals(np.array([[0.2, 0.5, 0.9]]), np.array([1, 1e-13, 1]))
 
 
 # Tests
@@ -314,21 +412,20 @@ def test_holm_multiplies_the_smallest_by_all_and_each_next_by_one_less() -> None
 def test_the_same_seed_gives_the_same_and_another_seed_another() -> None:
     values = queries(np.random.default_rng(13), 6, 100)
     pairs = [(0, 1), (2, 3), (4, 5)]
-    for found in (bootstrap, paired_tests):
-        once, again, other = (found(values, pairs=pairs, seed=seed) for seed in (1, 1, 2))
-        assert np.array_equal(once, again)
-        assert not np.array_equal(once, other)
+    once, again, other = (paired_tests(values, pairs=pairs, seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(once, again)
+    assert not np.array_equal(once, other)
 
 
 SCRIPT = """
 import sys
 import numpy as np
-from significance import bootstrap, paired_tests
+from significance import intervals, paired_tests
 rng = np.random.default_rng(0)
 values = rng.random((6, 20_011))
 pairs = [(0, 1), (2, 3), (4, 5)]
 weight = rng.random(20_011)
-sys.stdout.buffer.write(np.array(bootstrap(values, weight, pairs, resamples=300)).tobytes())
+sys.stdout.buffer.write(np.array(intervals(values, weight, pairs)).tobytes())
 sys.stdout.buffer.write(np.array(paired_tests(values, weight, pairs, resamples=300)).tobytes())
 """
 
@@ -345,23 +442,17 @@ def test_the_number_of_threads_changes_nothing() -> None:
     assert one == run(2) == run(4)
 
 
-@pytest.mark.parametrize("found", [bootstrap, paired_tests])
+@pytest.mark.parametrize("found", [intervals, paired_tests])
 @pytest.mark.parametrize("values", [np.ones((2, 1)), np.ones((2, 0)), np.array([[1, np.nan], [1, 1]])])
 def test_fewer_than_two_queries_are_refused(found: Any, values: np.ndarray) -> None:
     with pytest.raises(ValueError, match=r"needs at least two queries that have a value; got [01]"):
         found(values, pairs=[(0, 1)])
 
 
-def test_what_is_done_is_told() -> None:
-    values = queries(np.random.default_rng(14), 2, 50_000)
-    done: list[int] = []
-    bootstrap(values, pairs=[(0, 1)], resamples=150, advance=done.append)
-    assert sum(done) == 150
-    assert len(done) > 1
-
-
 def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy", None)
-    monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(ImportError, match="pip install scipy"):
-        bootstrap(np.ones((1, 3)))
+    for part in ("special", "stats"):
+        monkeypatch.setitem(sys.modules, f"scipy.{part}", None)
+    for found in (intervals, paired_tests):
+        with pytest.raises(ImportError, match="pip install scipy"):
+            found(np.ones((1, 3)))

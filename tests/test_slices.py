@@ -79,8 +79,11 @@ def test_fewer_than_two_values_have_no_interval(ndcg: evaluate.Metric) -> None:
     assert (one.value, one.worst, one.best, one.chance) == pytest.approx((1, 1, 1, (1 + 1 / math.log2(3)) / 2))
     assert all(map(math.isnan, (one.low, one.high, one.standard_error)))
     assert all(map(math.isnan, (empty.value, empty.low, empty.high, empty.chance)))
-    note = "2 of 3 slices have no interval: fewer than two of their queries have a value."
-    assert note in report.notes
+    problem = "have fewer than 10 queries: intervals may miss the true value more often than they say"
+    assert report.notes[-2:] == (
+        f"3 of 3 slices {problem}.",
+        "2 of 3 slices have no interval: fewer than two of their queries have a value.",
+    )
     rows = {line.split()[0]: line.split()[1:] for line in str(report).splitlines() if line}
     assert rows["empty"] == ["1", "–", "–"]
     assert rows["one"] == ["2", "1.0000", "–"]
@@ -129,8 +132,9 @@ def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: evaluate.Metric)
     inputs = {"systems": systems, "references": [[1, 0], [0, 1], [1, 0], [0, 0], [0, 0]], "resamples": 50}
     comparison = ndcg.compare(**inputs, by=["two", "two", "one", "one", None], zero_division=math.nan)
     assert list(comparison.slices) == ["two"]
-    note = "2 of 3 slices are not compared: fewer than two of their queries have a value."
-    assert note in comparison.notes
+    problem = "have fewer than 10 queries: intervals may miss the true value more often than they say"
+    assert f"1 of 1 slices {problem}." in comparison.notes
+    assert "2 of 3 slices are not compared: fewer than two of their queries have a value." in comparison.notes
     alone = ndcg.compare(**inputs, by=[1, 2, 3, 4, 5])
     assert alone.slices == {}
     assert alone.notes[-1].startswith("5 of 5 slices are not compared")

@@ -29,6 +29,7 @@ ROOMS = (
     "compute",
     "conventions",
     "exclusion",
+    "explanation",
     "files",
     "frames",
     "hashes",
@@ -129,7 +130,7 @@ def hub(space: Path) -> Iterator[Hub]:
 def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None:
     files = {path.relative_to(space).as_posix() for path in space.rglob("*") if path.is_file()}
     modules = {f"{name}.py" for name in (*ROOMS, "app", "nDCG")}
-    linked = {f"benchmarks/{name}" for name in ("RESULTS.md", "SCALE.md", "growth.svg")}
+    linked = {f"benchmarks/{name}" for name in ("RESULTS.md", "SCALE.md", "SIMULATIONS.md", "growth.svg")}
     for pattern in ("docs/*.md", "examples/*.py", "page/*.py"):
         linked |= {path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern)}
     assert files == {"README.md", "requirements.txt", "LICENSE", *modules, *linked}

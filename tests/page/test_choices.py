@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from page.choices import bar_of, convention_of, link_to, parse_link
+from page.choices import RIGHTLY_EMPTY, bar_of, convention_of, link_to, parse_link
 
 ROWS = [("a", "0", "2"), ("b", "1", "1")]
 
@@ -53,8 +53,8 @@ def test_what_a_link_lacks_is_as_usual(parameters: dict[str, str], unread: list[
     [
         bar_of("sklearn"),
         bar_of("lightgbm"),
-        ["1, 3", 10, "exponential", "jarvelin", "docid", "left out", "keep", "removed"],
-        ["", 2.5, "linear", "log", "average", "0", "clip", "gain 0"],
+        ["1, 3", 10, "exponential", "jarvelin", "truncated", "docid", "left out", "keep", "skip", "removed"],
+        ["", 2.5, "linear", "log", "judged", "average", RIGHTLY_EMPTY, "clip", "empty", "gain 0"],
     ],
     ids=str,
 )
@@ -64,7 +64,7 @@ def test_a_link_restores_the_bar_and_the_rows(bar: list[Any]) -> None:
     rows, convention, found, unread = parse_link(dict(urllib.parse.parse_qsl(query, keep_blank_values=True)), [])
     assert (address, whole, unread) == ("http://localhost/", True, [])
     assert (rows, found) == ([list(row) for row in ROWS], bar)
-    assert convention == convention_of(*bar[2:7])
+    assert convention == convention_of(*bar[2:-1])
 
 
 def test_a_link_names_the_convention_rather_than_what_it_sets() -> None:

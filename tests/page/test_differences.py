@@ -29,7 +29,7 @@ def test_of_two_reasons_against_a_score_the_one_that_is_left_counts() -> None:
     inputs = [table_of(EXAMPLES[FIRST]), "[[1, 2]]", "[[0, -1]]", "", ""]
     bar = bar_of("sklearn")
     for negative, reason in (("raise", "refused: a relevance is negative"), ("clip", "none: all queries are left out")):
-        note, _ = compare_conventions(SOURCES[2], *inputs, *bar[:5], LEFT_OUT, negative, bar[-1])
+        note, _ = compare_conventions(SOURCES[2], *inputs, *bar[:6], LEFT_OUT, negative, *bar[-2:])
         assert f"is {reason}." in note
 
 

@@ -3,9 +3,10 @@
 import pandas as pd
 import pytest
 
+from page.choices import bar_of
 from page.ranking import rows_of, score_ranking, table_of
 
-BAR = ("10", 2, "linear", "log", "average", "0", "raise", "gain 0")
+BAR = bar_of("sklearn")
 RANKING = [["a", "0", "2"], ["b", "1", "1"]]  # nDCG: 1 / log2(3) = 0.6309
 
 
