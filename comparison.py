@@ -70,6 +70,10 @@ class Testing(NamedTuple):
             raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
         return cls(alternative, float(margin), choice("corrected_over", corrected_over, ("measure", "all")))
 
+    def families(self, contests: Sequence["Pair | _Contest"]) -> int:
+        """Return into how many groups of p-values Holm's correction divides the contests."""
+        return 1 if self.corrected_over == "all" else len({each.measure for each in contests})
+
     @property
     def relation(self) -> str:
         """What a small p-value says of the system that is ahead."""
@@ -444,14 +448,15 @@ def _compared(
     of_pairs = Intervals(*(each[len(values) :] for each in intervals))
     counted = slice(None) if weight is None else weight > 0
     by_query = [differences(values[plus], values[minus])[counted] for plus, minus in pairs]
+    compared = _pairs(contests, scores, by_query, of_pairs, tests, testing)
     return Comparison(
         signature=parsed.signature(weighted=weight is not None, excluding=excluding),
         scores=scores,
-        pairs=_pairs(contests, scores, by_query, of_pairs, tests, testing),
+        pairs=compared,
         baseline=baseline,
         queries=_table_of_systems(columns, parsed.names),
         resampling=resampling._replace(exact=bool(tests.exact.all())),
-        notes=notes(list(columns.values()), parsed),
+        notes=(*notes(list(columns.values()), parsed), *_notes_on_tests(compared, testing, baseline)),
         testing=testing,
     )
 
@@ -481,11 +486,8 @@ def _pairs(
     testing: Testing,
 ) -> tuple[Pair, ...]:
     """Return how systems differ, from the difference of each contest in each query, its interval and its tests."""
-    families = 1 if testing.corrected_over == "all" else len({each.measure for each in contests})
-    p_holm, p_t_holm = (
-        np.concatenate([holm(each) for each in np.split(p_values, families)])
-        for p_values in (tests.randomization, tests.t_test)
-    )
+    families = testing.families(contests)
+    p_holm, p_t_holm = (_corrected(p_values, families) for p_values in (tests.randomization, tests.t_test))
     pairs = []
     for at, (contest, difference) in enumerate(zip(contests, by_query, strict=True)):
         one, other = (np.array(scores[each][contest.measure].value) for each in (contest.system, contest.other))
@@ -508,6 +510,38 @@ def _pairs(
             )
         )
     return tuple(pairs)
+
+
+def _corrected(p_values: NDArray[np.float64], families: int) -> NDArray[np.float64]:
+    """Return p-values corrected by Holm, each family of them by itself."""
+    return np.concatenate([holm(each) for each in np.split(p_values, families)])
+
+
+def _notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
+    """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
+    sides = 2 if testing.alternative == "two-sided" else 1
+    families = testing.families(pairs)
+    together = len(pairs) // families
+    least = _corrected(np.array([min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs]), families)
+    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
+    found = []
+    if beyond:
+        few, ways = "queries that differ", [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
+        if not all(pair.exact for pair, _ in beyond):
+            few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+        if together > 1:
+            ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
+        found.append(
+            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p corrected for "
+            f"{together:,} is at least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
+        )
+    near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
+    if near:
+        found.append(
+            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: more "
+            "resamples tell on which side."
+        )
+    return found
 
 
 def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:

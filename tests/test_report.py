@@ -21,6 +21,7 @@ import pytest
 import scipy.stats
 from conftest import ROOT, MetricFactory, lean_environment
 
+import comparison
 from significance import bootstrap, holm, paired_tests
 
 # Query 0 is tied at rank 1, query 1 has nothing relevant, query 2 an unjudged document at rank 2 and a relevant one
@@ -309,6 +310,66 @@ def test_p_values_may_be_corrected_over_all_measures(ndcg: evaluate.Metric) -> N
     expected = holm(np.array([pair.p_t for pair in comparison.pairs])).tolist()
     assert [pair.p_t_holm for pair in comparison.pairs] == expected
     assert "corrected by Holm for all pairs of all measures" in str(comparison)
+
+
+def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str, Any]:
+    """Systems that differ from each other, all in the same few queries."""
+    ranked = [np.arange(9.0)] * all_queries
+    scores = {
+        str(at): [np.roll(row, at + query % 2) if query < queries else row for query, row in enumerate(ranked)]
+        for at in range(systems)
+    }
+    return {"systems": scores, "references": [[0] * 7 + [1, 3]] * all_queries, "resamples": 50}
+
+
+@pytest.mark.parametrize(
+    ("queries", "options", "note"),
+    [
+        (6, {}, "3 of 3 pairs cannot be significant: with so few queries that differ, p corrected for 3 is at least "
+         "0.0938. It takes 7 queries that differ, or fewer pairs, as with a baseline."),
+        (7, {}, None),
+        (6, {"alternative": "greater"}, None),
+        (5, {"baseline": "0"}, "2 of 2 pairs cannot be significant: with so few queries that differ, p corrected for 2 "
+         "is at least 0.1250. It takes 7 queries that differ, or fewer pairs."),
+        (6, {"baseline": "0", "measures": ["nDCG", "DCG"], "corrected_over": "all"}, "4 of 4 pairs cannot be "
+         "significant: with so few queries that differ, p corrected for 4 is at least 0.1250. It takes 8 queries that "
+         "differ, or fewer pairs."),
+        (0, {}, None),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_correction_that_cannot_reach_the_level_is_noted(
+    ndcg: evaluate.Metric, queries: int, options: dict[str, Any], note: str | None
+) -> None:
+    comparison = ndcg.compare(**differing(queries), **options)
+    assert {pair.wins + pair.losses for pair in comparison.pairs} == {queries}
+    assert comparison.notes == (() if note is None else (note,))
+
+
+def test_one_pair_of_few_queries_is_noted(ndcg: evaluate.Metric) -> None:
+    (note,) = ndcg.compare(**differing(5, systems=2)).notes
+    assert note.endswith("p corrected for 1 is at least 0.0625. It takes 6 queries that differ.")
+
+
+def test_too_few_exchanges_for_many_pairs_are_noted(ndcg: evaluate.Metric) -> None:
+    (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
+    pairs = [pair._replace(p=0.5, p_holm=1.0, exchanges=10_000)] * 528
+    (note,) = comparison._notes_on_tests(pairs, comparison.Testing(), None)
+    assert "with so few exchanges, p corrected for 528 is at least 0.0528. It takes resamples=10561, or fewer" in note
+
+
+def test_p_values_too_near_to_the_level_are_noted(ndcg: evaluate.Metric) -> None:
+    (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
+    error = math.sqrt(0.05 * 0.95 / 2**20)
+    for p, noted in (
+        (0.05 - 1.9 * error, True),
+        (0.05 + 1.9 * error, True),
+        (0.05 - 2.1 * error, False),
+        (0.051, False),
+    ):
+        found = comparison._notes_on_tests([pair._replace(p=p, p_holm=p)], comparison.Testing(), None)
+        assert found == ["1 of 1 corrected p-values lie within two standard errors of 0.05: more resamples tell on "
+                         "which side."] * noted  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -689,8 +750,8 @@ def test_documents_are_unjudged_in_the_order_that_is_scored(ndcg: evaluate.Metri
 
 
 def test_notes_are_about_all_systems(ndcg: evaluate.Metric) -> None:
-    systems = {"short": [[1] + [None] * 9] * 2, "long": [list(range(10))] * 2}
-    assert ndcg.compare(systems=systems, references=[[1] + [None] * 9] * 2, k=5, resamples=50).notes == ()
+    systems = {"short": [[1] + [None] * 9] * 6, "long": [list(range(10))] * 6}
+    assert ndcg.compare(systems=systems, references=[[1] + [None] * 9] * 6, k=5, resamples=50).notes == ()
 
 
 def test_queries_of_no_weight_are_not_counted(ndcg: evaluate.Metric) -> None:
