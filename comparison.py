@@ -35,7 +35,7 @@ from .report import (
     scores_of,
     table_from_lists,
 )
-from .significance import Intervals, Tests, bootstrap, differences, holm, paired_tests
+from .significance import Intervals, Power, Tests, bootstrap, differences, holm, paired_tests, power
 
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
 
@@ -111,6 +111,9 @@ class Pair(NamedTuple):
         losses: queries in which ``system`` scores lower.
         exact: whether the randomisation test tried all exchanges of scores.
         exchanges: how many it tried.
+        detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
+            the 5% level with 80% power; None where that is unknown.
+        queries_needed: how many queries such a test needs for the difference seen; None where no number would do.
     """
 
     measure: str
@@ -129,6 +132,8 @@ class Pair(NamedTuple):
     losses: int
     exact: bool
     exchanges: int
+    detectable: float | None
+    queries_needed: int | None
 
     @property
     def p_error(self) -> float:
@@ -227,6 +232,11 @@ class Comparison(Readable):
                     f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}",
                 ]
             )
+        power = [["80% power at the 5% level", "measure", "detectable difference", "queries needed for the one seen"]]
+        for pair in self.pairs:
+            detectable = "–" if pair.detectable is None else number_text(pair.detectable)
+            needed = "–" if pair.queries_needed is None else f"{pair.queries_needed:,}"
+            power.append([f"{pair.system} – {pair.other}", pair.measure, detectable, needed])
         most = [["queries that differ most", "query", "first", "second", "difference"]]
         for pair in self.pairs:
             if pair.measure == self.measures[0]:
@@ -234,7 +244,7 @@ class Comparison(Readable):
                 for query, first, second, difference in zip(*(each.to_pylist() for each in columns), strict=True):
                     values = [str(query), number_text(first), number_text(second), f"{difference:+.4f}"]
                     most.append([f"{pair.system} – {pair.other}", *values])
-        return [systems, pairs, most]
+        return [systems, pairs, power, most]
 
     def _exactness(self) -> str:
         """Return for how many pairs p is exact, and how near it is for the others."""
@@ -301,7 +311,8 @@ class Comparison(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
         """Return the comparison that `to_dict` was called on, in this version or in 1.0."""
         resampling = Resampling(**values["resampling"])
-        of_1_0 = {"exact": resampling.exact, "exchanges": resampling.resamples}
+        of_1_0: dict[str, Any] = {"exact": resampling.exact, "exchanges": resampling.resamples}
+        of_1_0 |= {"detectable": None, "queries_needed": None}
         return cls(
             signature=values["signature"],
             scores={
@@ -440,6 +451,8 @@ def _compared(
     scale_of_pairs = np.repeat(scale, len(contests) // len(scale))
     asked: dict[str, Any] = {"alternative": testing.alternative, "margin": testing.margin / scale_of_pairs}
     tests = paired_tests(values, weight, pairs, **asked, resamples=resampling.resamples, seed=resampling.seed)
+    told = power(values, weight, pairs, **asked)
+    told = told._replace(detectable=told.detectable * scale_of_pairs)
     intervals = Intervals(*(each * np.concatenate([np.tile(scale, len(names)), scale_of_pairs]) for each in resampled))
     scores = {}
     for at, name in enumerate(names):
@@ -448,7 +461,7 @@ def _compared(
     of_pairs = Intervals(*(each[len(values) :] for each in intervals))
     counted = slice(None) if weight is None else weight > 0
     by_query = [differences(values[plus], values[minus])[counted] for plus, minus in pairs]
-    compared = _pairs(contests, scores, by_query, of_pairs, tests, testing)
+    compared = _pairs(contests, scores, by_query, of_pairs, tests, told, testing)
     return Comparison(
         signature=parsed.signature(weighted=weight is not None, excluding=excluding),
         scores=scores,
@@ -483,6 +496,7 @@ def _pairs(
     by_query: Sequence[NDArray[np.float64]],
     intervals: Intervals,
     tests: Tests,
+    told: Power,
     testing: Testing,
 ) -> tuple[Pair, ...]:
     """Return how systems differ, from the difference of each contest in each query, its interval and its tests."""
@@ -507,6 +521,8 @@ def _pairs(
                 losses=int((difference < 0).sum()),
                 exact=bool(tests.exact[at]),
                 exchanges=int(tests.exchanges[at]),
+                detectable=None if np.isnan(told.detectable[at]) else float(told.detectable[at]),
+                queries_needed=None if np.isnan(told.queries_needed[at]) else int(told.queries_needed[at]),
             )
         )
     return tuple(pairs)
