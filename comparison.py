@@ -44,7 +44,7 @@ from .report import (
     table_from_lists,
     with_slices,
 )
-from .significance import Intervals, Tests, differences, holm, intervals, paired_tests
+from .significance import Intervals, Power, Tests, differences, holm, intervals, paired_tests, power
 from .slices import Slices, Value, slice_name, slices_of
 
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
@@ -79,6 +79,10 @@ class Testing(NamedTuple):
             hint = '"greater" asks whether a system is worse by less than the margin'
             raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
         return cls(alternative, float(margin), choice("corrected_over", corrected_over, ("measure", "all")))
+
+    def families(self, contests: Sequence["Pair | _Contest"]) -> int:
+        """Return into how many groups of p-values Holm's correction divides the contests."""
+        return 1 if self.corrected_over == "all" else len({each.measure for each in contests})
 
     @property
     def relation(self) -> str:
@@ -117,6 +121,9 @@ class Pair(NamedTuple):
         losses: queries in which ``system`` scores lower.
         exact: whether the randomisation test tried all exchanges of scores.
         exchanges: how many it tried.
+        detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
+            the 5% level with 80% power; None where that is unknown.
+        queries_needed: how many queries such a test needs for the difference seen; None where no number would do.
     """
 
     measure: str
@@ -135,6 +142,8 @@ class Pair(NamedTuple):
     losses: int
     exact: bool
     exchanges: int
+    detectable: float | None
+    queries_needed: int | None
 
     @property
     def p_error(self) -> float:
@@ -250,6 +259,11 @@ class Comparison(Readable):
                     f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}",
                 ]
             )
+        power = [["80% power at the 5% level", "measure", "detectable difference", "queries needed for the one seen"]]
+        for pair in self.pairs:
+            detectable = "–" if pair.detectable is None else number_text(pair.detectable)
+            needed = "–" if pair.queries_needed is None else f"{pair.queries_needed:,}"
+            power.append([f"{pair.system} – {pair.other}", pair.measure, detectable, needed])
         most = [["queries that differ most", "query", "first", "second", "difference"]]
         for pair in self.pairs:
             if pair.measure == self.measures[0]:
@@ -257,7 +271,7 @@ class Comparison(Readable):
                 for query, first, second, difference in zip(*(each.to_pylist() for each in columns), strict=True):
                     values = [str(query), number_text(first), number_text(second), f"{difference:+.4f}"]
                     most.append([f"{pair.system} – {pair.other}", *values])
-        return [systems, pairs, *([self._slice_table(level)] if self.slices else []), most]
+        return [systems, pairs, power, *([self._slice_table(level)] if self.slices else []), most]
 
     def _slice_table(self, level: str) -> list[list[str]]:
         rows = [["slice", "queries", "pair", "measure", "difference", level, "p", "p (Holm)"]]
@@ -340,7 +354,8 @@ class Comparison(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
         """Return the comparison that `to_dict` was called on, in this version or in 1.0."""
         resampling = Resampling(**values["resampling"])
-        of_1_0 = {"exact": resampling.exact, "exchanges": resampling.resamples}
+        of_1_0: dict[str, Any] = {"exact": resampling.exact, "exchanges": resampling.resamples}
+        of_1_0 |= {"detectable": None, "queries_needed": None}
 
         def read(part: Mapping[str, Any]) -> dict[str, Any]:
             return {
@@ -518,7 +533,7 @@ def _sliced(
                 slices[value] = ComparedSlice(len(queries), alone.scores, alone.pairs)
             bar.update(1)
     of_all = comparison.testing.corrected_over == "all"
-    corrected = iter(_corrected([pair for each in slices.values() for pair in each.pairs], of_all))
+    corrected = iter(_corrected_over_slices([pair for each in slices.values() for pair in each.pairs], of_all))
     slices = {value: each._replace(pairs=tuple(islice(corrected, len(each.pairs)))) for value, each in slices.items()}
     found = []
     if slices:
@@ -531,7 +546,7 @@ def _sliced(
     return replace(comparison, slices=slices, notes=(*comparison.notes, *small_slices(slices), *found))
 
 
-def _corrected(pairs: Sequence[Pair], of_all: bool) -> list[Pair]:
+def _corrected_over_slices(pairs: Sequence[Pair], of_all: bool) -> list[Pair]:
     """Return pairs with p-values that are corrected for all pairs of a measure, or of all measures."""
     found = list(pairs)
     for measure in [None] if of_all else {pair.measure for pair in pairs}:
@@ -562,6 +577,8 @@ def _compared(
     scale_of_pairs = np.repeat(scale, len(contests) // len(scale))
     asked: dict[str, Any] = {"alternative": testing.alternative, "margin": testing.margin / scale_of_pairs}
     tests = paired_tests(values, weight, pairs, **asked, resamples=resampling.resamples, seed=resampling.seed)
+    told = power(values, weight, pairs, **asked)
+    told = told._replace(detectable=told.detectable * scale_of_pairs)
     found = Intervals(*(each * np.concatenate([np.tile(scale, len(names)), scale_of_pairs]) for each in estimated))
     scores = {}
     for at, name in enumerate(names):
@@ -570,15 +587,17 @@ def _compared(
     of_pairs = Intervals(*(each[len(values) :] for each in found))
     counted = slice(None) if weight is None else weight > 0
     by_query = [differences(values[plus], values[minus])[counted] for plus, minus in pairs]
+    compared = _pairs(contests, scores, by_query, of_pairs, tests, told, testing)
     return Comparison(
         signature=parsed.signature(weighted=weight is not None, excluding=excluding),
         scores=scores,
-        pairs=_pairs(contests, scores, by_query, of_pairs, tests, testing),
+        pairs=compared,
         baseline=baseline,
         queries=_table_of_systems(columns, parsed.names),
         resampling=resampling._replace(exact=bool(tests.exact.all())),
         notes=(
             *notes(list(columns.values()), parsed, weight),
+            *_notes_on_tests(compared, testing, baseline),
             *(f"{system}: {note}" for system in names for note in chance_notes(scores[system], columns[system])),
         ),
         testing=testing,
@@ -607,14 +626,12 @@ def _pairs(
     by_query: Sequence[NDArray[np.float64]],
     found: Intervals,
     tests: Tests,
+    told: Power,
     testing: Testing,
 ) -> tuple[Pair, ...]:
     """Return how systems differ, from the difference of each contest in each query, its interval and its tests."""
-    families = 1 if testing.corrected_over == "all" else len({each.measure for each in contests})
-    p_holm, p_t_holm = (
-        np.concatenate([holm(each) for each in np.split(p_values, families)])
-        for p_values in (tests.randomization, tests.t_test)
-    )
+    families = testing.families(contests)
+    p_holm, p_t_holm = (_corrected(p_values, families) for p_values in (tests.randomization, tests.t_test))
     pairs = []
     for at, (contest, difference) in enumerate(zip(contests, by_query, strict=True)):
         one, other = (np.array(scores[each][contest.measure].value) for each in (contest.system, contest.other))
@@ -635,9 +652,43 @@ def _pairs(
                 losses=int((difference < 0).sum()),
                 exact=bool(tests.exact[at]),
                 exchanges=int(tests.exchanges[at]),
+                detectable=None if np.isnan(told.detectable[at]) else float(told.detectable[at]),
+                queries_needed=None if np.isnan(told.queries_needed[at]) else int(told.queries_needed[at]),
             )
         )
     return tuple(pairs)
+
+
+def _corrected(p_values: NDArray[np.float64], families: int) -> NDArray[np.float64]:
+    """Return p-values corrected by Holm, each family of them by itself."""
+    return np.concatenate([holm(each) for each in np.split(p_values, families)])
+
+
+def _notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
+    """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
+    sides = 2 if testing.alternative == "two-sided" else 1
+    families = testing.families(pairs)
+    together = len(pairs) // families
+    least = _corrected(np.array([min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs]), families)
+    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
+    found = []
+    if beyond:
+        few, ways = "queries that differ", [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
+        if not all(pair.exact for pair, _ in beyond):
+            few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+        if together > 1:
+            ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
+        found.append(
+            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p corrected for "
+            f"{together:,} is at least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
+        )
+    near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
+    if near:
+        found.append(
+            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: more "
+            "resamples tell on which side."
+        )
+    return found
 
 
 def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:

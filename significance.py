@@ -27,6 +27,9 @@ FEW = 10
 EXACT = 32
 SAMPLED = 20
 BLOCK = 1 << 14
+# What `power` is about: a test at this level finds a difference as often.
+LEVEL = 0.05
+POWER = 0.8
 
 
 class Intervals(NamedTuple):
@@ -44,6 +47,13 @@ class Tests(NamedTuple):
     t_test: Floats
     exact: NDArray[np.bool_]  # whether the randomisation test tried all exchanges
     exchanges: NDArray[np.int64]  # how many it tried
+
+
+class Power(NamedTuple):
+    """What the queries can tell of each difference: arrays of one shape, nan where that is unknown."""
+
+    detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
+    queries_needed: Floats  # to find the difference that these have
 
 
 def differences(one: Floats, other: Floats) -> Floats:
@@ -323,6 +333,63 @@ def _t_test(shares: Floats, two_sided: bool, student: Any) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = shares.mean() / error
     return 1.0 if np.isnan(t) else float((1 + two_sided) * student.sf(abs(t) if two_sided else t, len(shares) - 1))
+
+
+def power(
+    values: Floats,
+    weight: Floats | None = None,
+    pairs: Sequence[tuple[int, int]] = (),
+    *,
+    alternative: str = "two-sided",
+    margin: float | Floats = 0.0,
+) -> Power:
+    """Return what the queries can tell, by the noncentral t of a paired t-test at the 5% level with 80% power.
+
+    With unequal weights, they count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965);
+    less than two tell nothing.
+
+    Args:
+        values: as for :func:`paired_tests`, like the others.
+        weight: likewise.
+        pairs: likewise.
+        alternative: likewise.
+        margin: likewise.
+
+    >>> found = power(np.array([[.9, .8, .7, .6], [.5, .6, .1, .6]]), pairs=[(0, 1)])
+    >>> float(found.detectable[0].round(4)), int(found.queries_needed[0])
+    (0.5494, 8)
+    """
+    if alternative == "less":
+        pairs = [(other, one) for one, other in pairs]
+    mean, deviation, counted, effective = np.full((4, len(pairs)), np.nan)
+    for rows, queries in _rows_by_queries(values, weight):
+        weights = _relative(weight, queries)
+        within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
+        counted[within], effective[within] = len(queries), weights.sum() ** 2 / (weights**2).sum()
+        for at in within:
+            difference = differences(*values[list(pairs[at])][:, queries])
+            mean[at] = np.average(difference, weights=weights)
+            deviation[at] = np.sqrt(np.average((difference - mean[at]) ** 2, weights=weights))
+    effective[effective < 2] = np.nan
+    two_sided = alternative == "two-sided"
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviation *= np.sqrt(effective / (effective - 1))
+        effect = (np.abs(mean) if two_sided else mean + margin) / deviation
+        detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
+    too_few, enough = np.ones(len(pairs)), np.full(len(pairs), 2.0**40)
+    while (enough - too_few > 1).any():
+        middle = np.floor((too_few + enough) / 2)
+        found = effect * np.sqrt(middle) >= _detectable_t(middle, two_sided)
+        too_few, enough = np.where(found, too_few, middle), np.where(found, middle, enough)
+    return Power(detectable, np.where(enough < 2.0**40, np.ceil(enough * counted / effective), np.nan))
+
+
+def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
+    """Return how many standard errors a mean must be from 0 for the t-test to find it with the power wanted."""
+    import scipy.special
+
+    critical = scipy.special.stdtrit(queries - 1, 1 - LEVEL / (1 + two_sided))
+    return np.asarray(scipy.special.nctdtrinc(queries - 1, 1 - POWER, critical))
 
 
 def holm(p_values: Floats) -> Floats:

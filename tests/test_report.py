@@ -21,7 +21,8 @@ import pytest
 import scipy.stats
 from conftest import ROOT, MetricFactory, lean_environment
 
-from significance import holm, intervals, paired_tests
+import comparison
+from significance import holm, intervals, paired_tests, power
 
 # Query 0 is tied at rank 1, query 1 has nothing relevant, query 2 an unjudged document at rank 2 and a relevant one
 # that was not retrieved, query 3 was not retrieved at all.
@@ -393,6 +394,82 @@ def test_p_values_may_be_corrected_over_all_measures(ndcg: evaluate.Metric) -> N
     assert "corrected by Holm for all pairs of all measures" in str(comparison)
 
 
+def test_a_pair_tells_what_its_queries_can_detect(ndcg: evaluate.Metric) -> None:
+    how = {"references": RELEVANCE, "measures": ["nDCG", "DCG"], "resamples": 50}
+    weight = np.arange(60) % 5
+    for pair in ndcg.compare(systems=SYSTEMS, **how, sample_weight=weight).pairs:
+        values = [
+            ndcg.compute(predictions=SYSTEMS[each], references=RELEVANCE, measures=pair.measure, use_aggregator=False)
+            for each in (pair.system, pair.other)
+        ]
+        found = power(np.array([each[pair.measure] for each in values]), weight.astype(float), [(0, 1)])
+        assert pair.detectable == pytest.approx(found.detectable[0], rel=1e-9)
+        assert pair.queries_needed == found.queries_needed[0]
+    same = ndcg.compare(systems={"a": SYSTEMS["bm25"], "b": SYSTEMS["bm25"]}, **how)
+    assert [(pair.detectable, pair.queries_needed) for pair in same.pairs] == [(0.0, None)] * 2
+    assert "–" in same._tables()[2][1]
+
+
+def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str, Any]:
+    """Systems that differ from each other, all in the same few queries."""
+    ranked = [np.arange(9.0)] * all_queries
+    scores = {
+        str(at): [np.roll(row, at + query % 2) if query < queries else row for query, row in enumerate(ranked)]
+        for at in range(systems)
+    }
+    return {"systems": scores, "references": [[0] * 7 + [1, 3]] * all_queries, "resamples": 50}
+
+
+@pytest.mark.parametrize(
+    ("queries", "options", "note"),
+    [
+        (6, {}, "3 of 3 pairs cannot be significant: with so few queries that differ, p corrected for 3 is at least "
+         "0.0938. It takes 7 queries that differ, or fewer pairs, as with a baseline."),
+        (7, {}, None),
+        (6, {"alternative": "greater"}, None),
+        (5, {"baseline": "0"}, "2 of 2 pairs cannot be significant: with so few queries that differ, p corrected for 2 "
+         "is at least 0.1250. It takes 7 queries that differ, or fewer pairs."),
+        (6, {"baseline": "0", "measures": ["nDCG", "DCG"], "corrected_over": "all"}, "4 of 4 pairs cannot be "
+         "significant: with so few queries that differ, p corrected for 4 is at least 0.1250. It takes 8 queries that "
+         "differ, or fewer pairs."),
+        (0, {}, None),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_correction_that_cannot_reach_the_level_is_noted(
+    ndcg: evaluate.Metric, queries: int, options: dict[str, Any], note: str | None
+) -> None:
+    comparison = ndcg.compare(**differing(queries), **options)
+    assert {pair.wins + pair.losses for pair in comparison.pairs} == {queries}
+    assert comparison.notes == (() if note is None else (note,))
+
+
+def test_one_pair_of_few_queries_is_noted(ndcg: evaluate.Metric) -> None:
+    (note,) = ndcg.compare(**differing(5, systems=2)).notes
+    assert note.endswith("p corrected for 1 is at least 0.0625. It takes 6 queries that differ.")
+
+
+def test_too_few_exchanges_for_many_pairs_are_noted(ndcg: evaluate.Metric) -> None:
+    (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
+    pairs = [pair._replace(p=0.5, p_holm=1.0, exchanges=10_000)] * 528
+    (note,) = comparison._notes_on_tests(pairs, comparison.Testing(), None)
+    assert "with so few exchanges, p corrected for 528 is at least 0.0528. It takes resamples=10561, or fewer" in note
+
+
+def test_p_values_too_near_to_the_level_are_noted(ndcg: evaluate.Metric) -> None:
+    (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
+    error = math.sqrt(0.05 * 0.95 / 2**20)
+    for p, noted in (
+        (0.05 - 1.9 * error, True),
+        (0.05 + 1.9 * error, True),
+        (0.05 - 2.1 * error, False),
+        (0.051, False),
+    ):
+        found = comparison._notes_on_tests([pair._replace(p=p, p_holm=p)], comparison.Testing(), None)
+        assert found == ["1 of 1 corrected p-values lie within two standard errors of 0.05: more resamples tell on "
+                         "which side."] * noted  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -499,11 +576,12 @@ def test_json_holds_all_of_it(shown: tuple[Any, Any]) -> None:
 def test_a_comparison_of_version_1_0_is_read(shown: tuple[Any, Any]) -> None:
     stored = shown[1].to_dict()
     for pair in stored["pairs"]:
-        for added in ("exact", "exchanges"):
+        for added in ("exact", "exchanges", "detectable", "queries_needed"):
             del pair[added]
     del stored["testing"]
     again = type(shown[1]).from_dict(stored)
     assert "exact for 0 of 12 pairs, 200 exchanges for the others" in str(again)
+    assert (again.pairs[0].detectable, again.pairs[0].queries_needed) == (None, None)
     assert again.pairs[0].p_error == math.sqrt(again.pairs[0].p * (1 - again.pairs[0].p) / 200)
 
 
@@ -523,6 +601,8 @@ def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
         for pair in comparison.pairs:
             assert f"{pair.difference:+.4f}" in text
             assert f"{pair.wins}–{pair.ties}–{pair.losses}" in text
+            assert f"{pair.detectable:.4f}" in text
+            assert f"{pair.queries_needed:,}" in text
         exact = sum(pair.exact for pair in comparison.pairs)
         assert f"randomisation test (exact for {exact} of 12 pairs, 1,048,576 exchanges for the others" in text
         assert f"standard error of p at most {max(pair.p_error for pair in comparison.pairs):.1g})" in text
@@ -739,8 +819,11 @@ def test_the_size_of_gains_changes_no_test(ndcg: evaluate.Metric, size: float) -
     sized = ndcg.compare(systems=systems, references=references * size, measures=["DCG", "nDCG"], resamples=200)
     for one, other in zip(usual.pairs, sized.pairs, strict=True):
         scale = size if one.measure == "DCG" else 1.0
-        assert one[-7:] == pytest.approx(other[-7:])
-        assert np.array(one[3:7]) * scale == pytest.approx(np.array(other[3:7]), rel=1e-6)
+        figures = ("p", "p_holm", "p_t", "p_t_holm", "wins", "ties", "losses", "exchanges", "queries_needed")
+        assert [getattr(one, each) for each in figures] == pytest.approx([getattr(other, each) for each in figures])
+        sizes = ("difference", "low", "high", "standard_error", "detectable")
+        expected = [getattr(one, each) * scale for each in sizes]
+        assert [getattr(other, each) for each in sizes] == pytest.approx(expected, rel=1e-6)
     report = ndcg.report(predictions=systems["a"], references=references * size, measures="DCG", resamples=200)
     assert report.scores["DCG"] == sized.scores["a"]["DCG"]
 

@@ -16,7 +16,7 @@ import scipy.stats
 from conftest import ROOT
 
 import significance
-from significance import holm, intervals, paired_tests
+from significance import holm, intervals, paired_tests, power
 
 
 def queries(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -395,6 +395,77 @@ def test_each_pair_is_tested_over_its_own_queries() -> None:
     alone = paired_tests(np.delete(values[2:], 4, axis=1), pairs=[(0, 1)], resamples=5000)
     assert both.randomization[1] == alone.randomization[0]
     assert both.t_test[1] == alone.t_test[0]
+
+
+# Power
+
+
+def power_of_a_t_test(effect: float, queries: int, two_sided: bool) -> float:
+    """How often a paired t-test at the 5% level finds a mean of so many standard deviations."""
+    critical = scipy.stats.t.ppf(0.975 if two_sided else 0.95, queries - 1)
+    return float(scipy.stats.nct.sf(critical, queries - 1, effect * math.sqrt(queries)))
+
+
+@pytest.mark.parametrize("size", [5, 20, 100])
+@pytest.mark.parametrize(("alternative", "margin"), [("two-sided", 0.0), ("greater", 0.0), ("less", 0.3)])
+def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, margin: float) -> None:
+    rng = np.random.default_rng(size)
+    one = queries(rng, size)
+    values = np.stack([one + 0.15 + rng.normal(0, 0.2, size), one])
+    difference = values[0] - values[1]
+    deviation = difference.std(ddof=1)
+    found = power(values, pairs=[(0, 1)], alternative=alternative, margin=margin)
+    two_sided = alternative == "two-sided"
+    reached = power_of_a_t_test(found.detectable[0] / deviation, size, two_sided)
+    assert reached == pytest.approx(0.8, abs=1e-5)
+    effect = {"two-sided": abs(difference.mean()), "greater": difference.mean(), "less": margin - difference.mean()}
+    needed = int(found.queries_needed[0])
+    assert power_of_a_t_test(effect[alternative] / deviation, needed, two_sided) >= 0.8
+    assert power_of_a_t_test(effect[alternative] / deviation, needed - 1, two_sided) < 0.8
+
+
+def test_figures_of_power_that_are_known_are_found() -> None:
+    # statsmodels 0.14: TTestPower().solve_power(nobs=20, alpha=0.05, power=0.8) and solve_power(effect_size=0.5, ...)
+    difference = np.tile([0.5 - 1, 0.5 + 1], 10) / np.sqrt(20 / 19) + 0.5 * (1 - 1 / np.sqrt(20 / 19))
+    found = power(np.stack([difference, np.zeros(20)]), pairs=[(0, 1)])
+    assert difference.mean() / difference.std(ddof=1) == pytest.approx(0.5)
+    assert found.detectable[0] == pytest.approx(0.6604, abs=1e-4)
+    assert found.queries_needed[0] == 34
+
+
+def test_weighted_queries_count_as_their_effective_number() -> None:
+    values = queries(np.random.default_rng(22), 2, 40)
+    difference = values[0] - values[1]
+    alike = power(values, np.full(40, 3.0), [(0, 1)])
+    assert np.array_equal(alike, power(values, None, [(0, 1)]))
+    weight = np.random.default_rng(23).random(40)
+    found = power(values, weight, [(0, 1)])
+    effective = weight.sum() ** 2 / (weight**2).sum()
+    mean = np.average(difference, weights=weight)
+    variance = np.average((difference - mean) ** 2, weights=weight) * effective / (effective - 1)
+    critical = scipy.stats.t.ppf(0.975, effective - 1)
+    reached = scipy.stats.nct.sf(critical, effective - 1, found.detectable[0] / math.sqrt(variance / effective))
+    assert reached == pytest.approx(0.8, abs=1e-5)
+    needed = found.queries_needed[0] * effective / 40
+    assert power_of_a_t_test(abs(mean) / math.sqrt(variance), math.ceil(needed), two_sided=True) >= 0.8
+    assert power_of_a_t_test(abs(mean) / math.sqrt(variance), math.floor(needed) - 2, two_sided=True) < 0.8
+
+
+def test_what_no_number_of_queries_detects_is_unknown() -> None:
+    values = queries(np.random.default_rng(24), 2, 30)
+    values[1] = values[0] + 0.1 + np.random.default_rng(25).normal(0, 0.05, 30)
+    greater, less = (power(values, pairs=[(0, 1)], alternative=each) for each in ("greater", "less"))
+    assert np.isnan(greater.queries_needed[0])
+    assert less.queries_needed[0] < 30
+    assert greater.detectable[0] == less.detectable[0]
+    within = power(values, pairs=[(0, 1)], alternative="greater", margin=0.2)
+    assert within.queries_needed[0] < 30
+    assert within.detectable[0] == greater.detectable[0]
+    of_one = power(values, np.array([1.0, 1e-9] + [0.0] * 28), [(0, 1)])  # counts as one query
+    assert np.isnan(of_one).all()
+
+
+# Correction
 
 
 def test_holm_multiplies_the_smallest_by_all_and_each_next_by_one_less() -> None:
