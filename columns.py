@@ -177,6 +177,19 @@ def plain(argument: str, values: Any) -> Any:
     return found
 
 
+def plain_in_order(argument: str, values: Any) -> Any:
+    """Convert values, one for each query in the order of the queries, as ``plain`` does.
+
+    Raises:
+        ValueError: they are a query to a database, whose rows come in an order of their own.
+    """
+    if is_database_query(values):
+        kind = type(values).__name__
+        problem = "whose rows may come in another order than the queries; give a column of the table with the rankings"
+        raise ValueError(f"{argument}: is a separate database query ({kind}), {problem}")
+    return plain(argument, values)
+
+
 def _converted(values: Any) -> Any:
     """Return the values as an array, by the first way that their library offers; without importing any."""
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
@@ -403,6 +416,13 @@ OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_l
 def is_text(kind: pa.DataType) -> bool:
     """Return whether Arrow values of this type are text."""
     return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
+    """Return a dictionary column as its values; views of text as strings."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    kind = pa.string() if is_text(column.type.value_type) else column.type.value_type
+    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
 
 
 def _is_numeric(kind: pa.DataType) -> bool:

@@ -4,10 +4,12 @@ A comparison is a plain value, with ways to show it: text, Markdown, HTML, LaTeX
 dict that JSON can hold and that makes the same comparison again.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, NamedTuple, Unpack
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations, islice
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -17,27 +19,86 @@ from numpy.typing import NDArray
 from .columns import settled
 from .hashes import Columns
 from .messages import shown
-from .options import Cutoffs, Options, QueryOptions, choice, measure_of
+from .options import Cutoffs, Options, QueryOptions, choice, is_real, measure_of
 from .queries import columns_of, from_file, progress, weights
 from .rankings import Inputs
 from .report import (
+    SHOWN,
     PerQuery,
     Readable,
     Resampling,
     Score,
+    chance_notes,
     figure_of,
+    first_slices,
     greatest_values,
     notes,
     number_text,
     query_columns,
     query_table,
     scaled,
+    score_dicts,
+    scores_from_dicts,
     scores_of,
+    small_slices,
     table_from_lists,
+    with_slices,
 )
-from .significance import Intervals, Tests, differences, holm, intervals, paired_tests
+from .significance import Intervals, Power, Tests, differences, holm, intervals, paired_tests, power
+from .slices import Slices, Value, slice_name, slices_of
 
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
+
+
+class Testing(NamedTuple):
+    """What the tests of a comparison ask.
+
+    Attributes:
+        alternative: whether two systems differ ("two-sided"), the first is better ("greater") or worse ("less").
+        margin: by how much, in units of the measure, the first may yet be worse ("greater") or better ("less").
+        corrected_over: the p-values that Holm corrects together: those of a "measure", or "all".
+    """
+
+    alternative: str = "two-sided"
+    margin: float = 0.0
+    corrected_over: str = "measure"
+
+    @classmethod
+    def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
+        """Check what the tests are to ask.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        choice("alternative", alternative, ("two-sided", "greater", "less"))
+        if not is_real(margin) or not 0 <= float(margin) < math.inf:
+            raise ValueError(
+                f"margin must be a finite number, at least 0, in units of the measure; got {shown(margin)}"
+            )
+        if margin and alternative == "two-sided":
+            hint = '"greater" asks whether a system is worse by less than the margin'
+            raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
+        return cls(alternative, float(margin), choice("corrected_over", corrected_over, ("measure", "all")))
+
+    def families(self, contests: Sequence["Pair | _Contest"]) -> int:
+        """Return into how many groups of p-values Holm's correction divides the contests."""
+        return 1 if self.corrected_over == "all" else len({each.measure for each in contests})
+
+    @property
+    def relation(self) -> str:
+        """What a small p-value says of the system that is ahead."""
+        return "not worse than" if self.margin else "better than"
+
+    def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
+        """Return the system that a small p-value is in favour of, and the other one."""
+        ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
+        return (system, other) if ahead else (other, system)
+
+    def __str__(self) -> str:
+        if self.alternative == "two-sided":
+            return "do the two differ"
+        how = {"greater": ("better", "worse"), "less": ("worse", "better")}[self.alternative]
+        return f"is the first not {how[1]} by {self.margin:g} or more" if self.margin else f"is the first {how[0]}"
 
 
 class Pair(NamedTuple):
@@ -51,13 +112,18 @@ class Pair(NamedTuple):
         low: lower end of its confidence interval.
         high: upper end.
         standard_error: of the difference.
-        p: of the randomisation test.
-        p_holm: the same, corrected by Holm for all pairs of this measure.
+        p: of the randomisation test, of what the comparison's `testing` asks.
+        p_holm: the same, corrected by Holm for all pairs of this measure, or of all measures.
         p_t: of the paired t-test.
         p_t_holm: the same, corrected.
         wins: queries, of those with any weight, in which ``system`` scores higher.
         ties: queries in which both score the same, up to rounding.
         losses: queries in which ``system`` scores lower.
+        exact: whether the randomisation test tried all exchanges of scores.
+        exchanges: how many it tried.
+        detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
+            the 5% level with 80% power; None where that is unknown.
+        queries_needed: how many queries such a test needs for the difference seen; None where no number would do.
     """
 
     measure: str
@@ -74,6 +140,29 @@ class Pair(NamedTuple):
     wins: int
     ties: int
     losses: int
+    exact: bool
+    exchanges: int
+    detectable: float | None
+    queries_needed: int | None
+
+    @property
+    def p_error(self) -> float:
+        """The standard error of `p`, from trying only some of the exchanges."""
+        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
+
+
+class ComparedSlice(NamedTuple):
+    """How systems differ in the queries that have one value of `by`.
+
+    Attributes:
+        queries: how many there are.
+        scores: by system, then by name.
+        pairs: the differences, by measure; p-values are corrected for those of all slices.
+    """
+
+    queries: int
+    scores: dict[str, dict[str, Score]]
+    pairs: tuple[Pair, ...]
 
 
 @dataclass(frozen=True)
@@ -85,10 +174,13 @@ class Comparison(Readable):
         scores: by system, then by name.
         pairs: the differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
-        queries: a row per system and query: ``system``, ``query`` and under each score's name the
-            query's value (null where it has none).
+        queries: a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
+            under each score's name the query's value (null where it has none).
         resampling: how intervals and tests were found.
+        testing: what the tests ask.
         notes: what the reader should know besides.
+        slices: by each value of `by`, ascending, but those of fewer than two queries; queries without
+            one, None, come last.
     """
 
     signature: str
@@ -97,7 +189,9 @@ class Comparison(Readable):
     baseline: str | None
     queries: pa.Table
     resampling: Resampling
+    testing: Testing
     notes: tuple[str, ...] = ()
+    slices: dict[Value, ComparedSlice] = field(default_factory=dict)
 
     @property
     def measures(self) -> list[str]:
@@ -131,20 +225,19 @@ class Comparison(Readable):
         return {system: _letter(at) for at, system in enumerate(self.scores)}
 
     def _better_than(self, system: str, measure: str) -> str:
-        """Return the letters of the systems that this one is significantly better than."""
+        """Return the letters of the systems that this one is significantly better than, or not worse than."""
         letters = self._letters()
         beaten = []
         for pair in self.pairs:
             if pair.measure == measure and pair.p_holm < SIGNIFICANT:
-                if pair.system == system and pair.difference > 0:
-                    beaten.append(letters[pair.other])
-                if pair.other == system and pair.difference < 0:
-                    beaten.append(letters[pair.system])
+                ahead, behind = self.testing.marks(pair.system, pair.other, pair.difference)
+                if ahead == system:
+                    beaten.append(letters[behind])
         return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
 
     def _tables(self) -> list[list[list[str]]]:
         level = f"{100 * self.resampling.confidence:g}% interval"
-        systems = [["system", *(text for name in self.measures for text in (name, level, "better than"))]]
+        systems = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
         for system, letter in self._letters().items():
             row = [f"{letter}  {system}"]
             for name in self.measures:
@@ -166,6 +259,11 @@ class Comparison(Readable):
                     f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}",
                 ]
             )
+        power = [["80% power at the 5% level", "measure", "detectable difference", "queries needed for the one seen"]]
+        for pair in self.pairs:
+            detectable = "–" if pair.detectable is None else number_text(pair.detectable)
+            needed = "–" if pair.queries_needed is None else f"{pair.queries_needed:,}"
+            power.append([f"{pair.system} – {pair.other}", pair.measure, detectable, needed])
         most = [["queries that differ most", "query", "first", "second", "difference"]]
         for pair in self.pairs:
             if pair.measure == self.measures[0]:
@@ -173,25 +271,43 @@ class Comparison(Readable):
                 for query, first, second, difference in zip(*(each.to_pylist() for each in columns), strict=True):
                     values = [str(query), number_text(first), number_text(second), f"{difference:+.4f}"]
                     most.append([f"{pair.system} – {pair.other}", *values])
-        return [systems, pairs, most]
+        return [systems, pairs, power, *([self._slice_table(level)] if self.slices else []), most]
+
+    def _slice_table(self, level: str) -> list[list[str]]:
+        rows = [["slice", "queries", "pair", "measure", "difference", level, "p", "p (Holm)"]]
+        for value, each in islice(self.slices.items(), SHOWN):
+            for pair in each.pairs:
+                figures = [f"{pair.difference:+.4f}", f"{pair.low:+.4f} – {pair.high:+.4f}"]
+                cells = [pair.measure, *figures, _p_value(pair.p), _p_value(pair.p_holm)]
+                rows.append([slice_name(value), f"{each.queries:,}", f"{pair.system} – {pair.other}", *cells])
+        return rows
+
+    def _exactness(self) -> str:
+        """Return for how many pairs p is exact, and how near it is for the others."""
+        sampled = [pair for pair in self.pairs if not pair.exact]
+        exact = f"exact for {len(self.pairs) - len(sampled):,} of {len(self.pairs):,} pairs"
+        if not sampled:
+            return exact
+        error = max(pair.p_error for pair in sampled)
+        return f"{exact}, {sampled[0].exchanges:,} exchanges for the others: standard error of p at most {error:.1g}"
 
     def _remarks(self) -> list[str]:
-        drawn = f"{self.resampling.resamples:,} exchanges by seed {self.resampling.seed}"
-        tried = "all exchanges" if self.resampling.exact else drawn
+        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
         return [
-            f"{self.resampling}. p: paired randomisation test ({tried} of the two systems' scores), beside it the "
-            f"paired t-test; both also corrected by Holm for the pairs of a measure. Better than: p (Holm) < "
-            f"{SIGNIFICANT}.",
+            f"{self.resampling}. p: {self.testing}? By the paired randomisation test ({self._exactness()}), beside it "
+            f"by the paired t-test; both also corrected by Holm for {over}. {self.testing.relation.capitalize()}: p "
+            f"(Holm) < {SIGNIFICANT}.",
+            *first_slices(self.slices),
             *self.notes,
         ]
 
     def to_latex(self) -> str:
         """Return the systems' scores as a LaTeX tabular, after comments on what its marks mean.
 
-        A superscript names the systems that one is significantly better than, with a corrected p
-        below 0.05; the highest score of each measure is bold.
+        A superscript names the systems that one is significantly better than (with a margin, not
+        worse than), with a corrected p below 0.05; the highest score of each measure is bold.
         """
-        marks = "Bold: the highest. Superscripts: the systems that one surpasses, by letter"
+        marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
         lines = [
             f"% {marks} (paired randomisation test, p corrected by Holm < {SIGNIFICANT}).",
@@ -216,35 +332,50 @@ class Comparison(Readable):
         """Return all of it in types that JSON has."""
         return {
             "signature": self.signature,
-            "scores": {
-                system: {name: score._asdict() for name, score in scores.items()}
-                for system, scores in self.scores.items()
-            },
+            "scores": {system: score_dicts(scores) for system, scores in self.scores.items()},
             "pairs": [pair._asdict() for pair in self.pairs],
             "baseline": self.baseline,
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
+            "testing": self.testing._asdict(),
+            "slices": [
+                {
+                    "slice": value,
+                    "queries": each.queries,
+                    "scores": {system: score_dicts(scores) for system, scores in each.scores.items()},
+                    "pairs": [pair._asdict() for pair in each.pairs],
+                }
+                for value, each in self.slices.items()
+            ],
         }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on."""
+        """Return the comparison that `to_dict` was called on, in this version or in 1.0."""
+        resampling = Resampling(**values["resampling"])
+        of_1_0: dict[str, Any] = {"exact": resampling.exact, "exchanges": resampling.resamples}
+        of_1_0 |= {"detectable": None, "queries_needed": None}
+
+        def read(part: Mapping[str, Any]) -> dict[str, Any]:
+            return {
+                "scores": {system: scores_from_dicts(scores) for system, scores in part["scores"].items()},
+                "pairs": tuple(Pair(**{**of_1_0, **pair}) for pair in part["pairs"]),
+            }
+
         return cls(
             signature=values["signature"],
-            scores={
-                system: {name: Score(**score) for name, score in scores.items()}
-                for system, scores in values["scores"].items()
-            },
-            pairs=tuple(Pair(**pair) for pair in values["pairs"]),
+            **read(values),
             baseline=values["baseline"],
             queries=table_from_lists(values["queries"]),
-            resampling=Resampling(**values["resampling"]),
+            resampling=resampling,
             notes=tuple(values["notes"]),
+            testing=Testing(**values.get("testing", {})),
+            slices={each["slice"]: ComparedSlice(each["queries"], **read(each)) for each in values.get("slices", [])},
         )
 
     def plot(self, measure: str | None = None) -> Any:
-        """Return a Matplotlib figure of the differences in one measure, with their intervals.
+        """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
 
         Args:
             measure: such as ``"nDCG@10"``, or ``"nDCG"`` for the first of its cutoffs; by default the first of all.
@@ -257,19 +388,46 @@ class Comparison(Readable):
             raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
         measure = of_measure[0]
         pairs = [pair for pair in self.pairs if pair.measure == measure]
-        figure, (axes,) = figure_of(1, height=1.2 + 0.4 * len(pairs))
+        lines = len(pairs) * max(1, min(len(self.slices), SHOWN) / 2)
+        figure, (axes, *slices) = figure_of(1 + bool(self.slices), height=1.2 + 0.4 * lines)
+        figure.set_figwidth(7 * (1 + len(slices)))
         for at, pair in enumerate(reversed(pairs)):
             sure = pair.p_holm < SIGNIFICANT
             axes.plot([pair.low, pair.high], [at, at], color="C0", linewidth=2)
             axes.plot(pair.difference, at, "o", color="C0", markerfacecolor="C0" if sure else "white")
         axes.axvline(0, color="gray", linewidth=1)
+        if self.testing.margin:
+            sign = {"greater": -1, "less": 1}[self.testing.alternative]
+            axes.axvline(sign * self.testing.margin, color="gray", linewidth=1, linestyle="dashed")
         axes.set_yticks(range(len(pairs)), [f"{pair.system} – {pair.other}" for pair in reversed(pairs)])
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
         axes.margins(y=0.5 / max(1, len(pairs)))
         level = f"{100 * self.resampling.confidence:g}%"
-        axes.set_xlabel(f"difference in {measure}, with {level} interval; filled: corrected p < {SIGNIFICANT}")
+        sides = "" if self.testing.alternative == "two-sided" else f" ({self.testing}?)"
+        axes.set_xlabel(f"difference in {measure}, with {level} interval; filled: corrected p < {SIGNIFICANT}{sides}")
+        if self.slices:
+            self._plot_slices(slices[0], measure)
         return figure
+
+    def _plot_slices(self, axes: Any, measure: str) -> None:
+        """Draw the differences in slices, the first on top, with their intervals; each pair has a color."""
+        slices = list(self.slices.items())[:SHOWN]
+        for at, (_, each) in enumerate(slices):
+            pairs = [pair for pair in each.pairs if pair.measure == measure]
+            for row, pair in enumerate(pairs):
+                height, sure = at + (row + 0.5) / len(pairs) / 2 - 0.25, pair.p_holm < SIGNIFICANT
+                name = f"{pair.system} – {pair.other}".replace("$", r"\$") if at == 0 else None
+                axes.plot([pair.low, pair.high], [height, height], color=f"C{row}", linewidth=2, label=name)
+                face = f"C{row}" if sure else "white"
+                axes.plot(pair.difference, height, "o", color=f"C{row}", markerfacecolor=face)
+        axes.axvline(0, color="gray", linewidth=1)
+        axes.set_yticks(range(len(slices)), [f"{slice_name(value)} ({each.queries:,})" for value, each in slices])
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)
+        axes.invert_yaxis()
+        axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
+        axes.legend()
 
 
 def compare(
@@ -283,16 +441,20 @@ def compare(
     document_ids: Any = None,
     data: Any = None,
     exclude: Any = None,
+    by: Any = None,
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+    margin: float = 0.0,
+    corrected_over: Literal["measure", "all"] = "measure",
     **options: Unpack[QueryOptions],
 ) -> Comparison:
     """Tell which of several systems ranks better on the same queries, and how sure that is.
 
     Each pair of systems, or each system and the baseline, is compared query by query: the
     difference with its interval, a paired randomisation test and a paired t-test,
-    both also corrected by Holm for all pairs of a measure.
+    both also corrected by Holm.
 
     Args:
         systems: the predictions of each system by its name, in any form of `compute`.
@@ -304,9 +466,16 @@ def compare(
         document_ids: with `query_ids`.
         data: a frame; then the arguments above, and each system's predictions, may be names of its columns.
         exclude: documents to leave out, as in `compute`.
+        by: a value per query, as in `report`: the queries that share one are compared as a slice, with
+            p-values corrected for those of all slices.
         confidence: of the intervals, between 0 and 1.
-        resamples: how often scores are exchanged between systems.
+        resamples: the least number of exchanges of scores that a test tries.
         seed: of the random numbers; the same seed gives the same comparison.
+        alternative: what the tests ask of a pair: "two-sided", do the systems differ; "greater",
+            is the first better; "less", is it worse.
+        margin: with "greater", ask whether the first is worse by less than this (non-inferiority),
+            with "less" whether it is better by less; in units of the measure.
+        corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
         **options: of `compute`, but `use_aggregator` and `engine`. By default a judged query that one
             system lacks and another has is refused; `missing="skip"` leaves it out for all.
 
@@ -323,16 +492,69 @@ def compare(
     [('a', 'b', 0.3746, 0.5)]
     """
     resampling = Resampling.parse(confidence, resamples, seed)
+    testing = Testing.parse(alternative, margin, corrected_over)
     parsed = Options.of_method(compare, k, options)
     names = _system_names(systems, baseline)
     runs = {f"systems[{shown(name)}]": systems[name] for name in names}
     inputs = Inputs(None, references, query_ids, document_ids, exclude)._asdict()
     del inputs["predictions"]
-    arguments, weight = columns_of(data, {**runs, **inputs}, sample_weight)
+    arguments, weight, by = columns_of(data, {**runs, **inputs}, sample_weight=sample_weight, by=by)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
     columns = _columns_of_systems(names, arguments, parsed, same_queries)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
-    return _compared(columns, weight, parsed, baseline, resampling, excluding=exclude is not None)
+    excluding = exclude is not None
+    compared = partial(
+        _compared, parsed=parsed, baseline=baseline, resampling=resampling, testing=testing, excluding=excluding
+    )
+    if by is None:
+        return compared(columns, weight)
+    parts = slices_of(by, columns[names[0]].get("query"), len(columns[names[0]]["ideal"]))
+    comparison = compared({name: with_slices(each, parts) for name, each in columns.items()}, weight)
+    return _sliced(comparison, parts, columns, weight, compared)
+
+
+def _sliced(
+    comparison: Comparison,
+    parts: Slices,
+    columns: Mapping[str, PerQuery],
+    weight: NDArray[np.float64] | None,
+    compared: Callable[[Mapping[str, PerQuery], NDArray[np.float64] | None], Comparison],
+) -> Comparison:
+    """Return a comparison with what a function says of each slice of two queries or more."""
+    slices = {}
+    with progress(len(parts.values), "Comparing", " slices") as bar:
+        for value, queries in zip(parts.values, parts.queries(), strict=True):
+            own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
+            own_weight = None if weight is None else weight[queries]
+            counted = np.ones(len(queries), bool) if own_weight is None else own_weight > 0
+            valued = [counted & ~np.isnan(each[name]) for each in own.values() for name in comparison.measures]
+            if np.count_nonzero(valued, axis=1).min() > 1:
+                alone = compared(own, own_weight)
+                slices[value] = ComparedSlice(len(queries), alone.scores, alone.pairs)
+            bar.update(1)
+    of_all = comparison.testing.corrected_over == "all"
+    corrected = iter(_corrected_over_slices([pair for each in slices.values() for pair in each.pairs], of_all))
+    slices = {value: each._replace(pairs=tuple(islice(corrected, len(each.pairs)))) for value, each in slices.items()}
+    found = []
+    if slices:
+        pairs = len(comparison.pairs) // (1 if of_all else len(comparison.measures))
+        family = f"{pairs * len(slices):,} of {'all measures' if of_all else 'a measure'}, {pairs:,} in each"
+        found.append(f"In slices, p-values are corrected by Holm for the {family} of {len(slices):,} slices.")
+    if left := len(parts.values) - len(slices):
+        few = "fewer than two of their queries have a value"
+        found.append(f"{left:,} of {len(parts.values):,} slices are not compared: {few}.")
+    return replace(comparison, slices=slices, notes=(*comparison.notes, *small_slices(slices), *found))
+
+
+def _corrected_over_slices(pairs: Sequence[Pair], of_all: bool) -> list[Pair]:
+    """Return pairs with p-values that are corrected for all pairs of a measure, or of all measures."""
+    found = list(pairs)
+    for measure in [None] if of_all else {pair.measure for pair in pairs}:
+        alike = [at for at, pair in enumerate(pairs) if measure in (None, pair.measure)]
+        p_holm, p_t_holm = (holm(np.array([getattr(pairs[at], name) for at in alike])) for name in ("p", "p_t"))
+        for at, p, p_t in zip(alike, p_holm.tolist(), p_t_holm.tolist(), strict=True):
+            found[at] = pairs[at]._replace(p_holm=p, p_t_holm=p_t)
+    return found
 
 
 def _compared(
@@ -341,6 +563,7 @@ def _compared(
     parsed: Options,
     baseline: str | None,
     resampling: Resampling,
+    testing: Testing,
     excluding: bool,
 ) -> Comparison:
     """Return the comparison of systems, from what a report says of each one's queries."""
@@ -351,11 +574,12 @@ def _compared(
     pairs = [(row[each.system, each.measure], row[each.other, each.measure]) for each in contests]
     greatest = np.tile(greatest_values(parsed, scale), len(names))
     estimated = intervals(values, weight, pairs, greatest=greatest, confidence=resampling.confidence)
-    with progress(resampling.resamples, "Resampling", " resamples") as bar:
-        drawing = {"resamples": resampling.resamples, "seed": resampling.seed}
-        tests = paired_tests(values, weight, pairs, **drawing, advance=bar.update)
-    scales = np.concatenate([np.tile(scale, len(names)), np.repeat(scale, len(contests) // len(scale))])
-    found = Intervals(*(each * scales for each in estimated))
+    scale_of_pairs = np.repeat(scale, len(contests) // len(scale))
+    asked: dict[str, Any] = {"alternative": testing.alternative, "margin": testing.margin / scale_of_pairs}
+    tests = paired_tests(values, weight, pairs, **asked, resamples=resampling.resamples, seed=resampling.seed)
+    told = power(values, weight, pairs, **asked)
+    told = told._replace(detectable=told.detectable * scale_of_pairs)
+    found = Intervals(*(each * np.concatenate([np.tile(scale, len(names)), scale_of_pairs]) for each in estimated))
     scores = {}
     for at, name in enumerate(names):
         own = slice(at * len(scale), (at + 1) * len(scale))
@@ -363,14 +587,20 @@ def _compared(
     of_pairs = Intervals(*(each[len(values) :] for each in found))
     counted = slice(None) if weight is None else weight > 0
     by_query = [differences(values[plus], values[minus])[counted] for plus, minus in pairs]
+    compared = _pairs(contests, scores, by_query, of_pairs, tests, told, testing)
     return Comparison(
         signature=parsed.signature(weighted=weight is not None, excluding=excluding),
         scores=scores,
-        pairs=_pairs(contests, scores, by_query, of_pairs, tests),
+        pairs=compared,
         baseline=baseline,
         queries=_table_of_systems(columns, parsed.names),
         resampling=resampling._replace(exact=bool(tests.exact.all())),
-        notes=notes(list(columns.values()), parsed, weight),
+        notes=(
+            *notes(list(columns.values()), parsed, weight),
+            *_notes_on_tests(compared, testing, baseline),
+            *(f"{system}: {note}" for system in names for note in chance_notes(scores[system], columns[system])),
+        ),
+        testing=testing,
     )
 
 
@@ -396,13 +626,12 @@ def _pairs(
     by_query: Sequence[NDArray[np.float64]],
     found: Intervals,
     tests: Tests,
+    told: Power,
+    testing: Testing,
 ) -> tuple[Pair, ...]:
     """Return how systems differ, from the difference of each contest in each query, its interval and its tests."""
-    of_measure = len(contests) // len({each.measure for each in contests})
-    p_holm, p_t_holm = (
-        np.concatenate([holm(each) for each in p_values.reshape(-1, of_measure)])
-        for p_values in (tests.randomization, tests.t_test)
-    )
+    families = testing.families(contests)
+    p_holm, p_t_holm = (_corrected(p_values, families) for p_values in (tests.randomization, tests.t_test))
     pairs = []
     for at, (contest, difference) in enumerate(zip(contests, by_query, strict=True)):
         one, other = (np.array(scores[each][contest.measure].value) for each in (contest.system, contest.other))
@@ -421,16 +650,52 @@ def _pairs(
                 wins=int((difference > 0).sum()),
                 ties=int((difference == 0).sum()),
                 losses=int((difference < 0).sum()),
+                exact=bool(tests.exact[at]),
+                exchanges=int(tests.exchanges[at]),
+                detectable=None if np.isnan(told.detectable[at]) else float(told.detectable[at]),
+                queries_needed=None if np.isnan(told.queries_needed[at]) else int(told.queries_needed[at]),
             )
         )
     return tuple(pairs)
+
+
+def _corrected(p_values: NDArray[np.float64], families: int) -> NDArray[np.float64]:
+    """Return p-values corrected by Holm, each family of them by itself."""
+    return np.concatenate([holm(each) for each in np.split(p_values, families)])
+
+
+def _notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
+    """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
+    sides = 2 if testing.alternative == "two-sided" else 1
+    families = testing.families(pairs)
+    together = len(pairs) // families
+    least = _corrected(np.array([min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs]), families)
+    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
+    found = []
+    if beyond:
+        few, ways = "queries that differ", [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
+        if not all(pair.exact for pair, _ in beyond):
+            few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+        if together > 1:
+            ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
+        found.append(
+            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p corrected for "
+            f"{together:,} is at least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
+        )
+    near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
+    if near:
+        found.append(
+            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: more "
+            "resamples tell on which side."
+        )
+    return found
 
 
 def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:
     """Return a row per system and query, with the values of all results."""
     tables = []
     for system, each in columns.items():
-        table = query_table(each).select(["query", *names])
+        table = query_table(each).select(["query", *(["slice"] if "slice" in each else []), *names])
         tables.append(table.add_column(0, "system", pa.array([system] * table.num_rows, pa.string())))
     return pa.concat_tables(tables)
 
@@ -467,7 +732,7 @@ def _skip_missing(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None
     lacking = np.logical_or.reduce([each["missing"] for each in columns.values()])
     for each in columns.values():
         for name in names:
-            for column in (name, f"worst {name}", f"best {name}"):
+            for column in (name, f"worst {name}", f"best {name}", f"chance {name}"):
                 each[column] = np.where(lacking, np.nan, each[column])
 
 

@@ -20,6 +20,7 @@ from .columns import (
     Mask,
     Place,
     beyond_2_53,
+    decoded,
     is_padding,
     is_text,
     offsets_of,
@@ -150,9 +151,7 @@ def encode_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]
     """Return for each row an index into the distinct ids, which are in the order of their first rows."""
     ids = _id_column(argument, values)
     if pa.types.is_dictionary(ids.type) and _is_id(ids.type.value_type):
-        chunks = ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]
-        kind = pa.string() if is_text(ids.type.value_type) else ids.type.value_type
-        ids = pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
+        ids = decoded(ids)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
         raise ValueError(f"{argument}: row {row}: is None; give each row an id")

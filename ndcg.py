@@ -35,6 +35,7 @@ from .rankings import Inputs, to_arrow
 from .report import Report, Resampling, report, report_on
 from .scoring import score_queries as score_queries
 from .significance import Intervals as Intervals
+from .slices import Slices as Slices
 from .spark import compute_spark
 from .ties import ranked_gains as ranked_gains
 from .trainer import trainer_metrics
@@ -202,7 +203,7 @@ class NDCG(Batches, evaluate.Metric):
         """
         ignore_index = Options.parse(ignore_index=ignore_index).ignore_index
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-        self._add(lambda: self._read(from_frame(data, inputs, None)[0], ignore_index))
+        self._add(lambda: self._read(from_frame(data, inputs)[0], ignore_index))
 
     def add(
         self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
@@ -279,6 +280,7 @@ class NDCG(Batches, evaluate.Metric):
         document_ids: Any = None,
         data: Any = None,
         exclude: Any = None,
+        by: Any = None,
         confidence: float = 0.95,
         resamples: int = 10_000,
         seed: int = 0,
@@ -288,8 +290,8 @@ class NDCG(Batches, evaluate.Metric):
         resampling = Resampling.parse(confidence, resamples, seed)
         parsed = Options.of_method(self.report, k, options)
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-        inputs, weight = from_frame(data, inputs, sample_weight)
-        score = partial(report_on, sample_weight=weight, options=parsed, resampling=resampling)
+        inputs, weight, by = from_frame(data, inputs, sample_weight, by=by)
+        score = partial(report_on, sample_weight=weight, by=by, options=parsed, resampling=resampling)
         return self._score_all(score, inputs, parsed)
 
     compare = staticmethod(compare)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import is_database_query, number, plain, read_flat_column, settled
+from .columns import number, plain_in_order, read_flat_column, settled
 from .exclusion import Pairs
 from .files import read_columns
 from .frames import named_columns
@@ -24,6 +24,7 @@ from .messages import shown
 from .options import Options, is_real
 from .rankings import Inputs, Rankings, parts, read
 from .scoring import InvalidRankingError, check_queries, score_queries
+from .slices import Slices, read_slices
 
 Values = dict[str, NDArray[np.float64]]
 
@@ -108,30 +109,37 @@ def refuse_missing(rankings: Rankings) -> None:
     raise ValueError(f"predictions: {query} is missing ({int(rankings.missing.sum())} such queries); {hint}")
 
 
-def from_frame(data: Any, inputs: Inputs, sample_weight: Any) -> tuple[Inputs, Any]:
-    """Return rankings and the weights of queries, in place of names the columns of a frame.
+def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: Any) -> tuple[Any, ...]:
+    """Return rankings, weights and what else has a value for each query, in place of names the columns of a frame.
 
     Raises:
         ValueError: what `columns_of` refuses.
     """
-    columns, weight = columns_of(data, inputs._asdict(), sample_weight)
-    return Inputs(**columns), weight
+    columns, *of_queries = columns_of(data, inputs._asdict(), sample_weight=sample_weight, **others)
+    return Inputs(**columns), *of_queries
 
 
-def columns_of(data: Any, arguments: dict[str, Any], sample_weight: Any) -> tuple[dict[str, Any], Any]:
-    """Return arguments and the weights of queries, in place of names the columns of a frame.
+def columns_of(data: Any, arguments: dict[str, Any], **of_queries: Any) -> tuple[Any, ...]:
+    """Return arguments and what has a value for each query, in place of names the columns of a frame.
 
-    A column of weights has one for each row: that of its query, or with `query_ids` of its document's query.
+    Args:
+        data: the frame.
+        arguments: each the name of a column, or not.
+        **of_queries: likewise `sample_weight` and `by`. A column has a value for each row: that of its
+            query, or with `query_ids` of its document's query.
 
     Raises:
-        ValueError: what `named_columns` refuses; rows of a query that differ in its weight.
+        ValueError: what `named_columns` refuses; rows of a query that differ in its weight or slice.
     """
     exclude = arguments.pop("exclude")
-    *columns, weight = named_columns(data, **arguments, sample_weight=sample_weight)
-    found = {**dict(zip(arguments, columns, strict=True)), "exclude": _excluded(exclude, arguments)}
-    if weight is not sample_weight and found["query_ids"] is not None:
-        weight = _weights_by_query(found["query_ids"], weight)
-    return found, weight
+    named = {**arguments, **of_queries}
+    columns = dict(zip(named, named_columns(data, **named), strict=True))
+    others = {name: columns.pop(name) for name in of_queries}
+    if (query_ids := columns["query_ids"]) is not None:
+        for name, values in others.items():
+            if values is not of_queries[name]:
+                others[name] = _BY_QUERY[name](*settled(query_ids=query_ids, **{name: values}))
+    return {**columns, "exclude": _excluded(exclude, arguments)}, *others.values()
 
 
 def _excluded(exclude: Any, arguments: Mapping[str, Any]) -> Any:
@@ -147,32 +155,43 @@ def _excluded(exclude: Any, arguments: Mapping[str, Any]) -> Any:
 
 def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
     """Return the weight of each query, from a column with that of each row."""
-    query_ids, rows = settled(query_ids=query_ids, sample_weight=rows)
-    code, ids = encode_ids("query_ids", query_ids)
 
     def place(_: int, row: int | None) -> str:
         return f"row {row}"
 
     column = read_flat_column("sample_weight", rows, place)
-    if len(column.values) != len(code):
-        raise ValueError(
-            f"sample_weight has {len(column.values)} rows and query_ids {len(code)}; give both for every row"
-        )
     if column.present is not None:
         row = int(np.flatnonzero(~column.present)[0])
         raise ValueError(f"sample_weight: row {row}: is missing; give every row the weight of its query")
     values = np.asarray(column.values, np.float64)
+    return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
+
+
+def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
+    """Return the slice of each query, from a column with that of each row."""
+    values, code = read_slices(rows)
+    return Slices(values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
+
+
+_BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {"sample_weight": _weights_by_query, "by": _slices_by_query}
+
+
+def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
+    """Return the first row of each query, if all of its rows have one value."""
+    code, ids = encode_ids("query_ids", query_ids)
+    if len(values) != len(code):
+        raise ValueError(f"{argument} has {len(values)} rows and query_ids {len(code)}; give both for every row")
     first = np.zeros(len(ids), np.int64)
     first[code[::-1]] = np.arange(len(code))[::-1]
-    of_query = values[first]
-    if (other := np.flatnonzero(values != of_query[code])).size:
+    if (other := np.flatnonzero(values != values[first][code])).size:
         row = int(other[0])
         query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
+        what = {"sample_weight": "weight", "by": "slice"}[argument]
         raise ValueError(
-            f"sample_weight: query {query}: is {values[row]} in row {row} and {of_query[code[row]]} in row {before}; "
-            "give all rows of a query one weight"
+            f"{argument}: query {query}: is {text(row)} in row {row} and {text(before)} in row {before}; "
+            f"give all rows of a query one {what}"
         )
-    return of_query
+    return first
 
 
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
@@ -234,11 +253,7 @@ def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
     """
     if sample_weight is None:
         return None
-    if is_database_query(sample_weight):
-        kind = type(sample_weight).__name__
-        problem = "whose rows may come in another order than the queries; give a column of the table with the rankings"
-        raise ValueError(f"sample_weight: is a separate database query ({kind}), {problem}")
-    given = plain("sample_weight", sample_weight)
+    given = plain_in_order("sample_weight", sample_weight)
     if isinstance(given, Mapping):
         raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
     given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)

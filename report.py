@@ -6,9 +6,11 @@ JSON can hold and that makes the same report again.
 
 import html
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from numbers import Integral
 from typing import Any, NamedTuple, Unpack
 
@@ -22,8 +24,10 @@ from .queries import describe_queries, from_frame, mean, score_part, weights
 from .rankings import Inputs, Rankings
 from .scoring import discounts, score_queries, sign
 from .significance import FEW, Intervals, differences, intervals
+from .slices import Slices, Value, slice_name, slices_of
 
 COUNTS = ("retrieved", "judged", "relevant")
+SHOWN = 50  # slices, at most, in tables and plots
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
@@ -33,7 +37,7 @@ class Score(NamedTuple):
 
     Attributes:
         value: the mean.
-        low: lower end of its confidence interval.
+        low: lower end of its confidence interval; nan where there is none.
         high: upper end.
         standard_error: of the mean.
         worst: the mean if every tie were ordered in the worst way.
@@ -41,6 +45,7 @@ class Score(NamedTuple):
         tied: queries whose value depends on how ties are ordered.
         ranked: documents within the cutoff, over all queries.
         unjudged: those of them that were not judged; an expectation where ties leave open which they are.
+        chance: the mean that a random order of the same documents has in expectation: that of equal scores.
 
     Queries of weight 0 are not counted.
     """
@@ -54,6 +59,19 @@ class Score(NamedTuple):
     tied: int
     ranked: int
     unjudged: float
+    chance: float = math.nan
+
+
+class Slice(NamedTuple):
+    """The scores of the queries that have one value of `by`.
+
+    Attributes:
+        queries: how many there are.
+        scores: by name; without an interval if fewer than two of the queries have a value.
+    """
+
+    queries: int
+    scores: dict[str, Score]
 
 
 class Resampling(NamedTuple):
@@ -145,13 +163,17 @@ class Report(Readable):
     Attributes:
         signature: every choice that the scores depend on.
         scores: by name, such as ``"nDCG@10"``.
-        counts: ``queries``; of these ``nothing_relevant`` and ``nothing_retrieved``.
-        queries: a row per query: ``query`` (its id, or its index), how many documents were
+        counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
+            retrieved or judged is relevant) and ``nothing_retrieved``.
+        queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
+            how many documents were
             ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
-            value (null where it has none), ``worst`` and ``best`` with its name before them the
-            values by the order of ties, ``unjudged@k`` the unjudged documents within the cutoff.
+            value (null where it has none), under that name after ``worst`` and ``best`` the values
+            by the order of ties, after ``chance`` that of a random order, and under ``unjudged@k``
+            the unjudged documents within the cutoff.
         resampling: how the intervals were found.
         notes: what the reader should know besides.
+        slices: by each value of `by`, ascending; queries without one, None, come last.
     """
 
     signature: str
@@ -160,6 +182,7 @@ class Report(Readable):
     queries: pa.Table
     resampling: Resampling
     notes: tuple[str, ...] = ()
+    slices: dict[Value, Slice] = field(default_factory=dict)
 
     def _tables(self) -> list[list[list[str]]]:
         level = f"{100 * self.resampling.confidence:g}% interval"
@@ -167,6 +190,7 @@ class Report(Readable):
             "measure",
             "mean",
             level,
+            "chance",
             "standard error",
             "range over tie orders",
             "queries affected by ties",
@@ -176,7 +200,8 @@ class Report(Readable):
             [
                 name,
                 number_text(score.value),
-                f"{number_text(score.low)} – {number_text(score.high)}",
+                interval_text(score),
+                number_text(score.chance),
                 number_text(score.standard_error),
                 f"{number_text(score.worst)} – {number_text(score.best)}",
                 f"{score.tied:,}",
@@ -187,20 +212,30 @@ class Report(Readable):
         counts = [["queries", "number"]]
         counts += [[name.replace("_", " "), f"{count:,}"] for name, count in self.counts.items()]
         counts[1][0] = "all"
-        return [[header, *rows], counts]
+        slices = [["slice", "queries", *(text for name in self.scores for text in (name, level))]]
+        for value, each in islice(self.slices.items(), SHOWN):
+            cells = [
+                text for score in each.scores.values() for text in (number_text(score.value), interval_text(score))
+            ]
+            slices.append([slice_name(value), f"{each.queries:,}", *cells])
+        return [[header, *rows], *([slices] if self.slices else []), counts]
 
     def _remarks(self) -> list[str]:
-        return [f"{self.resampling}.", *self.notes]
+        return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
         return {
             "signature": self.signature,
-            "scores": {name: score._asdict() for name, score in self.scores.items()},
+            "scores": score_dicts(self.scores),
             "counts": self.counts,
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
+            "slices": [
+                {"slice": value, "queries": each.queries, "scores": score_dicts(each.scores)}
+                for value, each in self.slices.items()
+            ],
         }
 
     @classmethod
@@ -208,15 +243,19 @@ class Report(Readable):
         """Return the report that `to_dict` was called on."""
         return cls(
             signature=values["signature"],
-            scores={name: Score(**score) for name, score in values["scores"].items()},
+            scores=scores_from_dicts(values["scores"]),
             counts=dict(values["counts"]),
             queries=table_from_lists(values["queries"]),
             resampling=Resampling(**values["resampling"]),
             notes=tuple(values["notes"]),
+            slices={
+                each["slice"]: Slice(each["queries"], scores_from_dicts(each["scores"]))
+                for each in values.get("slices", [])
+            },
         )
 
     def plot(self, measure: str | None = None) -> Any:
-        """Return a Matplotlib figure of a measure: over its cutoffs with intervals, and its values for all queries.
+        """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
 
         Args:
             measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.
@@ -229,7 +268,8 @@ class Report(Readable):
         if measure not in measures:
             raise ValueError(f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}")
         scores = {name: score for name, score in self.scores.items() if measure_of(name) == measure}
-        figure, (means, queries) = figure_of(2)
+        height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
+        figure, (means, queries, *slices) = figure_of(2 + bool(self.slices), height)
         for at, (name, score) in enumerate(scores.items()):
             means.plot([at, at], [score.low, score.high], color=f"C{at}", linewidth=2)
             means.plot(at, score.value, "o", color=f"C{at}")
@@ -243,7 +283,24 @@ class Report(Readable):
         queries.set_ylabel("value of a query")
         queries.set_title("From the lowest to the highest query")
         queries.legend()
+        if self.slices:
+            self._plot_slices(slices[0], list(scores))
         return figure
+
+    def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
+        """Draw the means of slices, the first on top, with their intervals."""
+        slices = list(self.slices.items())[:SHOWN]
+        for at, (_, each) in enumerate(slices):
+            for row, name in enumerate(names):
+                height, score = at + (row + 0.5) / len(names) / 2 - 0.25, each.scores[name]
+                axes.plot([score.low, score.high], [height, height], color=f"C{row}", linewidth=2)
+                axes.plot(score.value, height, "o", color=f"C{row}")
+        axes.set_yticks(range(len(slices)), [f"{slice_name(value)} ({each.queries:,})" for value, each in slices])
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)
+        axes.invert_yaxis()
+        axes.set_xlabel(f"mean, with {100 * self.resampling.confidence:g}% interval")
+        axes.set_title("Slices (and their queries)")
 
 
 def report(
@@ -256,6 +313,7 @@ def report(
     document_ids: Any = None,
     data: Any = None,
     exclude: Any = None,
+    by: Any = None,
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -272,6 +330,8 @@ def report(
         document_ids: with `query_ids`.
         data: a frame; then the arguments above may be names of its columns.
         exclude: documents to leave out, as in `compute`.
+        by: a value per query (text, an integer or a boolean; None for none), such as its language: the
+            queries that share one are scored as a slice. In the order of the queries, or `{query: value}`.
         confidence: of the intervals, between 0 and 1.
         resamples: of no effect since 1.1, whose intervals are found without drawing queries anew.
         seed: likewise.
@@ -289,29 +349,82 @@ def report(
     resampling = Resampling.parse(confidence, resamples, seed)
     parsed = Options.of_method(report, k, options)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    return report_on(*from_frame(data, inputs, sample_weight), options=parsed, resampling=resampling)
+    rankings = from_frame(data, inputs, sample_weight, by=by)
+    return report_on(*rankings, options=parsed, resampling=resampling)
 
 
-def report_on(inputs: Inputs, sample_weight: Any = None, *, options: Options, resampling: Resampling) -> Report:
+def report_on(
+    inputs: Inputs, sample_weight: Any = None, by: Any = None, *, options: Options, resampling: Resampling
+) -> Report:
     """Return the report on rankings, once the options are checked."""
     columns = query_columns(inputs, options)
     queries = len(columns["ideal"])
     weight = weights(sample_weight, queries)
-    values, scale = scaled(np.stack([[columns[name] for name in options.names]]))
-    greatest = greatest_values(options, scale)
-    found = intervals(values, weight, greatest=greatest, confidence=resampling.confidence)
+    parts = None if by is None else slices_of(by, columns.get("query"), queries)
+    scores = scored(columns, options, weight, resampling.confidence)
+    slices = {} if parts is None else _slices(parts, columns, options, weight, resampling.confidence)
     return Report(
         signature=options.signature(weighted=weight is not None, excluding=inputs.exclude is not None),
-        scores=scores_of(columns, options, weight, Intervals(*(each * scale for each in found))),
+        scores=scores,
         counts={
             "queries": queries,
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
+            "nothing_irrelevant": int(np.count_nonzero(columns["nothing irrelevant"])),
             "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
         },
-        queries=query_table(columns),
+        queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
-        notes=notes([columns], options, weight),
+        notes=(
+            *notes([columns], options, weight),
+            *chance_notes(scores, columns),
+            *small_slices(slices),
+            *slice_notes(slices),
+        ),
+        slices=slices,
     )
+
+
+def scored(
+    columns: PerQuery,
+    options: Options,
+    weight: NDArray[np.float64] | None,
+    confidence: float,
+    found_by: Callable[..., Intervals] = intervals,
+) -> dict[str, Score]:
+    """Return the scores of a system by name, with the intervals that a function finds."""
+    values, scale = scaled(np.stack([[columns[name] for name in options.names]]))
+    found = found_by(values, weight, greatest=greatest_values(options, scale), confidence=confidence)
+    return scores_of(columns, options, weight, Intervals(*(each * scale for each in found)))
+
+
+def _slices(
+    parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
+) -> dict[Value, Slice]:
+    """Return the scores of each slice, as its queries alone have them."""
+    found = {}
+    for value, queries in zip(parts.values, parts.queries(), strict=True):
+        own = {name: column[queries] for name, column in columns.items()}
+        own_weight = None if weight is None else weight[queries]
+        found[value] = Slice(len(queries), scored(own, options, own_weight, confidence, _where_enough))
+    return found
+
+
+def _where_enough(
+    values: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+    *,
+    greatest: NDArray[np.float64],
+    confidence: float,
+) -> Intervals:
+    """Return the intervals of the rows in which two queries have a value, nan for the others."""
+    counted = ~np.isnan(values) & (True if weight is None else weight > 0)
+    enough = np.count_nonzero(counted, axis=1) > 1
+    found = Intervals(*(np.full(len(values), np.nan) for _ in Intervals._fields))
+    if enough.any():
+        of_rows = intervals(values[enough], weight, greatest=greatest[enough], confidence=confidence)
+        for column, ends in zip(found, of_rows, strict=True):
+            column[enough] = ends
+    return found
 
 
 def query_columns(inputs: Inputs, options: Options) -> PerQuery:
@@ -327,6 +440,8 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     chosen = options.scoring["ties"]
     by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in {chosen, "worst", "best"}}
     scored = by_ties[chosen]
+    no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
+    by_chance = score_part(no_order, options, ties="average")
     columns: PerQuery = part.counts()
     if part.query_ids is not None:
         ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
@@ -335,8 +450,10 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns[name] = scored[measure][row]
         values = np.stack([each[measure][row] for each in by_ties.values()])
         columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
+        columns[f"chance {name}"] = by_chance[measure][row]
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
+    columns["nothing irrelevant"] = _nothing_irrelevant(columns)
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
     columns["ideal"] = (scored["IDCG"] * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
@@ -355,19 +472,37 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     return np.asarray(score_queries(**arrays, **how)["CG"])
 
 
+def _nothing_irrelevant(counts: PerQuery) -> NDArray[np.bool_]:
+    """Return which queries have documents, all of which that were retrieved or judged are relevant."""
+    is_judged = counts["retrieved and judged"] == counts["retrieved"]
+    return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
+
+
+def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
+    """Return columns with the slice of each query as the first."""
+    return {"slice": np.array(parts.values, object)[parts.code], **columns}
+
+
 def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
-    ids = columns["query"].tolist() if "query" in columns else list(range(len(columns["ideal"])))
-    whole = all(isinstance(each, Integral) and not isinstance(each, bool) for each in ids)
-    if whole and all(-(2**63) <= int(each) < 2**63 for each in ids):
-        ids = list(map(int, ids))
-    else:  # as text, in which what is no Unicode is spelled out
-        ids = [str(each).encode("utf-8", "backslashreplace").decode() for each in ids]
-    hidden = ("query", "ideal", "missing", "retrieved and judged")
+    ids = columns.get("query", np.arange(len(columns["ideal"])))
+    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant")
     kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
-        {"query": pa.array(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
+        {"query": _id_column(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
     )
+
+
+def _id_column(ids: NDArray[Any]) -> pa.Array:
+    """Return ids as integers of 64 bits if all are, else as text, in which what is no Unicode is spelled out."""
+    values = ids.tolist()
+    kinds = set(map(type, values))
+    with suppress(OverflowError, UnicodeError, pa.ArrowException):
+        if all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in kinds):
+            return pa.array(list(map(int, values)), pa.int64())
+        if kinds == {str}:
+            return pa.array(values, pa.string())
+    return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
 
 
 def scores_of(
@@ -379,14 +514,15 @@ def scores_of(
     retrieved = columns["retrieved"][counted]
     for at, (name, _, row) in enumerate(options.results()):
         k = options.cutoffs[row]
-        value, worst, best = mean(name, columns[name], weight), columns[f"worst {name}"], columns[f"best {name}"]
+        worst, best = columns[f"worst {name}"], columns[f"best {name}"]
+        valueless = np.isnan(columns[name][counted]).all()
+        means = {"value": columns[name], "worst": worst, "best": best, "chance": columns[f"chance {name}"]}
+        averages = {key: math.nan if valueless else mean(name, each, weight) for key, each in means.items()}
         scores[name] = Score(
-            value=value,
-            low=min(value, float(found.low[at])),
-            high=max(value, float(found.high[at])),
-            standard_error=float(found.standard_error[at]),
-            worst=mean(name, worst, weight),
-            best=mean(name, best, weight),
+            **averages,
+            low=number_or_nan(np.minimum(averages["value"], found.low[at])),
+            high=number_or_nan(np.maximum(averages["value"], found.high[at])),
+            standard_error=number_or_nan(found.standard_error[at]),
             tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
             ranked=int(np.minimum(retrieved, retrieved if k is None else min(k, 2**62)).sum()),
             unjudged=float(columns[result_name("unjudged", k)][counted].sum()),
@@ -405,12 +541,47 @@ def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.floa
     met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
     if systems[0]["judged"].any() and not all(met):
         found.append("No document was both retrieved and judged: are the ids of documents the same on both sides?")
+    alike = np.logical_and.reduce([columns["nothing irrelevant"] for columns in systems])
+    if 10 * np.count_nonzero(alike) >= len(alike):
+        number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
+        found.append(f"No negatives: in {number} all documents are relevant, so that any order of them scores high.")
     counted = slice(None) if weight is None else weight > 0
     valued = min(np.count_nonzero(~np.isnan(each[name][counted])) for each in systems for name in options.names)
     if valued < FEW:
         problem = "intervals may miss the true value more often than they say"
         found.append(f"Few queries ({valued}): below {FEW}, {problem}.")
     return tuple(found)
+
+
+def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
+    """Return for each score that may be by chance, or is below it, a sentence that says so."""
+    found = []
+    for name, score in scores.items():
+        differs = np.abs(differences(columns[name], columns[f"chance {name}"])) > 0
+        if score.low <= score.chance and differs.any():  # else the order decides nothing
+            chance = f"a random order of the same documents has {number_text(score.chance)} in expectation"
+            below = f"{name} is below chance, {chance}: do higher scores rank first?"
+            found.append(f"{name} may be chance: {chance}." if score.chance <= score.high else below)
+    return found
+
+
+def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
+    """Return a sentence on the slices without an interval, if there are any."""
+    without = sum(any(math.isnan(score.low) for score in each.scores.values()) for each in slices.values())
+    few = "fewer than two of their queries have a value"
+    return [f"{without:,} of {len(slices):,} slices have no interval: {few}."] if without else []
+
+
+def small_slices(slices: Mapping[Value, Any]) -> list[str]:
+    """Return a sentence on the slices of few queries, if there are any."""
+    few = sum(each.queries < FEW for each in slices.values())
+    problem = f"have fewer than {FEW} queries: intervals may miss the true value more often than they say"
+    return [f"{few:,} of {len(slices):,} slices {problem}."] if few else []
+
+
+def first_slices(slices: Mapping[Value, Any]) -> list[str]:
+    """Return a sentence on the slices that tables leave out, if there are any."""
+    return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
 
 
 def scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -430,13 +601,46 @@ def greatest_values(options: Options, scale: NDArray[np.float64]) -> NDArray[np.
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists: text and counts as they are, values as float64."""
-    kinds = {"system": pa.string(), "query": None, **dict.fromkeys(COUNTS, pa.int64())}
+    kinds = {"system": pa.string(), "query": None, "slice": None, **dict.fromkeys(COUNTS, pa.int64())}
     return pa.table({name: pa.array(values, kinds.get(name, pa.float64())) for name, values in columns.items()})
 
 
 def number_text(value: float) -> str:
     """Return a number as tables show it."""
-    return f"{value:.4f}"
+    return "–" if math.isnan(value) else f"{value:.4f}"
+
+
+def interval_text(score: Score) -> str:
+    """Return the interval of a score as tables show it."""
+    return "–" if math.isnan(score.low) else f"{number_text(score.low)} – {number_text(score.high)}"
+
+
+def score_dicts(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
+    """Return scores by name in types that JSON has: None for nan."""
+    return {name: without_nan(score) for name, score in scores.items()}
+
+
+def without_nan(figures: Any) -> dict[str, Any]:
+    """Return a named tuple as a dict, with None for nan."""
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in figures._asdict().items()
+    }
+
+
+def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Score]:
+    """Return the scores that `score_dicts` was called on."""
+    return {name: Score(**with_nan(score)) for name, score in scores.items()}
+
+
+def with_nan(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return figures with nan for None, always the same one, so that equal figures are equal."""
+    return {name: math.nan if value is None else value for name, value in figures.items()}
+
+
+def number_or_nan(value: Any) -> float:
+    """Return a number of Python; nan is always the same one, so that equal figures are equal."""
+    return math.nan if np.isnan(value) else float(value)
 
 
 def _markdown(text: str) -> str:

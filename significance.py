@@ -7,7 +7,7 @@ al., CIKM 2007, on why to prefer it in retrieval), with Student's paired t-test 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -22,8 +22,14 @@ ROUNDING = 1e-12
 LIGHTEST = 1e-12
 # Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
 FEW = 10
-# Numbers drawn at a time: exchanges of many queries are worked off in batches of about this size.
-BATCH = 1 << 21
+# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
+# a BLOCK of them at a time, whose sums the processor's cache holds.
+EXACT = 32
+SAMPLED = 20
+BLOCK = 1 << 14
+# What `power` is about: a test at this level finds a difference as often.
+LEVEL = 0.05
+POWER = 0.8
 
 
 class Intervals(NamedTuple):
@@ -35,11 +41,19 @@ class Intervals(NamedTuple):
 
 
 class Tests(NamedTuple):
-    """The p-values of each difference, two-sided: arrays of one shape."""
+    """The p-values of each difference: arrays of one shape."""
 
     randomization: Floats
     t_test: Floats
     exact: NDArray[np.bool_]  # whether the randomisation test tried all exchanges
+    exchanges: NDArray[np.int64]  # how many it tried
+
+
+class Power(NamedTuple):
+    """What the queries can tell of each difference: arrays of one shape, nan where that is unknown."""
+
+    detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
+    queries_needed: Floats  # to find the difference that these have
 
 
 def differences(one: Floats, other: Floats) -> Floats:
@@ -170,27 +184,28 @@ def paired_tests(
     weight: Floats | None = None,
     pairs: Sequence[tuple[int, int]] = (),
     *,
+    alternative: str = "two-sided",
+    margin: float | Floats = 0.0,
     resamples: int = 10_000,
     seed: int = 0,
-    advance: Callable[[int], Any] = lambda done: None,
 ) -> Tests:
     """Whether the means of two rows differ, for each pair of rows.
 
-    The randomisation test exchanges the scores of the two systems at random, query by query, and
-    asks how often the means then differ at least as much. With so few queries that there are no
-    more than ``resamples`` ways to exchange them, it tries all: the p-value is exact. The t-test
-    takes each query's share in the difference of the (weighted) means.
-
-    ``scipy.stats.permutation_test`` gives the same p-values, but draws the signs anew for each
-    pair and shuffles to do so: 10,000 exchanges of 100,000 queries take it ten minutes a pair.
+    The randomisation test exchanges the scores of the two systems, query by query, and asks how
+    often the means then differ at least as much. Up to 32 queries that differ, it tries all
+    exchanges: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
+    each query's share in the difference of the (weighted) means.
 
     Args:
         values: as for :func:`intervals`.
         weight: likewise.
         pairs: of each difference, the row and the row that is taken from it.
-        resamples: how many exchanges to try.
+        alternative: whether the difference is other than 0 ("two-sided"), more than ``-margin``
+            ("greater") or less than ``margin`` ("less").
+        margin: one, or one of each pair. The tests are of scores moved by it, and take it that
+            differences spread alike to both sides of their mean.
+        resamples: the least number of exchanges to try.
         seed: of the random numbers.
-        advance: called with the number of exchanges just done.
 
     Returns:
         Arrays of shape ``(pairs,)``.
@@ -203,39 +218,178 @@ def paired_tests(
     (0.25, 0.0742)
     """
     student = _scipy("stats").t
-    result = Tests(np.ones(len(pairs)), np.ones(len(pairs)), np.zeros(len(pairs), bool))
+    exponent = max(SAMPLED, (resamples - 1).bit_length())
+    two_sided = alternative == "two-sided"
+    if alternative == "less":
+        pairs = [(other, one) for one, other in pairs]
+    margins = np.broadcast_to(margin, len(pairs))
+    result = Tests(*(np.full(len(pairs), fill) for fill in (1.0, 1.0, True, 1)))
     for rows, queries in _rows_by_queries(values, weight):
-        within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
-        if not within:
-            continue
-        plus, minus = ([pairs[at][side] for at in within] for side in (0, 1))
-        shares = differences(values[plus][:, queries], values[minus][:, queries])
-        shares = shares * _relative(weight, queries)
-        columns = _exact_halves(shares.T)
-        total = _sums(np.ones((1, len(queries))), columns)[0]
-        least = np.abs(total) - ROUNDING * np.abs(shares).sum(axis=1)
-        exact = len(queries) < 63 and 2 ** len(queries) <= resamples
-        tried = 2 ** len(queries) if exact else resamples
-        as_extreme = np.zeros(len(within), np.int64)
-        for exchanged in _exchanges(len(queries), tried, exact, seed):
-            as_extreme += (np.abs(total - 2 * _sums(exchanged, columns)) >= least).sum(axis=0)
-            advance(len(exchanged))
-        result.exact[within] = exact
-        result.randomization[within] = (as_extreme + (not exact)) / (tried + (not exact))
-        result.t_test[within] = _t_test(shares, student)
+        weights = _relative(weight, queries)
+        sampled = []
+        for at, pair in enumerate(pairs):
+            if pair[0] in rows:
+                shares = (differences(*values[list(pair)][:, queries]) + margins[at]) * weights
+                result.t_test[at] = _t_test(shares, two_sided, student)
+                differing = shares[shares != 0]
+                result.exact[at] = len(differing) <= EXACT
+                if result.exact[at]:
+                    result.exchanges[at] = 2 ** len(differing)
+                    result.randomization[at] = _exact_p(differing, two_sided)
+                else:
+                    result.exchanges[at] = 2**exponent
+                    sampled.append(at)
+        if sampled:
+            shared = np.vstack([values[:, queries] * weights, weights])
+            of_pairs = [(*pairs[at], margins[at]) for at in sampled]
+            result.randomization[sampled] = _sampled_p(shared, of_pairs, two_sided, exponent, seed)
     return result
 
 
-def _t_test(shares: Floats, student: Any) -> Floats:
-    """Return how likely the mean of each row is at least as far from 0 by chance.
+def _exact_p(shares: Floats, two_sided: bool) -> float:
+    """Return the share of all exchanges whose sum is at least as far from 0, or at least as great.
 
-    As `scipy.stats.ttest_1samp`, which warns where all values of a row are the same.
+    Each is an exchange of the first half of the queries with one of the second half.
     """
-    queries = shares.shape[1]
-    error = shares.std(axis=1, ddof=1) / np.sqrt(queries)
+    total = shares.sum()
+    least = (abs(total) if two_sided else total) - ROUNDING * np.abs(shares).sum()
+    halves = []
+    for half in (shares[: len(shares) // 2], shares[len(shares) // 2 :]):
+        sums = np.zeros(1)
+        for share in half:
+            sums = np.concatenate([sums - share, sums + share])
+        halves.append(np.sort(sums))
+    as_great = int((len(halves[1]) - np.searchsorted(halves[1], least - halves[0])).sum())
+    return min(1.0, (1 + two_sided) * as_great / 2.0 ** len(shares))  # as many are as far below 0
+
+
+def _sampled_p(
+    rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, exponent: int, seed: int
+) -> Floats:
+    """Return the share of a random group of exchanges whose sum is at least as far from 0, or at least as great.
+
+    Each query draws a word of ``exponent`` bits, and each exchange of the group is a word too: it
+    exchanges the queries whose words have an odd number of bits in common with it. The exchanges
+    that differ in the last bits only are summed at once.
+
+    The share is a valid p-value as it stands, since the group holds the scores as they are and
+    looks the same from each of its exchanges (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
+    Biometrika 2024). Any two exchanges are independent, so that its variance is that of a sample.
+
+    Args:
+        rows: of weighted values; the last one of the weights.
+        pairs: two rows, and how much to add to their difference.
+        two_sided: count sums as far from 0.
+        exponent: of 2, the size of the group.
+        seed: of the words.
+    """
+    words = np.random.default_rng(seed).integers(1 << exponent, size=rows.shape[1])
+    last, first = words % BLOCK, words // BLOCK
+    used = {-1, *(row for pair in pairs for row in pair[:2])}
+
+    def moved(sums: Mapping[int, Any], one: int, other: int, margin: float) -> Any:
+        difference = sums[one] - sums[other]
+        if margin:
+            difference += margin * sums[-1]
+        return np.abs(difference) if two_sided else difference
+
+    totals, sizes = ({row: each[row].sum() for row in used} for each in (rows, np.abs(rows)))
+    least = []
+    for one, other, margin in pairs:
+        rounding = ROUNDING * (sizes[one] + sizes[other] + margin * sizes[-1])
+        least.append(moved(totals, one, other, margin) - rounding)
+    as_far = np.zeros(len(pairs), np.int64)
+    for word in range((1 << exponent) // BLOCK):
+        signs = 1.0 - 2.0 * (np.bitwise_count(first & word) & 1)
+        sums = {row: _walsh_hadamard(np.bincount(last, rows[row] * signs, BLOCK)) for row in used}
+        as_far += [np.count_nonzero(moved(sums, *pair) >= bound) for pair, bound in zip(pairs, least, strict=True)]
+    return as_far / 2.0**exponent
+
+
+def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
+    """Return all sums of cells with signs, a sign being that of the bits common to a cell and a sum, in any order.
+
+    Sums of neighbours are taken along the longer axis of a square, first of its rows, then of its columns.
+    """
+    side = math.isqrt(len(cells))
+    for _ in range(2):
+        cells = np.ascontiguousarray(cells.reshape(side, side).T)
+        step = side
+        while step < side * side:
+            pairs = cells.reshape(-1, 2, step)
+            difference = pairs[:, 0] - pairs[:, 1]
+            pairs[:, 0] += pairs[:, 1]
+            pairs[:, 1] = difference
+            step *= 2
+    return cells.reshape(-1)
+
+
+def _t_test(shares: Floats, two_sided: bool, student: Any) -> float:
+    """Return how likely the mean is at least as far from 0, or at least as great, by chance.
+
+    As `scipy.stats.ttest_1samp`, which warns where all values are the same.
+    """
+    error = shares.std(ddof=1) / np.sqrt(len(shares))
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(shares.mean(axis=1)) / error
-    return np.where(np.isnan(t), 1.0, 2 * student.sf(t, queries - 1))
+        t = shares.mean() / error
+    return 1.0 if np.isnan(t) else float((1 + two_sided) * student.sf(abs(t) if two_sided else t, len(shares) - 1))
+
+
+def power(
+    values: Floats,
+    weight: Floats | None = None,
+    pairs: Sequence[tuple[int, int]] = (),
+    *,
+    alternative: str = "two-sided",
+    margin: float | Floats = 0.0,
+) -> Power:
+    """Return what the queries can tell, by the noncentral t of a paired t-test at the 5% level with 80% power.
+
+    With unequal weights, they count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965);
+    less than two tell nothing.
+
+    Args:
+        values: as for :func:`paired_tests`, like the others.
+        weight: likewise.
+        pairs: likewise.
+        alternative: likewise.
+        margin: likewise.
+
+    >>> found = power(np.array([[.9, .8, .7, .6], [.5, .6, .1, .6]]), pairs=[(0, 1)])
+    >>> float(found.detectable[0].round(4)), int(found.queries_needed[0])
+    (0.5494, 8)
+    """
+    if alternative == "less":
+        pairs = [(other, one) for one, other in pairs]
+    mean, deviation, counted, effective = np.full((4, len(pairs)), np.nan)
+    for rows, queries in _rows_by_queries(values, weight):
+        weights = _relative(weight, queries)
+        within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
+        counted[within], effective[within] = len(queries), weights.sum() ** 2 / (weights**2).sum()
+        for at in within:
+            difference = differences(*values[list(pairs[at])][:, queries])
+            mean[at] = np.average(difference, weights=weights)
+            deviation[at] = np.sqrt(np.average((difference - mean[at]) ** 2, weights=weights))
+    effective[effective < 2] = np.nan
+    two_sided = alternative == "two-sided"
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviation *= np.sqrt(effective / (effective - 1))
+        effect = (np.abs(mean) if two_sided else mean + margin) / deviation
+        detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
+    too_few, enough = np.ones(len(pairs)), np.full(len(pairs), 2.0**40)
+    while (enough - too_few > 1).any():
+        middle = np.floor((too_few + enough) / 2)
+        found = effect * np.sqrt(middle) >= _detectable_t(middle, two_sided)
+        too_few, enough = np.where(found, too_few, middle), np.where(found, middle, enough)
+    return Power(detectable, np.where(enough < 2.0**40, np.ceil(enough * counted / effective), np.nan))
+
+
+def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
+    """Return how many standard errors a mean must be from 0 for the t-test to find it with the power wanted."""
+    import scipy.special
+
+    critical = scipy.special.stdtrit(queries - 1, 1 - LEVEL / (1 + two_sided))
+    return np.asarray(scipy.special.nctdtrinc(queries - 1, 1 - POWER, critical))
 
 
 def holm(p_values: Floats) -> Floats:
@@ -253,41 +407,6 @@ def holm(p_values: Floats) -> Floats:
 def _relative(weight: Floats | None, queries: NDArray[np.intp]) -> Floats:
     """Return the weights of queries, the largest of them as 1."""
     return np.ones(len(queries)) if weight is None else weight[queries] / weight[queries].max()
-
-
-def _exact_halves(columns: Floats) -> Floats:
-    """Split columns into halves, high and low digits, that sum exactly.
-
-    In float64 the last digits of a sum depend on the order of adding up, which libraries of
-    linear algebra choose by the number of threads. Multiples of one power of two, small enough
-    for all sums over as many rows to fit 53 bits, add up to the same in any order.
-    """
-    parts = []
-    for _ in range(2):
-        _, exponent = np.frexp(len(columns) * np.abs(columns).max(axis=0))
-        unit = np.ldexp(1.0, np.maximum(exponent - 50, -1000))
-        parts.append(np.round(columns / unit) * unit)
-        columns = columns - parts[-1]
-    return np.hstack(parts)
-
-
-def _sums(counts: NDArray[Any], columns: Floats) -> Floats:
-    """Return of each row of counts the columns' sums over so many of each query."""
-    high, low = np.hsplit(counts.astype(np.float64) @ columns, 2)
-    return np.asarray(high + low)
-
-
-def _exchanges(queries: int, tried: int, exact: bool, seed: int) -> Any:
-    """Which queries' scores to exchange, in batches of shape ``(tries, queries)``."""
-    rng = np.random.default_rng(seed)
-    batch = max(1, BATCH // queries)
-    for start in range(0, tried, batch):
-        count = min(batch, tried - start)
-        if exact:
-            yield (np.arange(start, start + count)[:, None] >> np.arange(queries)) & 1
-        else:
-            bits = np.frombuffer(rng.bytes(count * -(-queries // 8)), np.uint8).reshape(count, -1)
-            yield np.unpackbits(bits, axis=1, count=queries)
 
 
 def _rows_by_queries(values: Floats, weight: Floats | None) -> list[tuple[list[int], NDArray[np.intp]]]:

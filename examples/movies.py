@@ -46,25 +46,23 @@ def main() -> None:
     everything, relevance = recommend(known >= 4), later >= 4
     # a film that the user has rated is not recommended again
     unseen = {name: np.where(known > 0, -np.inf, scores) for name, scores in everything.items()}
-    counted, rated = relevance.any(axis=1), np.count_nonzero(known, axis=1)
-    groups = {
-        "all, seen films too": (everything, counted),
-        "all": (unseen, counted),
-        "no ratings yet": (unseen, counted & (rated == 0)),
-        "1 to 99 ratings": (unseen, counted & (rated >= 1) & (rated < 100)),
-        "100 ratings or more": (unseen, counted & (rated >= 100)),
-    }
+    asked, rated = relevance.any(axis=1), np.count_nonzero(known, axis=1)
+    groups = np.select([rated == 0, rated < 100], ["no ratings yet", "1 to 99 ratings"], "100 ratings or more")
 
     ndcg = evaluate.load(str(HERE.parent / "ndcg.py"))
+    how = {"references": relevance[asked], "k": 10, "baseline": "popularity"}
+    all_films, unseen_only = (
+        ndcg.compare(systems={name: scores[asked] for name, scores in each.items()}, by=groups[asked], **how)
+        for each in (everything, unseen)
+    )
+    users = np.count_nonzero(asked)
+    rows = {"all, seen films too": (users, all_films.scores), "all": (users, unseen_only.scores)}
+    rows |= {group: (each.queries, each.scores) for group, each in unseen_only.slices.items()}
     table = Table("users", "number", *unseen, title="nDCG@10 of films for users of MovieLens-100K")
-    for group, (recommenders, users) in groups.items():
-        cells = []
-        for scores in recommenders.values():
-            mean = ndcg.report(predictions=scores[users], references=relevance[users], k=10).scores["nDCG@10"]
-            cells.append(f"{mean.value:.4f} ({mean.low:.2f} – {mean.high:.2f})")
-        table.add_row(group, str(np.count_nonzero(users)), *cells)
-    systems = {name: scores[counted] for name, scores in unseen.items()}
-    pair = ndcg.compare(systems=systems, references=relevance[counted], k=10, baseline="popularity").pairs[0]
+    for group, (number, by_name) in rows.items():
+        means = [scores["nDCG@10"] for scores in by_name.values()]
+        table.add_row(group, str(number), *(f"{each.value:.4f} ({each.low:.2f} – {each.high:.2f})" for each in means))
+    pair = unseen_only.pairs[0]
     difference = f"{pair.system} – {pair.other}, all: {pair.difference:.4f} ({pair.low:.4f} – {pair.high:.4f})"
     table.caption = f"{difference}, p = {pair.p:.2f};\nhigher for {pair.wins} users, lower for {pair.losses}"
     Console().print(table)

@@ -700,7 +700,7 @@ ROWS = {"references", "k", "sample_weight", "query_ids", "document_ids", "data",
 RESAMPLING = {"confidence", "resamples", "seed"}
 OF_METHODS: dict[str, set[str]] = {
     "report": {"predictions", *ROWS, *RESAMPLING},
-    "compare": {"systems", "baseline", *ROWS, *RESAMPLING},
+    "compare": {"systems", "baseline", "alternative", "margin", "corrected_over", *ROWS, *RESAMPLING},
     "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "exclude"}
     | {"k", "use_aggregator", "missing"},
     "trainer_metrics": {"k", "query_ids", "main_input", "ignore_index"},

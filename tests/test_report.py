@@ -21,7 +21,8 @@ import pytest
 import scipy.stats
 from conftest import ROOT, MetricFactory, lean_environment
 
-from significance import holm, intervals, paired_tests
+import comparison
+from significance import holm, intervals, paired_tests, power
 
 # Query 0 is tied at rank 1, query 1 has nothing relevant, query 2 an unjudged document at rank 2 and a relevant one
 # that was not retrieved, query 3 was not retrieved at all.
@@ -77,7 +78,7 @@ def test_its_intervals_are_those_of_the_values_of_its_queries(ndcg: evaluate.Met
 
 def test_it_counts_what_the_scores_rest_on(ndcg: evaluate.Metric) -> None:
     report = ndcg.report(**SMALL, k=[1, 2, 5])
-    assert report.counts == {"queries": 4, "nothing_relevant": 1, "nothing_retrieved": 1}
+    assert report.counts == {"queries": 4, "nothing_relevant": 1, "nothing_irrelevant": 0, "nothing_retrieved": 1}
     assert report.queries["query"].to_pylist() == [0, 1, 2, 3]
     assert report.queries["retrieved"].to_pylist() == [3, 2, 3, 0]
     assert report.queries["judged"].to_pylist() == [3, 2, 3, 2]
@@ -88,7 +89,7 @@ def test_it_counts_what_the_scores_rest_on(ndcg: evaluate.Metric) -> None:
     assert ranked == {"nDCG@1": (3, 0.0), "nDCG@2": (6, 1.0), "nDCG@5": (8, 1.0)}
     note = "The cutoff 5 cuts nothing off: no query has more than 3 documents retrieved, or judged."
     few = "Few queries (4): below 10, intervals may miss the true value more often than they say."
-    assert report.notes == (note, few)
+    assert report.notes[:2] == (note, few)
     assert f"{note}\n{few}" in str(report)
 
 
@@ -99,10 +100,12 @@ def test_it_counts_what_the_scores_rest_on(ndcg: evaluate.Metric) -> None:
 def test_few_queries_are_noted(ndcg: evaluate.Metric, queries: int, options: dict[str, Any]) -> None:
     references = RELEVANCE[:queries] * (np.arange(queries) < 9)[:, np.newaxis]  # nothing is relevant to the others
     systems = {name: SYSTEMS[name][:queries] for name in ("bm25", "dense")}
-    few = ("Few queries (9): below 10, intervals may miss the true value more often than they say.",)
-    expected = few if queries == 9 or options else ()
-    assert ndcg.report(predictions=systems["bm25"], references=references, **options).notes == expected
-    assert ndcg.compare(systems=systems, references=references, resamples=50, **options).notes == expected
+    few = "Few queries (9): below 10, intervals may miss the true value more often than they say."
+    for system in systems.values():
+        found = ndcg.report(predictions=system, references=references, **options).notes
+        assert (few in found) is (queries == 9 or bool(options))
+    found = ndcg.compare(systems=systems, references=references, resamples=50, **options).notes
+    assert (few in found) is (queries == 9 or bool(options))
 
 
 def test_documents_that_are_tied_at_the_cutoff_are_unjudged_in_expectation(ndcg: evaluate.Metric) -> None:
@@ -129,6 +132,72 @@ def test_it_bounds_what_the_order_of_ties_can_do(ndcg: evaluate.Metric) -> None:
             assert getattr(report.scores[name], bound) == value
             assert report.queries[f"{bound} {name}"].to_pylist() == by_query[name]
     assert 0 < report.scores["nDCG@3"].tied < report.scores["nDCG"].tied <= 60
+
+
+# Chance
+
+
+@pytest.mark.parametrize("options", [{}, {"judged_only": True}, {"gain": "exponential", "ties": "last"}], ids=str)
+def test_chance_is_the_mean_over_all_orders_of_the_documents(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
+    predictions, references = [[4, 3, 2, 1], [3, 2, 2, None]], [[0, 2, None, 1], [1, 0, 3, 2]]
+    how: dict[str, Any] = {"k": [1, 2, None], "measures": ["nDCG", "DCG", "IDCG", "CG"], **options}
+    report = ndcg.report(predictions=predictions, references=references, **how, resamples=50)
+    for query, (scores, relevance) in enumerate(zip(predictions, references, strict=True)):
+        missing = [each for each in scores if each is None]
+        orders = [[*order, *missing] for order in itertools.permutations(range(len(scores) - len(missing)))]
+        by_order = ndcg.compute(predictions=orders, references=[relevance] * len(orders), **how)
+        for name, value in by_order.items():
+            assert report.queries[f"chance {name}"][query].as_py() == pytest.approx(value)
+    for name, score in report.scores.items():
+        assert score.chance == pytest.approx(np.mean(report.queries[f"chance {name}"].to_numpy()))
+
+
+def test_chance_is_the_score_of_documents_that_are_all_tied(ndcg: evaluate.Metric) -> None:
+    weight = np.arange(60) % 5
+    how = {"references": RELEVANCE, **SEVERAL, "sample_weight": weight}
+    report = ndcg.report(predictions=SYSTEMS["bm25"], **how, resamples=50)
+    tied = ndcg.compute(predictions=np.zeros_like(SYSTEMS["bm25"]), **how)
+    assert {name: score.chance for name, score in report.scores.items()} == tied
+    comparison = ndcg.compare(systems=SYSTEMS, **how, resamples=50)
+    assert [scores["nDCG@3"].chance for scores in comparison.scores.values()] == [tied["nDCG@3"]] * 3
+
+
+def test_a_score_that_may_be_chance_is_noted(ndcg: evaluate.Metric) -> None:
+    rng = np.random.default_rng(0)
+    relevance = rng.integers(0, 2, (40, 8))
+    systems = {"random": rng.normal(size=(40, 8)), "good": relevance + rng.normal(size=(40, 8))}
+    reversed_scores = -systems["good"]
+    how = {"references": relevance, "measures": ["nDCG", "IDCG", "CG"], "resamples": 200}
+    of_random = ndcg.report(predictions=systems["random"], **how)
+    chance = f"a random order of the same documents has {of_random.scores['nDCG'].chance:.4f} in expectation"
+    assert of_random.notes == (f"nDCG may be chance: {chance}.",)
+    assert f"nDCG may be chance: {chance}." in str(of_random)
+    assert ndcg.report(predictions=systems["good"], **how).notes == ()
+    below = (f"nDCG is below chance, {chance}: do higher scores rank first?",)
+    assert ndcg.report(predictions=reversed_scores, **how).notes == below
+    assert ndcg.compare(systems=systems, **how).notes == (f"random: nDCG may be chance: {chance}.",)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "number"),
+    [
+        ([[2, 1], [2, 1]], [[1, 2], [1, 0]], 1),
+        ([[2, 1], [2, None]], [[1, 2], [1, 3]], 2),
+        ([[2, 1], [2, None]], [[1, 2], [1, 0]], 1),  # an irrelevant one that was not retrieved
+        ([[2, 1], [2, 1]], [[1, None], [None, None]], 0),  # not judged: of gain 0
+        ([[None, None], [2, 1]], [[1, 1], [0, 0]], 0),
+    ],
+)
+def test_queries_without_negatives_are_counted(
+    ndcg: evaluate.Metric, predictions: Any, references: Any, number: int
+) -> None:
+    inputs = {"predictions": predictions, "references": references, "resamples": 50}
+    report = ndcg.report(**inputs)
+    assert report.counts["nothing_irrelevant"] == number
+    note = f"No negatives: in {number} of 2 queries all documents are relevant, so that any order of them scores high."
+    assert (note in report.notes) is (number > 0)
+    unjudged = any(None in row for row in references)
+    assert ndcg.report(**inputs, judged_only=True).counts["nothing_irrelevant"] == number + unjudged
 
 
 def test_a_query_without_a_value_is_null(ndcg: evaluate.Metric) -> None:
@@ -277,6 +346,152 @@ def test_all_systems_may_be_compared_with_a_baseline(ndcg: evaluate.Metric) -> N
     assert hybrid.p_holm == holm(np.array([bm25.p, hybrid.p]))[1]
 
 
+@pytest.mark.parametrize(
+    ("alternative", "margin"), [("greater", 0.0), ("less", 0.0), ("greater", 0.05), ("less", 0.05)]
+)
+def test_a_comparison_may_ask_one_side(ndcg: evaluate.Metric, alternative: str, margin: float) -> None:
+    how = {"systems": SYSTEMS, "references": RELEVANCE, "resamples": 50, "measures": ["nDCG", "DCG"]}
+    comparison = ndcg.compare(**how, alternative=alternative, margin=margin)
+    two_sided = ndcg.compare(**how)
+    for pair, both in zip(comparison.pairs, two_sided.pairs, strict=True):
+        rows = comparison.queries.filter(pa.compute.equal(comparison.queries["system"], pair.system))[pair.measure]
+        others = comparison.queries.filter(pa.compute.equal(comparison.queries["system"], pair.other))[pair.measure]
+        values = np.stack([rows.to_numpy(), others.to_numpy()])
+        tests = paired_tests(values, pairs=[(0, 1)], alternative=alternative, margin=margin)
+        assert (pair.p, pair.p_t) == pytest.approx((tests.randomization[0], tests.t_test[0]), rel=1e-9)
+        assert (pair.low, pair.high) == (both.low, both.high)
+    assert type(comparison).from_dict(json.loads(json.dumps(comparison.to_dict()))) == comparison
+    word = {"greater": "better", "less": "worse"}[alternative]
+    opposite = {"greater": "worse", "less": "better"}[alternative]
+    question = f"is the first not {opposite} by 0.05 or more?" if margin else f"is the first {word}?"
+    relation = "not worse than" if margin else "better than"
+    for text in (str(comparison), comparison.to_latex(), comparison._repr_html_()):
+        assert question in text
+        assert relation in text
+    (axes,) = comparison.plot().axes
+    assert question in axes.get_xlabel()
+    dashed = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == "--"]
+    assert dashed == ([{"greater": -0.05, "less": 0.05}[alternative]] if margin else [])
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.2])
+def test_letters_follow_the_side_that_is_asked(ndcg: evaluate.Metric, margin: float) -> None:
+    systems, relevance = generated(queries=200, weights=(0.2, 3))
+    how = {"systems": systems, "references": relevance, "k": 10, "resamples": 50, "margin": margin}
+    for alternative, marked in (("greater", []), ("less", ["b  dense"])):
+        table = ndcg.compare(**how, alternative=alternative)._tables()[0]
+        assert [row[0] for row in table[1:] if row[3]] == marked
+    close, relevance = generated(queries=200, weights=(0.5, 0.55))
+    table = ndcg.compare(systems=close, references=relevance, alternative="greater", margin=0.2)._tables()[0]
+    assert [row[3] for row in table] == ["not worse than", "b", ""]
+
+
+def test_p_values_may_be_corrected_over_all_measures(ndcg: evaluate.Metric) -> None:
+    comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **SEVERAL, resamples=50, corrected_over="all")
+    assert [pair.p_holm for pair in comparison.pairs] == holm(np.array([pair.p for pair in comparison.pairs])).tolist()
+    expected = holm(np.array([pair.p_t for pair in comparison.pairs])).tolist()
+    assert [pair.p_t_holm for pair in comparison.pairs] == expected
+    assert "corrected by Holm for all pairs of all measures" in str(comparison)
+
+
+def test_a_pair_tells_what_its_queries_can_detect(ndcg: evaluate.Metric) -> None:
+    how = {"references": RELEVANCE, "measures": ["nDCG", "DCG"], "resamples": 50}
+    weight = np.arange(60) % 5
+    for pair in ndcg.compare(systems=SYSTEMS, **how, sample_weight=weight).pairs:
+        values = [
+            ndcg.compute(predictions=SYSTEMS[each], references=RELEVANCE, measures=pair.measure, use_aggregator=False)
+            for each in (pair.system, pair.other)
+        ]
+        found = power(np.array([each[pair.measure] for each in values]), weight.astype(float), [(0, 1)])
+        assert pair.detectable == pytest.approx(found.detectable[0], rel=1e-9)
+        assert pair.queries_needed == found.queries_needed[0]
+    same = ndcg.compare(systems={"a": SYSTEMS["bm25"], "b": SYSTEMS["bm25"]}, **how)
+    assert [(pair.detectable, pair.queries_needed) for pair in same.pairs] == [(0.0, None)] * 2
+    assert "–" in same._tables()[2][1]
+
+
+def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str, Any]:
+    """Systems that differ from each other, all in the same few queries."""
+    ranked = [np.arange(9.0)] * all_queries
+    scores = {
+        str(at): [np.roll(row, at + query % 2) if query < queries else row for query, row in enumerate(ranked)]
+        for at in range(systems)
+    }
+    return {"systems": scores, "references": [[0] * 7 + [1, 3]] * all_queries, "resamples": 50}
+
+
+@pytest.mark.parametrize(
+    ("queries", "options", "note"),
+    [
+        (6, {}, "3 of 3 pairs cannot be significant: with so few queries that differ, p corrected for 3 is at least "
+         "0.0938. It takes 7 queries that differ, or fewer pairs, as with a baseline."),
+        (7, {}, None),
+        (6, {"alternative": "greater"}, None),
+        (5, {"baseline": "0"}, "2 of 2 pairs cannot be significant: with so few queries that differ, p corrected for 2 "
+         "is at least 0.1250. It takes 7 queries that differ, or fewer pairs."),
+        (6, {"baseline": "0", "measures": ["nDCG", "DCG"], "corrected_over": "all"}, "4 of 4 pairs cannot be "
+         "significant: with so few queries that differ, p corrected for 4 is at least 0.1250. It takes 8 queries that "
+         "differ, or fewer pairs."),
+        (0, {}, None),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_correction_that_cannot_reach_the_level_is_noted(
+    ndcg: evaluate.Metric, queries: int, options: dict[str, Any], note: str | None
+) -> None:
+    comparison = ndcg.compare(**differing(queries), **options)
+    assert {pair.wins + pair.losses for pair in comparison.pairs} == {queries}
+    assert comparison.notes == (() if note is None else (note,))
+
+
+def test_one_pair_of_few_queries_is_noted(ndcg: evaluate.Metric) -> None:
+    (note,) = ndcg.compare(**differing(5, systems=2)).notes
+    assert note.endswith("p corrected for 1 is at least 0.0625. It takes 6 queries that differ.")
+
+
+def test_too_few_exchanges_for_many_pairs_are_noted(ndcg: evaluate.Metric) -> None:
+    (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
+    pairs = [pair._replace(p=0.5, p_holm=1.0, exchanges=10_000)] * 528
+    (note,) = comparison._notes_on_tests(pairs, comparison.Testing(), None)
+    assert "with so few exchanges, p corrected for 528 is at least 0.0528. It takes resamples=10561, or fewer" in note
+
+
+def test_p_values_too_near_to_the_level_are_noted(ndcg: evaluate.Metric) -> None:
+    (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
+    error = math.sqrt(0.05 * 0.95 / 2**20)
+    for p, noted in (
+        (0.05 - 1.9 * error, True),
+        (0.05 + 1.9 * error, True),
+        (0.05 - 2.1 * error, False),
+        (0.051, False),
+    ):
+        found = comparison._notes_on_tests([pair._replace(p=p, p_holm=p)], comparison.Testing(), None)
+        assert found == ["1 of 1 corrected p-values lie within two standard errors of 0.05: more resamples tell on "
+                         "which side."] * noted  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alternative": "grater"}, '^alternative must be one of "two-sided", .*did you mean "greater"'),
+        ({"alternative": None}, "^alternative must be one of"),
+        ({"margin": 0.1}, '^margin=0.1 needs alternative="greater" or "less"; "greater" asks whether'),
+        ({"margin": -0.1, "alternative": "less"}, "^margin must be a finite number, at least 0, .*; got -0.1$"),
+        ({"margin": math.nan, "alternative": "less"}, "^margin must be a finite number"),
+        ({"margin": math.inf, "alternative": "less"}, "^margin must be a finite number"),
+        ({"margin": "1%", "alternative": "less"}, "^margin must be a finite number, .*; got '1%'$"),
+        ({"margin": True, "alternative": "less"}, "^margin must be a finite number"),
+        ({"corrected_over": "pairs"}, '^corrected_over must be one of "measure", "all"; got'),
+    ],
+    ids=str,
+)
+def test_a_question_that_makes_no_sense_is_refused(
+    ndcg: evaluate.Metric, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **options)
+
+
 def test_few_queries_are_compared_exactly(ndcg: evaluate.Metric) -> None:
     systems, relevance = generated(queries=8, weights=(0.2, 0.5))
     comparison = ndcg.compare(systems=systems, references=relevance)
@@ -287,8 +502,10 @@ def test_few_queries_are_compared_exactly(ndcg: evaluate.Metric) -> None:
         (np.subtract(one, other),), lambda x, axis: x.mean(axis), permutation_type="samples", vectorized=True
     )
     assert comparison.pairs[0].p == pytest.approx(expected.pvalue)
+    (pair,) = comparison.pairs
+    assert (pair.exact, pair.exchanges, pair.p_error) == (True, 2 ** (pair.wins + pair.losses), 0.0)
     assert comparison.resampling.exact
-    assert "all exchanges" in comparison.to_markdown()
+    assert "exact for 1 of 1 pairs" in comparison.to_markdown()
 
 
 def test_the_queries_that_differ_most_come_first(ndcg: evaluate.Metric) -> None:
@@ -356,6 +573,18 @@ def test_json_holds_all_of_it(shown: tuple[Any, Any]) -> None:
     assert {type(score).__name__ for score in shown[0].scores.values()} == {"Score"}
 
 
+def test_a_comparison_of_version_1_0_is_read(shown: tuple[Any, Any]) -> None:
+    stored = shown[1].to_dict()
+    for pair in stored["pairs"]:
+        for added in ("exact", "exchanges", "detectable", "queries_needed"):
+            del pair[added]
+    del stored["testing"]
+    again = type(shown[1]).from_dict(stored)
+    assert "exact for 0 of 12 pairs, 200 exchanges for the others" in str(again)
+    assert (again.pairs[0].detectable, again.pairs[0].queries_needed) == (None, None)
+    assert again.pairs[0].p_error == math.sqrt(again.pairs[0].p * (1 - again.pairs[0].p) / 200)
+
+
 def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
     report, comparison = shown
     latex = comparison.to_latex()
@@ -372,7 +601,11 @@ def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
         for pair in comparison.pairs:
             assert f"{pair.difference:+.4f}" in text
             assert f"{pair.wins}–{pair.ties}–{pair.losses}" in text
-        assert "randomisation test (200 exchanges" in text
+            assert f"{pair.detectable:.4f}" in text
+            assert f"{pair.queries_needed:,}" in text
+        exact = sum(pair.exact for pair in comparison.pairs)
+        assert f"randomisation test (exact for {exact} of 12 pairs, 1,048,576 exchanges for the others" in text
+        assert f"standard error of p at most {max(pair.p_error for pair in comparison.pairs):.1g})" in text
         assert comparison.signature in text
 
 
@@ -470,12 +703,12 @@ def test_progress_shows_on_a_terminal_only_and_unless_it_is_disabled(
     with os.fdopen(reader, "rb", buffering=0) as read, os.fdopen(writer, "w") as error:
         monkeypatch.setattr(sys, "stderr", error)
         try:
-            ndcg.compare(systems=SYSTEMS, references=RELEVANCE, resamples=100)
+            ndcg.compare(systems=SYSTEMS, references=RELEVANCE, by=np.arange(60) % 3)
         finally:
             datasets.enable_progress_bars()
         error.flush()
         shown = read.read(1 << 16) or b""  # None where nothing was written
-    assert (b"Resampling" in shown) is (ends is terminal and not disabled)
+    assert (b"Comparing" in shown) is (ends is terminal and not disabled)
     assert bool(shown) is (ends is terminal and not disabled)
 
 
@@ -586,8 +819,11 @@ def test_the_size_of_gains_changes_no_test(ndcg: evaluate.Metric, size: float) -
     sized = ndcg.compare(systems=systems, references=references * size, measures=["DCG", "nDCG"], resamples=200)
     for one, other in zip(usual.pairs, sized.pairs, strict=True):
         scale = size if one.measure == "DCG" else 1.0
-        assert one[-7:] == pytest.approx(other[-7:])
-        assert np.array(one[3:7]) * scale == pytest.approx(np.array(other[3:7]), rel=1e-6)
+        figures = ("p", "p_holm", "p_t", "p_t_holm", "wins", "ties", "losses", "exchanges", "queries_needed")
+        assert [getattr(one, each) for each in figures] == pytest.approx([getattr(other, each) for each in figures])
+        sizes = ("difference", "low", "high", "standard_error", "detectable")
+        expected = [getattr(one, each) * scale for each in sizes]
+        assert [getattr(other, each) for each in sizes] == pytest.approx(expected, rel=1e-6)
     report = ndcg.report(predictions=systems["a"], references=references * size, measures="DCG", resamples=200)
     assert report.scores["DCG"] == sized.scores["a"]["DCG"]
 
@@ -619,7 +855,8 @@ def test_documents_are_unjudged_in_the_order_that_is_scored(ndcg: evaluate.Metri
 
 def test_notes_are_about_all_systems(ndcg: evaluate.Metric) -> None:
     systems = {"short": [[1] + [None] * 9] * 10, "long": [list(range(10))] * 10}
-    assert ndcg.compare(systems=systems, references=[[1] + [None] * 9] * 10, k=5, resamples=50).notes == ()
+    (note,) = ndcg.compare(systems=systems, references=[[1] + [None] * 9] * 10, k=5, resamples=50).notes
+    assert note.startswith("long: nDCG@5 is below chance")
 
 
 def test_queries_of_no_weight_are_not_counted(ndcg: evaluate.Metric) -> None:

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.stats
 from conftest import ROOT
 
 import significance
-from significance import holm, intervals, paired_tests
+from significance import holm, intervals, paired_tests, power
 
 
 def queries(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -250,6 +251,50 @@ def test_the_exact_p_value_counts_all_exchanges() -> None:
     assert paired_tests(values, pairs=[(0, 1)]).randomization[0] == expected
 
 
+def test_queries_that_do_not_differ_leave_the_test_exact() -> None:
+    values = np.tile(queries(np.random.default_rng(15), 1, 50), (2, 1))
+    values[0, :11] += np.array([9, 7, -2, 8, 4, 3, 1, 6, 5, -3, 2]) / 100
+    sums = [abs(np.dot(signs, values[0, :11] - values[1, :11])) for signs in itertools.product([1, -1], repeat=11)]
+    expected = sum(each >= sums[0] - 1e-12 for each in sums) / 2**11
+    assert 0.05 < 3 * expected < 0.06  # of 10,000 exchanges drawn, some seeds would give less than 0.05
+    for seed in range(20):
+        tests = paired_tests(values, pairs=[(0, 1)], seed=seed, resamples=100)
+        assert (tests.randomization[0], tests.exact[0], tests.exchanges[0]) == (expected, True, 2**11)
+
+
+@pytest.mark.parametrize("size", [20, 31, 32, 33, 60])
+def test_differences_of_one_size_are_counted_as_by_the_binomial_distribution(size: int) -> None:
+    values = np.stack([np.where(np.arange(size) % 3, 0.3, 0.1), np.full(size, 0.2)])
+    tests = paired_tests(values, pairs=[(0, 1)])
+    expected = scipy.stats.binomtest((values[0] > 0.2).sum(), size).pvalue
+    assert tests.exact[0] == (size <= 32)
+    error = 0 if size <= 32 else math.sqrt(expected * (1 - expected) / tests.exchanges[0])
+    assert tests.randomization[0] == pytest.approx(expected, rel=1e-12, abs=4 * error)
+
+
+def test_the_sums_of_a_group_are_those_of_a_hadamard_matrix() -> None:
+    cells = np.random.default_rng(16).integers(-9, 9, 256).astype(float)
+    expected = scipy.linalg.hadamard(256) @ cells
+    assert sorted(significance._walsh_hadamard(cells)) == sorted(expected)
+
+
+def test_p_values_scatter_as_those_of_as_many_independent_exchanges() -> None:
+    rng = np.random.default_rng(17)
+    one = queries(rng, 60)
+    values = np.stack([one, one + 0.08 + rng.normal(0, 0.2, 60)])
+    found = np.array([paired_tests(values, pairs=[(0, 1)], seed=seed).randomization[0] for seed in range(40)])
+    assert 0.01 < found.mean() < 0.06
+    error = math.sqrt(found.mean() * (1 - found.mean()) / 2**20)
+    assert error < 0.00025
+    assert 0.7 < found.std(ddof=1) / error < 1.4  # 40 standard deviations scatter by a ninth
+
+
+def test_at_least_so_many_exchanges_are_tried() -> None:
+    values = queries(np.random.default_rng(18), 2, 60)
+    for resamples, exchanges in ((2, 2**20), (2**20, 2**20), (2**20 + 1, 2**21)):
+        assert paired_tests(values, pairs=[(0, 1)], resamples=resamples).exchanges[0] == exchanges
+
+
 def test_many_queries_are_tested_as_scipy_does() -> None:
     rng = np.random.default_rng(8)
     for shift in (0.0, 0.02, 0.05):
@@ -258,18 +303,19 @@ def test_many_queries_are_tested_as_scipy_does() -> None:
         tests = paired_tests(values, pairs=[(0, 1), (1, 0)])
         assert not tests.exact.any()
         expected = permutation_test(one - values[1], n_resamples=9999, rng=rng)
-        assert tests.randomization[0] == pytest.approx(expected, abs=0.02)  # four standard deviations of the two
+        assert tests.randomization[0] == pytest.approx(expected, abs=0.02)  # four standard errors of SciPy's
         assert tests.randomization[0] == tests.randomization[1]
         assert tests.t_test[0] == pytest.approx(scipy.stats.ttest_rel(*values).pvalue)
 
 
-def test_a_true_null_is_rejected_as_often_as_the_level_says() -> None:
+def test_a_true_null_is_rejected_as_often_as_the_level_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(significance, "SAMPLED", 14)  # a smaller group is as valid
     rng = np.random.default_rng(9)
     rejected = np.zeros(2)
     for seed in range(500):
         one = queries(rng, 50)
         values = np.stack([one + rng.normal(0, 0.2, 50), one + rng.normal(0, 0.2, 50)])
-        tests = paired_tests(values, pairs=[(0, 1)], resamples=2000, seed=seed)
+        tests = paired_tests(values, pairs=[(0, 1)], seed=seed)
         rejected += [tests.randomization[0] < 0.05, tests.t_test[0] < 0.05]
     assert ((rejected / 500 >= 0.03) & (rejected / 500 <= 0.07)).all(), rejected / 500
 
@@ -283,6 +329,52 @@ def test_weights_weigh_the_differences() -> None:
     assert tests.t_test[0] == pytest.approx(scipy.stats.ttest_1samp(shares, 0).pvalue)
 
 
+@pytest.mark.parametrize("size", [12, 200])
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+@pytest.mark.parametrize("margin", [0.0, 0.05])
+def test_one_sided_tests_are_those_of_scipy(size: int, alternative: Any, margin: float) -> None:
+    rng = np.random.default_rng(size)
+    one = queries(rng, size)
+    values = np.stack([one, one + rng.normal(-0.01, 0.2, size)])
+    tests = paired_tests(values, pairs=[(0, 1)], alternative=alternative, margin=margin)
+    moved = values[0] - values[1] + {"greater": margin, "less": -margin}[alternative]
+    expected = permutation_test(moved, alternative=alternative, n_resamples=9999, rng=rng)
+    sampled = 0.02 if size == 200 else 0.0  # four standard errors of SciPy's
+    assert tests.randomization[0] == pytest.approx(expected, abs=sampled, rel=1e-12)
+    assert tests.t_test[0] == pytest.approx(scipy.stats.ttest_1samp(moved, 0, alternative=alternative).pvalue)
+
+
+@pytest.mark.parametrize("size", [20, 60])
+def test_one_sided_p_values_of_both_sides_are_over_1_by_those_of_equal_sums(size: int) -> None:
+    values = queries(np.random.default_rng(size), 2, size)
+    sides = [paired_tests(values, pairs=[(0, 1)], alternative=each) for each in ("greater", "less")]
+    both = sum(each.randomization[0] for each in sides)
+    assert both == 1 + 1 / sides[0].exchanges[0]  # no other exchange has the very sum
+    two_sided = paired_tests(values, pairs=[(0, 1)]).randomization[0]
+    assert two_sided == pytest.approx(2 * min(each.randomization[0] for each in sides), abs=0.003 * (size > 32))
+
+
+def test_each_pair_may_have_a_margin_of_its_own() -> None:
+    values, margins = queries(np.random.default_rng(19), 3, 40), [0.01, 0.02, 0.0]
+    weight = np.random.default_rng(20).random(40)
+    pairs = [(0, 1), (1, 2), (0, 1)]
+    together = paired_tests(values, weight, pairs, alternative="greater", margin=np.array(margins))
+    for at, margin in enumerate(margins):
+        alone = paired_tests(values, weight, [pairs[at]], alternative="greater", margin=margin)
+        assert (together.randomization[at], together.t_test[at]) == (alone.randomization[0], alone.t_test[0])
+    moved = paired_tests(np.stack([values[0] + 0.01, values[1]]), weight, [(0, 1)], alternative="greater")
+    assert together.randomization[0] == moved.randomization[0]
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_systems_that_are_the_same_are_not_worse_by_a_margin(alternative: str) -> None:
+    values = np.tile(queries(np.random.default_rng(21), 1, 10), (2, 1))
+    tests = paired_tests(values, pairs=[(0, 1)], alternative=alternative, margin=0.01)
+    assert (tests.randomization[0], tests.t_test[0]) == (1 / 2**10, pytest.approx(0.0, abs=1e-12))
+    without = paired_tests(values, pairs=[(0, 1)], alternative=alternative)
+    assert (without.randomization[0], without.t_test[0]) == (1.0, 1.0)
+
+
 def test_systems_that_are_the_same_do_not_differ() -> None:
     values = np.tile(queries(np.random.default_rng(11), 1, 30), (2, 1))
     tests = paired_tests(values, pairs=[(0, 1)])
@@ -291,8 +383,8 @@ def test_systems_that_are_the_same_do_not_differ() -> None:
 
 def test_systems_that_always_differ_alike_do_differ() -> None:
     values = np.stack([np.full(30, 0.75), np.full(30, 0.5)])
-    tests = paired_tests(values, pairs=[(0, 1)], resamples=999)
-    assert tests.randomization[0] == 1 / 1000
+    tests = paired_tests(values, pairs=[(0, 1)])
+    assert tests.randomization[0] == 2 / 2**30
     assert tests.t_test[0] < 1e-12
 
 
@@ -303,6 +395,77 @@ def test_each_pair_is_tested_over_its_own_queries() -> None:
     alone = paired_tests(np.delete(values[2:], 4, axis=1), pairs=[(0, 1)], resamples=5000)
     assert both.randomization[1] == alone.randomization[0]
     assert both.t_test[1] == alone.t_test[0]
+
+
+# Power
+
+
+def power_of_a_t_test(effect: float, queries: int, two_sided: bool) -> float:
+    """How often a paired t-test at the 5% level finds a mean of so many standard deviations."""
+    critical = scipy.stats.t.ppf(0.975 if two_sided else 0.95, queries - 1)
+    return float(scipy.stats.nct.sf(critical, queries - 1, effect * math.sqrt(queries)))
+
+
+@pytest.mark.parametrize("size", [5, 20, 100])
+@pytest.mark.parametrize(("alternative", "margin"), [("two-sided", 0.0), ("greater", 0.0), ("less", 0.3)])
+def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, margin: float) -> None:
+    rng = np.random.default_rng(size)
+    one = queries(rng, size)
+    values = np.stack([one + 0.15 + rng.normal(0, 0.2, size), one])
+    difference = values[0] - values[1]
+    deviation = difference.std(ddof=1)
+    found = power(values, pairs=[(0, 1)], alternative=alternative, margin=margin)
+    two_sided = alternative == "two-sided"
+    reached = power_of_a_t_test(found.detectable[0] / deviation, size, two_sided)
+    assert reached == pytest.approx(0.8, abs=1e-5)
+    effect = {"two-sided": abs(difference.mean()), "greater": difference.mean(), "less": margin - difference.mean()}
+    needed = int(found.queries_needed[0])
+    assert power_of_a_t_test(effect[alternative] / deviation, needed, two_sided) >= 0.8
+    assert power_of_a_t_test(effect[alternative] / deviation, needed - 1, two_sided) < 0.8
+
+
+def test_figures_of_power_that_are_known_are_found() -> None:
+    # statsmodels 0.14: TTestPower().solve_power(nobs=20, alpha=0.05, power=0.8) and solve_power(effect_size=0.5, ...)
+    difference = np.tile([0.5 - 1, 0.5 + 1], 10) / np.sqrt(20 / 19) + 0.5 * (1 - 1 / np.sqrt(20 / 19))
+    found = power(np.stack([difference, np.zeros(20)]), pairs=[(0, 1)])
+    assert difference.mean() / difference.std(ddof=1) == pytest.approx(0.5)
+    assert found.detectable[0] == pytest.approx(0.6604, abs=1e-4)
+    assert found.queries_needed[0] == 34
+
+
+def test_weighted_queries_count_as_their_effective_number() -> None:
+    values = queries(np.random.default_rng(22), 2, 40)
+    difference = values[0] - values[1]
+    alike = power(values, np.full(40, 3.0), [(0, 1)])
+    assert np.array_equal(alike, power(values, None, [(0, 1)]))
+    weight = np.random.default_rng(23).random(40)
+    found = power(values, weight, [(0, 1)])
+    effective = weight.sum() ** 2 / (weight**2).sum()
+    mean = np.average(difference, weights=weight)
+    variance = np.average((difference - mean) ** 2, weights=weight) * effective / (effective - 1)
+    critical = scipy.stats.t.ppf(0.975, effective - 1)
+    reached = scipy.stats.nct.sf(critical, effective - 1, found.detectable[0] / math.sqrt(variance / effective))
+    assert reached == pytest.approx(0.8, abs=1e-5)
+    needed = found.queries_needed[0] * effective / 40
+    assert power_of_a_t_test(abs(mean) / math.sqrt(variance), math.ceil(needed), two_sided=True) >= 0.8
+    assert power_of_a_t_test(abs(mean) / math.sqrt(variance), math.floor(needed) - 2, two_sided=True) < 0.8
+
+
+def test_what_no_number_of_queries_detects_is_unknown() -> None:
+    values = queries(np.random.default_rng(24), 2, 30)
+    values[1] = values[0] + 0.1 + np.random.default_rng(25).normal(0, 0.05, 30)
+    greater, less = (power(values, pairs=[(0, 1)], alternative=each) for each in ("greater", "less"))
+    assert np.isnan(greater.queries_needed[0])
+    assert less.queries_needed[0] < 30
+    assert greater.detectable[0] == less.detectable[0]
+    within = power(values, pairs=[(0, 1)], alternative="greater", margin=0.2)
+    assert within.queries_needed[0] < 30
+    assert within.detectable[0] == greater.detectable[0]
+    of_one = power(values, np.array([1.0, 1e-9] + [0.0] * 28), [(0, 1)])  # counts as one query
+    assert np.isnan(of_one).all()
+
+
+# Correction
 
 
 def test_holm_multiplies_the_smallest_by_all_and_each_next_by_one_less() -> None:
@@ -355,14 +518,6 @@ def test_the_number_of_threads_changes_nothing() -> None:
 def test_fewer_than_two_queries_are_refused(found: Any, values: np.ndarray) -> None:
     with pytest.raises(ValueError, match=r"needs at least two queries that have a value; got [01]"):
         found(values, pairs=[(0, 1)])
-
-
-def test_what_is_done_is_told() -> None:
-    values = queries(np.random.default_rng(14), 2, 50_000)
-    done: list[int] = []
-    paired_tests(values, pairs=[(0, 1)], resamples=150, advance=done.append)
-    assert sum(done) == 150
-    assert len(done) > 1
 
 
 def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

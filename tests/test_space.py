@@ -42,6 +42,7 @@ ROOMS = (
     "report",
     "scoring",
     "significance",
+    "slices",
     "spark",
     "ties",
     "trainer",
