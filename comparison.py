@@ -693,10 +693,12 @@ def _notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | Non
 
 def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:
     """Return a row per system and query, with the values of all results."""
+    first = query_table(next(iter(columns.values())))
+    shared = {name: first[name] for name in ("query", "slice") if name in first.column_names}
     tables = []
     for system, each in columns.items():
-        table = query_table(each).select(["query", *(["slice"] if "slice" in each else []), *names])
-        tables.append(table.add_column(0, "system", pa.array([system] * table.num_rows, pa.string())))
+        values = {name: pa.array(each[name], from_pandas=True) for name in names}
+        tables.append(pa.table({"system": pa.repeat(system, len(first)), **shared, **values}))
     return pa.concat_tables(tables)
 
 

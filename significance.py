@@ -200,10 +200,8 @@ def paired_tests(
         values: as for :func:`intervals`.
         weight: likewise.
         pairs: of each difference, the row and the row that is taken from it.
-        alternative: whether the difference is other than 0 ("two-sided"), more than ``-margin``
-            ("greater") or less than ``margin`` ("less").
-        margin: one, or one of each pair. The tests are of scores moved by it, and take it that
-            differences spread alike to both sides of their mean.
+        alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
+        margin: one, or one of each pair; differences must then spread alike to both sides of their mean.
         resamples: the least number of exchanges to try.
         seed: of the random numbers.
 
@@ -226,20 +224,16 @@ def paired_tests(
     result = Tests(*(np.full(len(pairs), fill) for fill in (1.0, 1.0, True, 1)))
     for rows, queries in _rows_by_queries(values, weight):
         weights = _relative(weight, queries)
-        sampled = []
-        for at, pair in enumerate(pairs):
-            if pair[0] in rows:
-                shares = (differences(*values[list(pair)][:, queries]) + margins[at]) * weights
-                result.t_test[at] = _t_test(shares, two_sided, student)
-                differing = shares[shares != 0]
-                result.exact[at] = len(differing) <= EXACT
-                if result.exact[at]:
-                    result.exchanges[at] = 2 ** len(differing)
-                    result.randomization[at] = _exact_p(differing, two_sided)
-                else:
-                    result.exchanges[at] = 2**exponent
-                    sampled.append(at)
-        if sampled:
+        within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
+        for at in within:
+            shares = (differences(*values[list(pairs[at])][:, queries]) + margins[at]) * weights
+            result.t_test[at] = _t_test(shares, two_sided, student)
+            differing = shares[shares != 0]
+            result.exact[at] = len(differing) <= EXACT
+            result.exchanges[at] = 2 ** (len(differing) if result.exact[at] else exponent)
+            if result.exact[at]:
+                result.randomization[at] = _exact_p(differing, two_sided)
+        if sampled := [at for at in within if not result.exact[at]]:
             shared = np.vstack([values[:, queries] * weights, weights])
             of_pairs = [(*pairs[at], margins[at]) for at in sampled]
             result.randomization[sampled] = _sampled_p(shared, of_pairs, two_sided, exponent, seed)
