@@ -99,7 +99,7 @@ def intervals(
     >>> found.low.round(2).tolist(), found.high.round(2).tolist()
     ([0.3, 0.51], [0.95, 1.0])
     """
-    student = _scipy("special").stdtrit
+    student = _special().stdtrit
     result = Intervals(*(np.full(len(values) + len(pairs), np.nan) for _ in Intervals._fields))
     most = np.broadcast_to(greatest, len(values))
     for rows, queries in _rows_by_queries(values, weight):
@@ -215,7 +215,7 @@ def paired_tests(
     >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 exchanges differ as much
     (0.25, 0.0742)
     """
-    student = _scipy("stats").t
+    student = _special().stdtr
     exponent = max(SAMPLED, (resamples - 1).bit_length())
     two_sided = alternative == "two-sided"
     if alternative == "less":
@@ -326,7 +326,7 @@ def _t_test(shares: Floats, two_sided: bool, student: Any) -> float:
     error = shares.std(ddof=1) / np.sqrt(len(shares))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = shares.mean() / error
-    return 1.0 if np.isnan(t) else float((1 + two_sided) * student.sf(abs(t) if two_sided else t, len(shares) - 1))
+    return 1.0 if np.isnan(t) else float((1 + two_sided) * student(len(shares) - 1, -abs(t) if two_sided else -t))
 
 
 def power(
@@ -421,9 +421,9 @@ def _rows_by_queries(values: Floats, weight: Floats | None) -> list[tuple[list[i
     return alike
 
 
-def _scipy(part: str) -> Any:
-    """Return a part of SciPy; that of special functions is imported in a third of the time of its statistics."""
+def _special() -> Any:
+    """Return SciPy's special functions, which are imported in a third of the time of its statistics."""
     try:
-        return import_module(f"scipy.{part}")
+        return import_module("scipy.special")
     except ImportError:
         raise ImportError('intervals and tests need SciPy: pip install scipy, or "ndcg[report]"') from None
