@@ -113,13 +113,19 @@ def test_the_package_computes_with_numpy_and_pyarrow_alone(alone: Run, ndcg: eva
 
 def test_the_package_imports_nothing_heavy(alone: Run) -> None:
     code = "import numpy, pyarrow.compute, pyarrow.csv\nbefore = set(sys.modules)\nimport ndcg\n"
-    imported = alone(code + "print(json.dumps(sorted(sys.modules.keys() - before)))")
+    imported = alone(code + "ndcg.compute(**RANKINGS)\nprint(json.dumps(sorted(sys.modules.keys() - before)))")
     assert {name.partition(".")[0] for name in imported} - sys.stdlib_module_names <= {"ndcg", "numpy", "pyarrow"}
     assert not {"ndcg.metric", "ndcg.batches", "ndcg.store"} & set(imported)
 
 
+def test_the_door_imports_what_is_asked_for_when_it_is(alone: Run) -> None:
+    code = "import ndcg\nbefore = 'numpy' in sys.modules\nndcg.signature()\n"
+    assert alone(code + "print(json.dumps([before, 'numpy' in sys.modules]))") == [False, True]
+
+
 def test_the_package_imports_no_library_that_happens_to_be_there(beside: Run) -> None:
-    code = "import ndcg\nheavy = {'pandas', 'scipy', 'datasets', 'evaluate', 'pyspark', 'matplotlib', 'tqdm'}\n"
+    code = "import ndcg\nndcg.compute(**RANKINGS)\n"
+    code += "heavy = {'pandas', 'scipy', 'datasets', 'evaluate', 'pyspark', 'matplotlib', 'tqdm'}\n"
     assert beside(code + "print(json.dumps(sorted(heavy & sys.modules.keys())))") == []
 
 
