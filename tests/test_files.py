@@ -1006,3 +1006,28 @@ def test_the_schema_of_a_table_is_bounded_before_it_is_read(write: Callable[...,
         files.read_run(path, files.Limits(unpacked=1 << 22))
     with pytest.raises(ValueError, match="no column holds the query"):
         files.read_run(path)
+
+
+NAMED_BY_OTHERS = {
+    "comma.csv": b"member,film,stars\nann,alien,2.5\nbob,brazil,-1\n",
+    "tab.tsv": b"member\tfilm\tstars\nann\talien\t2.5\nbob\tbrazil\t-1\n",
+    "lines.jsonl": b'{"member":"ann","film":"alien","stars":2.5}\n{"member":"bob","film":"brazil","stars":-1}\n',
+    "table.parquet": None,
+}
+
+
+@pytest.mark.parametrize("name", NAMED_BY_OTHERS)
+def test_columns_of_any_name_are_read_by_the_names_given(write: Callable[..., Path], name: str) -> None:
+    content = NAMED_BY_OTHERS[name]
+    if content is None:
+        table = pa.table({"member": ["ann", "bob"], "film": ["alien", "brazil"], "stars": [2.5, -1]})
+        sink = pa.BufferOutputStream()
+        pa.parquet.write_table(table, sink)
+        content = sink.getvalue().to_pybytes()
+    path = write(content, name)
+    columns = files.read_columns(path, "run", names={"query": "member", "document": "Film", "score": "stars"})
+    assert columns.query_ids.to_pylist() == ["ann", "bob"]
+    assert columns.document.to_pylist() == ["alien", "brazil"]
+    assert columns.value.tolist() == [2.5, -1]
+    with pytest.raises(ValueError, match=r"no column is called user; the file has 'member', 'film', 'stars'$"):
+        files.read_columns(path, "run", names={"query": "user", "document": "film", "score": "stars"})
