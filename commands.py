@@ -30,7 +30,7 @@ from .hashes import Columns
 from .messages import in_short, shown
 from .options import OF_COMPUTE, Options, measure_of
 from .report import Readable, Report, Score, report
-from .significance import ROUNDING, differences, holm, intervals, paired_tests
+from .significance import ROUNDING, differences, falls
 from .slices import slice_name
 
 REGRESSION = 1  # the exit status; 0 for all else
@@ -307,38 +307,27 @@ def gate_run(asked: argparse.Namespace) -> Listing:
         raise ValueError(f"{asked.baseline}: {problem}; score both with the same options and version")
     before, after = _same_queries(asked, old, new)
     measures = list(new.scores)
-    values = np.stack([before[name] for name in measures] + [after[name] for name in measures])
-    values[:, np.isnan(values).any(axis=0)] = np.nan  # a query that one of them leaves out
-    pairs = [(len(measures) + at, at) for at in range(len(measures))]
-    greatest = np.tile([1.0 if measure_of(name) == "nDCG" else math.inf for name in measures], 2)
-    ends = intervals(values, None, pairs, greatest=greatest, confidence=asked.confidence)
-    tests = paired_tests(values, None, pairs, alternative="less", resamples=asked.resamples, seed=asked.seed)
-    valued = values[:, ~np.isnan(values[0])]
-    means = valued.mean(axis=1)
-    rows = []
-    for at, (name, p_holm) in enumerate(zip(measures, holm(tests.randomization), strict=True)):
-        one, other = means[[len(measures) + at, at]]
-        difference = float(differences(one, other))
-        rows.append(
-            {
-                "measure": name,
-                "baseline": float(other),
-                "run": float(one),
-                "difference": difference,
-                "low": float(ends.low[len(values) + at]),
-                "high": float(ends.high[len(values) + at]),
-                "p": float(tests.randomization[at]),
-                "p_holm": float(p_holm),
-                "queries": valued.shape[1],
-                "regression": bool(-difference > asked.max_drop + ROUNDING and p_holm <= asked.alpha),
-            }
-        )
+    values = [np.array([side[name] for name in measures], np.float64) for side in (before, after)]
+    found = falls(
+        *values,
+        max_drop=asked.max_drop,
+        alpha=asked.alpha,
+        greatest=np.array([1.0 if measure_of(name) == "nDCG" else math.inf for name in measures]),
+        confidence=asked.confidence,
+        resamples=asked.resamples,
+        seed=asked.seed,
+    )
+    names = ("baseline", "run", *found._fields[2:])
+    columns = (column.tolist() for column in found)
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    rows = [{"measure": measure, **row} for measure, row in zip(measures, rows, strict=True)]
+    queries = int(np.count_nonzero(~np.isnan(np.concatenate(values)).any(axis=0)))
     failed = [row["measure"] for row in rows if row["regression"]]
     said = [
         f"Regression: {', '.join(failed)} of {run} fell." if failed else "No regression.",
-        f"A regression is a fall of the mean of {valued.shape[1]:,} queries by more than {asked.max_drop:g} that a "
+        f"A regression is a fall of the mean of {queries:,} queries by more than {asked.max_drop:g} that a "
         f"one-sided paired randomisation test finds significant: p (Holm) at most {asked.alpha:g}.",
-        *_powerless(valued.shape[1], asked.alpha / len(measures)),
+        *_powerless(queries, asked.alpha / len(measures)),
         *new.notes,
     ]
     whole = {
@@ -347,6 +336,7 @@ def gate_run(asked: argparse.Namespace) -> Listing:
         "run": run,
         "max_drop": asked.max_drop,
         "alpha": asked.alpha,
+        "queries": queries,
         "regression": bool(failed),
         "measures": rows,
         "notes": said[2:],
