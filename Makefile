@@ -65,7 +65,7 @@ space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 	cp page/*.py dist/space/page
 	cp benchmarks/*.md benchmarks/*.svg dist/space/benchmarks
 	cp docs/*.md dist/space/docs
-	cp examples/*.py dist/space/examples
+	cp examples/*.py examples/*.sh dist/space/examples
 	cp ndcg.py dist/space/$(NAME).py
 
 publish: .venv/demo.done ## upload the Space: make publish SPACE=user/nDCG, with ARGS=--dry-run to list what would go

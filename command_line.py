@@ -9,6 +9,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
 from typing import Any, NoReturn
 
 from .conventions import CONVENTIONS
@@ -131,6 +132,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         SystemExit: help was asked for, or the arguments are none of the command.
     """
     asked = parser().parse_args(arguments)
+    if arguments is None:  # a process of its own
+        sys.meta_path.insert(0, _WithoutPandas())
     try:
         from .commands import answer
 
@@ -145,6 +148,15 @@ def _run(arguments: Sequence[str] | None) -> int:
         print(f"ndcg {asked.command}: {' '.join(problem.split())}", file=sys.stderr)
         return BAD_INPUT
     return found.status
+
+
+class _WithoutPandas(MetaPathFinder):
+    """Keeps pyarrow from importing pandas, as it does wherever that is installed; nothing here needs it."""
+
+    def find_spec(self, name: str, *_: Any) -> None:
+        """Refuse pandas, and leave all else to others."""
+        if name == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name=name)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -256,7 +256,7 @@ def compare_runs(asked: argparse.Namespace) -> Listing:
     means = [["run", *(text for name in found.measures for text in (name, level))]]
     for run, scores in found.scores.items():
         means.append([run, *(text for score in scores.values() for text in _mean_and_interval(score, asked.places))])
-    header = ["measure", "run", f"less {baseline}", level, "p", "p (Holm)", "won–tied–lost"]
+    header = ["measure", "run", f"less {baseline}", level, "p", "p (Holm)", "p (t-test)", "won–tied–lost"]
     pairs, slices = [header], [["slice", "queries", *header]]
     rows = []
     for pair in found.pairs:
@@ -272,7 +272,7 @@ def compare_runs(asked: argparse.Namespace) -> Listing:
 
 def _pair_cells(pair: Pair, places: int) -> list[str]:
     ends = _interval(pair.low, pair.high, f"+.{places}f")
-    numbers = [f"{pair.difference:+.{places}f}", ends, p_text(pair.p), p_text(pair.p_holm)]
+    numbers = [f"{pair.difference:+.{places}f}", ends, *map(p_text, (pair.p, pair.p_holm, pair.p_t))]
     return [pair.measure, pair.system, *numbers, f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}"]
 
 
