@@ -453,7 +453,7 @@ def test_the_same_number_of_documents_in_all_does_not_hide_a_difference() -> Non
 
 def test_messages_say_what_to_do() -> None:
     with pytest.raises(ValueError, match=re.escape("give a number or None")):
-        read([["?"]], [[1]])
+        read([["?"]], [[1.0]])
     with pytest.raises(ValueError, match="None for the score of one not retrieved"):
         read([[1.0]], [[1, 2]])
 
