@@ -112,7 +112,7 @@ def settled(**arguments: Any) -> list[Any]:
         if index is not indexes[first] and not index.equals(indexes[first]):
             raise ValueError(
                 f"{name}: has another index than {first}, and rows are taken in their order, whatever the index; "
-                "give columns of one table, or .to_numpy() of each if their order is right"
+                "join both tables by query and document first, or give .to_numpy() of each if their order is right"
             )
     found: dict[int, Any] = {}
     for name, values in foreign.items():

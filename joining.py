@@ -113,7 +113,10 @@ def join_rows(
         rows["document_ids"] = len(document)
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
-        raise ValueError(f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows")
+        hint = "first join tables of different rows by query and document, outer (docs/forms.md)"
+        raise ValueError(
+            f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows; {hint}"
+        )
     order, offsets = queries.grouped()
     if document is not None:
         codes = queries.codes
