@@ -533,7 +533,7 @@ def _one_by_one(
             raise refuse(at, "is not a number; give a number or None")
     if mask is not None and _holds_all(array := np.array(values)):
         return array, mask
-    if all(issubclass(kind, (Integral, np.bool_)) for kind in kinds):
+    if all(issubclass(kind, Integral) for kind in kinds):
         for dtype in ("int64", "uint64"):
             if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
                 return np.array(values, dtype), mask
@@ -541,7 +541,7 @@ def _one_by_one(
         array = np.array(values, np.float64)
     except OverflowError:  # an integer beyond all floats is refused below
         array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
-    usual = all(issubclass(kind, (float, Integral, np.bool_, np.float32, np.float16)) for kind in kinds)
+    usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
     for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
         value = int(values[at]) if isinstance(values[at], Integral) else values[at]
         if float(array[at]) != value and value == value:  # and it is no NaN
@@ -550,7 +550,7 @@ def _one_by_one(
 
 
 def _is_number(kind: type) -> bool:
-    return issubclass(kind, (Real, np.bool_)) and not issubclass(kind, np.timedelta64)
+    return issubclass(kind, Real) and not issubclass(kind, np.timedelta64)
 
 
 def number(value: Any) -> Any:
