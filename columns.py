@@ -273,7 +273,7 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
         if not all(issubclass(kind, np.ndarray) for kind in kinds):
             values = [_row(f"{argument}: query {query}", row) for query, row in enumerate(values)]
             kinds = set(map(type, values))
-        if all(issubclass(kind, np.ndarray) for kind in kinds) and np.dtype(object) not in map(DTYPE, values):
+        if all(issubclass(kind, np.ndarray) for kind in kinds):
             return _from_arrays(argument, values, ignore_index)
     return _from_lists(argument, values, ignore_index)
 
@@ -335,14 +335,16 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
 
 def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
     """Read one 1-D array per query."""
-    if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
-        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
-        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
     found = list(map(DTYPE, rows))
     are_alike = found.count(found[0]) == len(found)  # hashes of types are slow
     first = {
         dtype: found.index(dtype) for dtype in ([found[0]] if are_alike else dict.fromkeys(found))
     }  # their queries
+    if np.dtype(object) in first:
+        return _from_lists(argument, rows, ignore_index)
+    if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
+        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
+        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
     dtypes = {dtype: _numeric(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
     present, arrays = None, rows
     if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
