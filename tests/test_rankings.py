@@ -537,6 +537,18 @@ def test_ids_are_numbered_in_the_order_of_their_first_rows(
         assert [distinct[code] for code in codes] == ids.to_pylist()
 
 
+@pytest.mark.parametrize("threaded", [4, 1 << 20])
+def test_grouped_rows_are_used_where_they_lie_however_threads_share_them(
+    monkeypatch: pytest.MonkeyPatch, threaded: int
+) -> None:
+    monkeypatch.setattr(joining, "THREADED", threaded)
+    scores = np.linspace(0, 1, 23)
+    found = read(scores, np.ones(23), query_ids=["a"] * 11 + ["b"] * 12)
+    assert np.shares_memory(found.score, scores)
+    assert found.offsets is not None
+    assert found.offsets.tolist() == [0, 11, 23]
+
+
 def test_a_flat_array_is_used_where_it_lies() -> None:
     scores = np.array([0.5, 0.25, 1.0])
     found = read(scores, np.array([1, 0, 2]), query_ids=[7, 7, 8])
