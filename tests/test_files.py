@@ -1006,3 +1006,11 @@ def test_the_schema_of_a_table_is_bounded_before_it_is_read(write: Callable[...,
         files.read_run(path, files.Limits(unpacked=1 << 22))
     with pytest.raises(ValueError, match="no column holds the query"):
         files.read_run(path)
+
+
+def test_ids_of_integers_are_text_in_the_table_of_a_report(
+    fresh_metric: MetricFactory, write: Callable[..., Path]
+) -> None:
+    path = write(as_parquet(pa.table({"qid": [7, 10], "docid": [1, 1], "score": [0.5, 0.5]})), "a.parquet")
+    report = fresh_metric().report(predictions=path, references=path, resamples=50)
+    assert report.queries["query"].to_pylist() == ["7", "10"]
