@@ -10,7 +10,7 @@ PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
 MODULES := batch_file.py batches.py columns.py comparison.py compute.py conventions.py exclusion.py explanation.py files.py frames.py hashes.py joining.py messages.py options.py queries.py ranked_ids.py rankings.py report.py scoring.py significance.py slices.py spark.py ties.py trainer.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo cli test test-oldest test-newest fuzz check bench bench-scale agreement simulations app space publish clean
+.PHONY: help demo cli test test-oldest test-newest fuzz check bench bench-scale agreement simulations vectors conformance app space publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,8 @@ check: .venv/check.done ## the gate: lint, format, types, all tests: 5 minutes
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/package .
 	cd build/package && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p ndcg
 	$(BIN)/mypy publish.py app.py page
+	for folder in conformance conformance/runners; do (cd $$folder && $(CURDIR)/$(BIN)/mypy \
+		--config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache/$$folder *.py) || exit 1; done
 	$(PYTEST)
 
 bench: .venv/bench.done ## measure speed and memory next to other libraries, into benchmarks/RESULTS.md: 40 minutes
@@ -55,15 +57,25 @@ agreement: .venv/check.done .venv/libraries ## run each library beside its conve
 simulations: .venv/test.done ## measure how often intervals hold the true value, into benchmarks/SIMULATIONS.md: 5 minutes
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/simulations.py
 
+vectors: .venv/bin/python ## write conformance/vectors.json anew, after a change of conventions.py or of the cases
+	@$(BIN)/python conformance/make_vectors.py
+
+conformance: .venv/bench.done ## run other libraries against the conformance kit, into the table of its README
+	@rm -rf build/package
+	@$(BIN)/python -m pip install --quiet --no-deps --target build/package .
+	@PYTHONPATH=build/package $(BIN)/python conformance/runners/run.py --write conformance/README.md
+
 app: .venv/app.done ## open the Space's page on http://127.0.0.1:7860
 	@$(BIN)/python app.py
 
 space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 	rm -rf dist/space
-	mkdir -p dist/space/benchmarks dist/space/docs dist/space/examples dist/space/page
+	mkdir -p dist/space/benchmarks dist/space/conformance/runners dist/space/docs dist/space/examples dist/space/page
 	cp README.md requirements.txt LICENSE $(MODULES) app.py dist/space
 	cp page/*.py dist/space/page
 	cp benchmarks/*.md benchmarks/*.svg dist/space/benchmarks
+	cp conformance/*.* dist/space/conformance
+	cp conformance/runners/*.py dist/space/conformance/runners
 	cp docs/*.md dist/space/docs
 	cp examples/*.py examples/*.sh dist/space/examples
 	cp ndcg.py dist/space/$(NAME).py

@@ -112,7 +112,7 @@ def settled(**arguments: Any) -> list[Any]:
         if index is not indexes[first] and not index.equals(indexes[first]):
             raise ValueError(
                 f"{name}: has another index than {first}, and rows are taken in their order, whatever the index; "
-                "give columns of one table, or .to_numpy() of each if their order is right"
+                "join both tables by query and document first, or give .to_numpy() of each if their order is right"
             )
     found: dict[int, Any] = {}
     for name, values in foreign.items():
@@ -286,7 +286,7 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
         if not all(issubclass(kind, np.ndarray) for kind in kinds):
             values = [_row(f"{argument}: query {query}", row) for query, row in enumerate(values)]
             kinds = set(map(type, values))
-        if all(issubclass(kind, np.ndarray) for kind in kinds) and np.dtype(object) not in map(DTYPE, values):
+        if all(issubclass(kind, np.ndarray) for kind in kinds):
             return _from_arrays(argument, values, ignore_index)
     return _from_lists(argument, values, ignore_index)
 
@@ -348,14 +348,16 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
 
 def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
     """Read one 1-D array per query."""
-    if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
-        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
-        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
     found = list(map(DTYPE, rows))
     are_alike = found.count(found[0]) == len(found)  # hashes of types are slow
     first = {
         dtype: found.index(dtype) for dtype in ([found[0]] if are_alike else dict.fromkeys(found))
     }  # their queries
+    if np.dtype(object) in first:
+        return _from_lists(argument, rows, ignore_index)
+    if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
+        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
+        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
     dtypes = {dtype: _numeric(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
     present, arrays = None, rows
     if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
@@ -461,6 +463,7 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
 
 
 MANY = 1 << 9  # numbers; fewer are read faster one by one
+OWN: dict[type, type] = {np.int64: int, np.float64: float}  # what Python calls numbers of NumPy's
 
 
 def _numbered(query: int, position: int | None) -> str:
@@ -496,23 +499,23 @@ def read_numbers(
 
 
 def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None) -> Column | None:
-    """Return numbers of Python's own and None, read all at once; None if some are others, or would be rounded.
+    """Return plain numbers and None, read all at once; None if some are others, or would be rounded.
 
-    Floats alone, as far as a look at the first tells, are read faster one by one.
+    Numbers of NumPy are plain among None, of which NumPy makes objects.
     """
     head = list(islice(chain.from_iterable(rows), MANY))
     first = next((value for value in head if value is not None), None)
-    if type(first) is not int and not (type(first) is float and None in head):  # bools are no integers here
+    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are no integers here
         return None
     try:
         with np.errstate(all="ignore"):
             try:
                 kinds = {type(sum(map(sum, rows)))}  # a number of another type makes the sum one of that
             except TypeError:  # of None
-                kinds = set(map(type, chain.from_iterable(rows)))
+                kinds = {OWN.get(kind, kind) for kind in set(map(type, chain.from_iterable(rows)))}
         if kinds == {int}:
             with suppress(ValueError):  # integers that take more than a byte
-                array = np.frombuffer(bytes(chain.from_iterable(rows)), np.uint8).astype(np.int64)
+                array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
                 return Column(array, padding=is_padding(array, ignore_index))
         if kinds <= {int, float, NoneType}:
             kind = pa.float64() if float in kinds else pa.int64()
@@ -552,7 +555,7 @@ def _one_by_one(
             raise refuse(at, "is not a number; give a number or None")
     if mask is not None and _holds_all(array := np.array(values)):
         return array, mask
-    if all(issubclass(kind, (Integral, np.bool_)) for kind in kinds):
+    if all(issubclass(kind, Integral) for kind in kinds):
         for dtype in ("int64", "uint64"):
             if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
                 return np.array(values, dtype), mask
@@ -560,7 +563,7 @@ def _one_by_one(
         array = np.array(values, np.float64)
     except OverflowError:  # an integer beyond all floats is refused below
         array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
-    usual = all(issubclass(kind, (float, Integral, np.bool_, np.float32, np.float16)) for kind in kinds)
+    usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
     for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
         value = int(values[at]) if isinstance(values[at], Integral) else values[at]
         if float(array[at]) != value and value == value:  # and it is no NaN
@@ -569,7 +572,7 @@ def _one_by_one(
 
 
 def _is_number(kind: type) -> bool:
-    return issubclass(kind, (Real, np.bool_)) and not issubclass(kind, np.timedelta64)
+    return issubclass(kind, Real) and not issubclass(kind, np.timedelta64)
 
 
 def number(value: Any) -> Any:

@@ -111,6 +111,13 @@ class Limits(NamedTuple):
 
 
 NO_LIMITS = Limits()
+NO_ROWS = Columns(
+    np.empty(0, np.int64),
+    pa.array([], pa.string()),
+    pa.chunked_array([], pa.string()),
+    np.empty(0),
+    np.empty(0, np.uint64),
+)
 
 
 class _Wanted(NamedTuple):
@@ -173,7 +180,8 @@ def read_columns(
 
     Args:
         path: the file.
-        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, whose documents may be there more than once.
+        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, whose documents may be there more than once or
+            not at all.
         limits: how much it may hold.
         names: of the columns of a table, by what they hold, where `NAMES` does not know them.
 
@@ -198,7 +206,7 @@ def read_columns(
             if part.problem:
                 break
         place = _place(parts, unit)
-        columns = _columns(parts, pool) if rows else None
+        columns = _columns(parts, pool) if rows else NO_ROWS if kind == "exclude" else None
         if columns is not None:
             limits.check("queries", len(columns.query_ids))
             if kind != "exclude" and (repeated := _repeated(columns)):

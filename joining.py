@@ -98,23 +98,29 @@ def join_rows(
     Raises:
         ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
     """
-    codes, ids = encode_ids("query_ids", query_ids)
+    queries = _read_ids("query_ids", query_ids)
+    ids = queries.distinct
     document, documents = (None, ids) if document_ids is None else encode_ids("document_ids", document_ids)
 
     def row_of(_: int, row: int | None) -> str:
-        query = f"query {shown(ids[int(codes[row])].as_py())}, " if row is not None and row < len(codes) else ""
-        return f"{query}row {row}"
+        if row is None or row >= queries.rows:
+            return f"row {row}"
+        return f"query {shown(ids[int(queries.codes[row])].as_py())}, row {row}"
 
     score = read_flat_column("predictions", predictions, row_of)
     relevance = read_flat_column("references", references, row_of, ignore_index)
-    rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": len(codes)}
+    rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": queries.rows}
     if document is not None:
         rows["document_ids"] = len(document)
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
-        raise ValueError(f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows")
-    order, offsets = grouped(codes, len(ids))
+        hint = "first join tables of different rows by query and document, outer (docs/forms.md)"
+        raise ValueError(
+            f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows; {hint}"
+        )
+    order, offsets = queries.grouped()
     if document is not None:
+        codes = queries.codes
         _refuse_repeated(
             codes, document, lambda row: f"{row_of(0, row)}: document {shown(documents[document[row]].as_py())}"
         )
@@ -124,16 +130,16 @@ def join_rows(
             order = _sort_ties(order, codes, score.values, lambda tied: text[document[tied]])
 
     def place(query: int, position: int | None) -> str:
-        row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
+        row = "" if position is None else f", row {np.arange(queries.rows)[order][offsets[query] + position]}"
         return f"query {shown(ids[query].as_py())}{row}"
 
-    score, relevance = _map_in_threads(lambda side: side.reordered(order, offsets), (score, relevance), len(codes))
+    score, relevance = _map_in_threads(lambda side: side.reordered(order, offsets), (score, relevance), queries.rows)
     retrieved = score.values > -np.inf
     if score.present is not None:
         retrieved &= score.present
     missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
     if excluded is not None:
-        kept = ~excluded(codes, ids, document, documents)[order]
+        kept = ~excluded(queries.codes, ids, document, documents)[order]
         score, relevance = score.only(kept), relevance.only(kept)
     return Joined(score, relevance, place, ids, missing)
 
@@ -147,8 +153,48 @@ def _refuse_repeated(query: NDArray[np.int64], document: NDArray[np.int64], plac
         raise ValueError(f"document_ids: {place(int(second))} is in row {first} already; give it once for a query")
 
 
+class _Ids(NamedTuple):
+    """The ids of rows, one for each stretch of rows of the same id.
+
+    Attributes:
+        distinct: the distinct ids, in the order of their first rows.
+        code: of each stretch, an index into these.
+        starts: the first row of each stretch, and the number of rows; None if each row counts as one.
+    """
+
+    distinct: pa.Array
+    code: NDArray[np.int64]
+    starts: NDArray[np.int64] | None = None
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.code) if self.starts is None else int(self.starts[-1])
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """An index into the distinct ids for each row."""
+        return self.code if self.starts is None else np.repeat(self.code, np.diff(self.starts))
+
+    def grouped(self) -> tuple[Order, NDArray[np.int64]]:
+        """Return what orders rows by id, those of an id as they come, and where each id begins."""
+        if self.starts is not None and len(self.code) == len(self.distinct):
+            return slice(None), self.starts
+        return grouped(self.codes, len(self.distinct))
+
+
 def encode_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
     """Return for each row an index into the distinct ids, which are in the order of their first rows."""
+    ids = _read_ids(argument, values)
+    return ids.codes, ids.distinct
+
+
+def _read_ids(argument: str, values: Any) -> _Ids:
+    """Return the ids of rows.
+
+    Raises:
+        ValueError: ids that cannot be read.
+    """
     ids = _id_column(argument, values)
     if pa.types.is_dictionary(ids.type) and _is_id(ids.type.value_type):
         ids = decoded(ids)
@@ -165,23 +211,26 @@ def encode_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]
     )  # Arrow 21 compares no views
 
 
-def _encoded(ids: "pa.Array | pa.ChunkedArray") -> tuple[NDArray[np.int64], pa.Array]:
-    """Return indices into the distinct ids, and these; of equal ids that follow each other, look up the first."""
-    parts = _split_rows(ids)
+def _encoded(ids: "pa.Array | pa.ChunkedArray") -> _Ids:
+    """Return ids that are looked up one by one or, if equal ids follow each other, only the first of these."""
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
-        starts = offsets_of(list(map(len, parts)))[:-1]
-        heads = np.concatenate(list(map(np.add, starts, _map_in_threads(_heads, parts, len(ids)))))
-        codes, distinct = _encoded(ids.take(pa.array(heads)))
-        return np.repeat(codes, np.diff(heads, append=len(ids))), distinct
-    parts = [part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part for part in parts]
+        heads = _heads(ids)
+        return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
+    parts = [part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part for part in _split_rows(ids)]
     encoded = pa.chunked_array(_map_in_threads(pc.dictionary_encode, parts, len(ids))).unify_dictionaries()
-    return np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64), encoded.chunk(0).dictionary
+    codes = np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64)
+    return _Ids(encoded.chunk(0).dictionary, codes)
 
 
 def _heads(ids: "pa.Array | pa.ChunkedArray") -> NDArray[np.int64]:
     """Return the first row of each stretch of equal ids."""
-    changes = pc.indices_nonzero(pc.not_equal(ids[1:], ids[:-1])).to_numpy()
-    return np.append(0, changes.astype(np.int64) + 1)
+
+    def changes(pair: tuple[Any, Any]) -> NDArray[np.int64]:
+        return np.asarray(pc.indices_nonzero(pc.not_equal(*pair)).to_numpy().astype(np.int64))
+
+    pairs = list(zip(_split_rows(ids[1:]), _split_rows(ids[:-1]), strict=True))
+    starts = offsets_of([len(rows) for rows, _ in pairs]) + 1
+    return np.concatenate([[0], *map(np.add, starts, _map_in_threads(changes, pairs, len(ids)))])
 
 
 def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":

@@ -5,7 +5,7 @@ query's documents, which no list of scores or relevances is; text is always ids.
 """
 
 from collections.abc import Iterable, Mapping, Set
-from itertools import count, repeat
+from itertools import chain, count, repeat
 from numbers import Integral
 from typing import Any
 
@@ -33,7 +33,8 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[Side, Side] | None
 
     Raises:
         ValueError: an id that is neither text nor an integer, or stands twice in a list; other
-            queries on one side than on the other. Names the argument, query and position.
+            queries on one side than on the other, text on one and integers on the other. Names the argument, query
+            and position.
 
     >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
     ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
@@ -42,8 +43,12 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[Side, Side] | None
     >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
     True
     """
-    kinds = {_kind(predictions), _kind(references)}
-    if "other" in kinds or ("mapping" not in kinds and ("text" not in kinds or "numbers" in kinds)):
+    held = _kind(predictions), _kind(references)
+    kinds = set(held)
+    if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
+        hint = "give ids as all text or all integers, scores and relevances as numbers"
+        raise ValueError(f"predictions hold {held[0]} and references {held[1]}; {hint}")
+    if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
         return None
     ranked, relevant = _rows(predictions), _rows(references)
     check_queries_equal(len(ranked), len(relevant))
@@ -74,14 +79,19 @@ def _mixed_types(sides: tuple[Side, Side]) -> ValueError:
 
 
 def _kind(side: Any) -> str | None:
-    """Return what the first query that has any holds: "mapping" (a set too), "text", "numbers"; "other" of no list."""
+    """Return what the first query that has any holds: "mapping" (a set too), "text", "integers" or other "numbers".
+
+    None if no query has any; "other" of no list.
+    """
     if isinstance(side, (pa.Array, pa.ChunkedArray)):
         kind = side.type
         while pa.types.is_nested(kind) and kind.num_fields == 1:
             kind = kind.field(0).type
+        if pa.types.is_integer(kind):
+            return "integers"
         return None if pa.types.is_null(kind) else "text" if is_text(kind) else "numbers"
     if isinstance(side, np.ndarray) and side.dtype.kind != "O":
-        return "text" if side.dtype.kind in "UT" else "numbers"
+        return {"U": "text", "T": "text", "i": "integers", "u": "integers"}.get(side.dtype.kind, "numbers")
     if not isinstance(side, (list, tuple, np.ndarray)):
         return "other"
     for row in side:
@@ -94,7 +104,8 @@ def _kind(side: Any) -> str | None:
         if not isinstance(row, (list, tuple, np.ndarray)):
             return "numbers"
         if len(row):
-            return "text" if isinstance(row[0], str) else "numbers"
+            is_integer = isinstance(row[0], Integral) and not isinstance(row[0], bool)
+            return "text" if isinstance(row[0], str) else "integers" if is_integer else "numbers"
     return None
 
 

@@ -433,7 +433,8 @@ def _where_enough(
 def query_columns(inputs: Inputs, options: Options) -> PerQuery:
     """Return the columns of a report's table of queries.
 
-    `query` is there only where queries have ids; `ideal`, the highest IDCG, tells those with nothing relevant.
+    `query` is there only where queries have ids; `ideal`, the highest IDCG of all that was judged, tells those
+    with nothing relevant.
     """
     return describe_queries(partial(_describe, options), inputs, options)
 
@@ -458,7 +459,10 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns[result_name("unjudged", k)] = unjudged
     columns["nothing irrelevant"] = _nothing_irrelevant(columns)
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
-    columns["ideal"] = (scored["IDCG"] * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
+    ideal = scored["IDCG"]
+    if options.ideal in ("truncated", "retrieved"):  # of nothing, perhaps, where something is relevant
+        ideal = score_part(part, options, measures=("IDCG",), ideal="judged")["IDCG"]
+    columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
 
 

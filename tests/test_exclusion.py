@@ -132,6 +132,21 @@ def test_nothing_to_exclude_changes_nothing(ndcg: evaluate.Metric, exclude: Any)
     assert ndcg.compute(**ROWS, exclude=exclude) == ndcg.compute(**ROWS)
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.json", "{}"), ("a.json", "[]"), ("a.json", '{"q1": []}'), ("a.csv", "user,item\n"), ("a.txt", "# none\n")],
+)
+def test_a_file_of_nothing_to_exclude_changes_nothing(
+    ndcg: evaluate.Metric, tmp_path: Path, name: str, text: str
+) -> None:
+    exclude = tmp_path / name
+    exclude.write_text(text)
+    qrels = tmp_path / "qrels.json"
+    qrels.write_text(json.dumps(QRELS))
+    for inputs in (ROWS, MAPPINGS, {"predictions": RUN, "references": qrels}):
+        assert ndcg.compute(**inputs, exclude=exclude) == ndcg.compute(**inputs)
+
+
 grades = st.dictionaries(st.integers(0, 5), st.integers(0, 3), max_size=5)
 ids = st.sets(st.integers(0, 6), max_size=4)
 
@@ -252,7 +267,6 @@ def test_a_file_names_documents_to_exclude(
         ("a.json", '{"q1": ["a"], "q2": "x"}', "query 'q2': must be a list of ids; got 'x'"),
         ("a.json", '{"q1": [["a"]]}', r"the document \['a'\] is neither text nor an integer, as ids must be"),
         ("a.jsonl", '{"user": "q1", "item": null}\n', "line 1: has no document; give each row its id"),
-        ("a", "", "holds no documents; give at least one query with a document"),
     ],
 )
 def test_a_faulty_file_of_documents_to_exclude_is_refused(

@@ -171,7 +171,7 @@ OTHER_FAULTS: dict[str, Fault] = {
         {**GOOD.to_pydict(), "score": [0.9]},
         {},
         "with query_ids, all are flat and of one length, a row per document; got predictions 1, references 3, "
-        "query_ids 3 rows",
+        "query_ids 3 rows; first join tables of different rows by query and document, outer (docs/forms.md)",
     ),
     "two columns of a name": (
         GOOD.append_column("score", GOOD["score"]),

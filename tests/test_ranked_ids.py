@@ -119,6 +119,7 @@ TWICE = "already; give it once for a query"
 NO_ID = "an id must be text or an integer; got {}; if either side holds text, sets or mappings, both are ids: "
 NO_ID += "predictions best first, or {{id: score}}"
 NO_LIST = "must be a list of ids, a set or a mapping; got 'd1'"
+ONE_TYPE = "give ids as all text or all integers, scores and relevances as numbers"
 NO_ORDER = "predictions: query 0: a set has no order; give a list of ids, best first"
 NOT_MAPPED = (
     "predictions: query 'q': must map documents to numbers; got list; for the columns of a table give data=, or "
@@ -191,8 +192,20 @@ FAULTS: dict[str, Fault] = {
     ),
     "text for scores": (
         [["0.9", "0.1"]],
-        [[1, 0]],
+        [[1.0, 0.0]],
         "predictions: query 0, position 0: '0.9' is not a number; give a number or None",
+    ),
+    "text beside integers": ([["d1", "d2"]], [[1, 2]], f"predictions hold text and references integers; {ONE_TYPE}"),
+    "integers beside text": ([[1, 2]], [["d1"]], f"predictions hold integers and references text; {ONE_TYPE}"),
+    "a grid of integers beside text": (
+        np.array([[1, 2]]),
+        np.array([["d1", "d2"]]),
+        f"predictions hold integers and references text; {ONE_TYPE}",
+    ),
+    "a column of integers beside text": (
+        pa.array([["d1"]]),
+        pa.array([[1]]),
+        f"predictions hold text and references integers; {ONE_TYPE}",
     ),
 }
 

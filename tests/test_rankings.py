@@ -199,6 +199,7 @@ def test_big_integers_beside_other_numbers_are_not_rounded_into_a_tie(scores: An
         [2**63 + 1, 2**63, -1],
         [10**400, 1],
         [-(10**400), 1],
+        [2**64 + 1, np.True_],
         [Fraction(10**20 + 1, 10**20), 1],
         [np.longdouble(1) + np.finfo(np.longdouble).eps, 1],
     ],
@@ -453,7 +454,7 @@ def test_the_same_number_of_documents_in_all_does_not_hide_a_difference() -> Non
 
 def test_messages_say_what_to_do() -> None:
     with pytest.raises(ValueError, match=re.escape("give a number or None")):
-        read([["?"]], [[1]])
+        read([["?"]], [[1.0]])
     with pytest.raises(ValueError, match="None for the score of one not retrieved"):
         read([[1.0]], [[1, 2]])
 
@@ -536,6 +537,18 @@ def test_ids_are_numbered_in_the_order_of_their_first_rows(
         assert [distinct[code] for code in codes] == ids.to_pylist()
 
 
+@pytest.mark.parametrize("threaded", [4, 1 << 20])
+def test_grouped_rows_are_used_where_they_lie_however_threads_share_them(
+    monkeypatch: pytest.MonkeyPatch, threaded: int
+) -> None:
+    monkeypatch.setattr(joining, "THREADED", threaded)
+    scores = np.linspace(0, 1, 23)
+    found = read(scores, np.ones(23), query_ids=["a"] * 11 + ["b"] * 12)
+    assert np.shares_memory(found.score, scores)
+    assert found.offsets is not None
+    assert found.offsets.tolist() == [0, 11, 23]
+
+
 def test_a_flat_array_is_used_where_it_lies() -> None:
     scores = np.array([0.5, 0.25, 1.0])
     found = read(scores, np.array([1, 0, 2]), query_ids=[7, 7, 8])
@@ -566,6 +579,12 @@ NUMBERS: dict[str, Any] = {
     "fractions": [[0.5, Fraction(1, 3)]],
     "scalars of float32": [[np.float32(0.1), np.float32(2)], [np.float32(0.3)]],
     "floats and scalars": [[0.5, np.float16(0.1), np.int8(100)], [np.int8(100), None]],
+    "integers of NumPy and None": [[np.int64(1), None, 2], [np.int64(2**62)]],
+    "floats of NumPy and None": [[np.float64(0.1), None], [0.5, np.float64(3)]],
+    "floats and integers of NumPy": [[np.float64(0.5), None], [np.int64(2**53)]],
+    "floats and an integer of NumPy that is rounded": [[0.5, None], [np.int64(2**53 + 1)]],
+    "truth values of NumPy": [[np.True_, None], [2**63, np.False_]],
+    "truth values of NumPy and an integer that is held": [[np.True_, 2**64], [1]],
     "masked": [[0.5, np.ma.masked], [1.5]],
     "text": [[0.5, 1.5], ["1"]],
     "bytes of text": [[1, 2], [b"1"]],

@@ -62,6 +62,14 @@ def test_a_report_has_the_scores_of_compute(ndcg: evaluate.Metric, options: dict
     assert report.signature == ndcg.signature(**SEVERAL, **options, sample_weight=weight)
 
 
+@pytest.mark.parametrize("ideal", ["judged", "truncated", "retrieved", "full"])
+def test_nothing_is_relevant_where_nothing_judged_is_whatever_the_ideal(ndcg: evaluate.Metric, ideal: str) -> None:
+    ranked = {"predictions": [["a"], [], ["b"], []], "references": [["a"], ["a"], ["a"], []]}
+    report = ndcg.report(**ranked, k=2, ideal=ideal)
+    assert report.counts["nothing_relevant"] == 1
+    assert report.counts["nothing_retrieved"] == 2
+
+
 def test_its_intervals_are_those_of_the_values_of_its_queries(ndcg: evaluate.Metric) -> None:
     inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE, **SEVERAL}
     by_query = ndcg.compute(**inputs, use_aggregator=False)

@@ -1,0 +1,22 @@
+"""What libraries that score lists by position need of a case by ids."""
+
+from typing import Any
+
+
+class NotSupportedError(Exception):
+    """Why a library cannot be asked for the value of a case."""
+
+
+def lists(case: dict[str, Any], query: str) -> tuple[list[float], list[float]]:
+    """Return a query's scores and relevances in the order of the run; 0 for what nobody judged."""
+    if query not in case["run"]:
+        raise NotSupportedError("a query that the run lacks")
+    run, judged = case["run"][query], case["qrels"][query]
+    if not run:
+        raise NotSupportedError("a query for which nothing was retrieved")
+    if judged.keys() - run.keys():
+        raise NotSupportedError("a judged document that was not retrieved")
+    if run.keys() - judged.keys() and min(judged.values(), default=0) < 0:
+        raise NotSupportedError("an unjudged document, which 0 puts above the negative ones of the ideal")
+    documents = case["order"][query]
+    return [float(run[each]) for each in documents], [judged.get(each, 0) for each in documents]

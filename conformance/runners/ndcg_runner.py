@@ -1,0 +1,18 @@
+"""nDCG itself, the package: `pip install .` in a clone of its repository. It knows every preset."""
+
+import math
+from typing import Any
+
+import ndcg
+
+PACKAGE = "ndcg"
+PRESETS: tuple[str, ...] = ()  # all
+TOLERANCE = 1e-12
+
+
+def score(case: dict[str, Any], preset: str) -> dict[str, float]:
+    """Return the nDCG of each query that has one; an option that the case refuses is an error."""
+    how = {"k": case["k"], "convention": preset, "use_aggregator": False}
+    (values,) = ndcg.compute(predictions=case["run"], references=case["qrels"], **how).values()
+    by_query = zip(case["qrels"], values, strict=True)
+    return {query: value for query, value in by_query if not math.isnan(value)}

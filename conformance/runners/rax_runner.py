@@ -1,0 +1,33 @@
+"""Rax's `ndcg_metric`, all queries of a case at once, padded to one length and masked."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import rax
+from lists import lists
+
+PACKAGE = "rax"
+PRESETS = ("rax",)
+TOLERANCE = 2e-6  # it computes in 32 bits
+LENGTH = 12  # of the longest ranking
+
+
+def score(case: dict[str, Any], preset: str) -> dict[str, float]:
+    """Return the nDCG of each query; a list that is masked whole, of a query that the run lacks, is left out."""
+    scores, relevance, where = [], [], []
+    for query in case["qrels"]:
+        lacks = query not in case["run"] or not (case["run"][query] or case["qrels"][query])
+        row = ([], []) if lacks else lists(case, query)
+        padding = LENGTH - len(row[0])
+        scores.append([*row[0], *[0.0] * padding])
+        relevance.append([*map(float, row[1]), *[0.0] * padding])
+        where.append([True] * len(row[0]) + [False] * padding)
+    values, counted = rax.ndcg_metric(
+        jnp.asarray(scores),
+        jnp.asarray(relevance),
+        where=jnp.asarray(where),
+        topn=case["k"],
+        reduce_fn=lambda values, where=None: (values, where),
+    )
+    found = zip(case["qrels"], values.tolist(), counted.tolist(), strict=True)
+    return {query: value for query, value, counts in found if counts}

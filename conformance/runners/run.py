@@ -1,0 +1,114 @@
+"""Run libraries against the vectors and print who agrees where.
+
+python run.py                           all runners whose library is installed
+python run.py ranx sklearn              these
+python run.py --cases ranx              with every case on which it differs
+python run.py --write ../README.md      the table into a page, between its markers
+"""
+
+import argparse
+import importlib
+import json
+import sys
+import warnings
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from lists import NotSupportedError
+
+HERE = Path(__file__).resolve().parent
+ALL = (
+    "ndcg",
+    "pytrec_eval",
+    "ir_measures",
+    "ranx",
+    "sklearn",
+    "torchmetrics",
+    "rax",
+    "ignite",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+)
+FORMS = {"agree": "{}", "differ": "≠{}", "not supported": "({})"}
+MARKERS = ("<!-- made by runners/run.py -->\n", "<!-- end -->\n")
+
+
+def outcome(runner: Any, case: dict[str, Any], preset: str) -> tuple[str, str]:
+    """Return whether a library agrees with a preset on a case, and what it answers."""
+    (expected,) = (each for each in case["expected"] if preset in each["under"])
+    try:
+        found = runner.score(case, preset)
+    except NotSupportedError as reason:
+        return "not supported", str(reason)
+    except Exception as error:  # noqa: BLE001
+        return "agree" if "refused" in expected else "not supported", f"{type(error).__name__}: {error}"
+    if "refused" in expected:
+        return "differ", f"expected to be refused: {expected['refused']}; found {found}"
+    wanted = {query: values["nDCG"] for query, values in expected["queries"].items() if values}
+    wanted = {query: value for query, value in wanted.items() if value is not None}
+    same = found.keys() == wanted.keys() and all(
+        abs(found[query] - value) <= runner.TOLERANCE * max(1, abs(value)) for query, value in wanted.items()
+    )
+    return "agree" if same else "differ", f"expected {wanted}, found {found}"
+
+
+def compare(runner: Any, vectors: dict[str, Any]) -> tuple[dict[str, Counter[str]], list[str]]:
+    """Return how often a library agrees in each family, under all its presets, and a line on each other case."""
+    presets = runner.PRESETS or [name for name, each in vectors["settings"].items() if "library" in each]
+    counts: dict[str, Counter[str]] = {family: Counter() for family in vectors["families"]}
+    lines = []
+    for case in vectors["cases"]:
+        outcomes = {preset: outcome(runner, case, preset) for preset in presets}
+        words = [word for word, _ in outcomes.values()]
+        counts[case["family"]][max(words, key=["agree", "not supported", "differ"].index)] += 1
+        lines += [
+            f"{word}: {case['name']} ({preset}): {why}" for preset, (word, why) in outcomes.items() if word != "agree"
+        ]
+    return counts, lines
+
+
+def row(name: str, runner: Any, counts: dict[str, Counter[str]]) -> str:
+    """Return a library's line of the table."""
+    presets = ", ".join(f"`{preset}`" for preset in runner.PRESETS) or "every preset"
+    total = sum(counts.values(), Counter[str]())
+    cells = [
+        " ".join(form.format(each[word]) for word, form in FORMS.items() if each[word])
+        for each in (*counts.values(), total)
+    ]
+    return " | ".join([f"| {runner.PACKAGE} {version(runner.PACKAGE)}", presets, *cells]) + " |"
+
+
+def main() -> None:
+    """Run the libraries named on the command line."""
+    parser = argparse.ArgumentParser(description="Run libraries against vectors.json.")
+    parser.add_argument("libraries", nargs="*", default=ALL, help=" ".join(ALL))
+    parser.add_argument("--cases", action="store_true", help="print every case on which a library does not agree")
+    parser.add_argument("--write", type=Path, help="a page to write the table into")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")  # of the libraries
+    vectors = json.loads((HERE.parent / "vectors.json").read_text(encoding="utf-8"))
+    table = " | ".join(["| library", "compared with", *vectors["families"], "all"]) + " |\n"
+    table += "|---|---" + "|---:" * (len(vectors["families"]) + 1) + "|\n"
+    for name in arguments.libraries:
+        try:
+            runner = importlib.import_module(f"{name}_runner")
+        except ImportError as error:
+            print(f"{name}: not installed: {error}", file=sys.stderr)
+            continue
+        counts, lines = compare(runner, vectors)
+        table += row(name, runner, counts) + "\n"
+        if arguments.cases:
+            print("\n".join(lines))
+    print(table, end="")
+    if arguments.write:
+        page = arguments.write.read_text(encoding="utf-8")
+        before, start, rest = page.partition(MARKERS[0])
+        _, end, after = rest.partition(MARKERS[1])
+        arguments.write.write_text(before + start + table + end + after, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,297 @@
+"""The conformance kit: its vectors against the metric and against the slow reference, its runners, and its page."""
+
+import functools
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import jsonschema
+import pytest
+from conftest import MISSING, ROOT
+from reference import slow_scores
+
+import options
+from conventions import CONVENTIONS
+
+KIT = ROOT / "conformance"
+VECTORS: dict[str, Any] = json.loads((KIT / "vectors.json").read_text(encoding="utf-8"))
+CASES: list[dict[str, Any]] = VECTORS["cases"]
+SETTINGS: dict[str, dict[str, Any]] = VECTORS["settings"]
+MEASURES = ["CG", "DCG", "IDCG", "nDCG"]
+EMPTY = {"left out": math.nan, "1 if nothing was retrieved, else 0": "rightly_empty"}
+
+
+def of_compute(setting: str) -> dict[str, Any]:
+    """The options of a setting as `compute` calls them."""
+    options = dict(SETTINGS[setting]["options"])
+    empty, negative = options.pop("nothing_relevant"), options.pop("negative")
+    return {**options, "zero_division": EMPTY.get(empty, empty), "negative_relevance": negative}
+
+
+def expected(case: dict[str, Any], setting: str) -> dict[str, Any] | None:
+    """What a case should give under a setting; None where it is not stated."""
+    return next((each for each in case["expected"] if setting in each["under"]), None)
+
+
+def value(number: float | None) -> Any:
+    return pytest.approx(math.nan if number is None else number, rel=1e-12, abs=1e-12, nan_ok=True)
+
+
+# The file
+
+
+def test_the_vectors_are_in_their_schema() -> None:
+    schema = json.loads((KIT / "schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(VECTORS, schema)
+    for broken in ({"k": 0}, {"run": {"q1": {"d1": "high"}}}, {"expected": [{"under": ["sklearn"], "refused": 1}]}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**VECTORS, "cases": [{**CASES[0], **broken}]}, schema)
+
+
+def test_the_vectors_are_what_the_script_makes_of_the_conventions(tmp_path: Path) -> None:
+    for name in ("make_vectors.py", "cases.py", "reference.py"):
+        (tmp_path / "kit").mkdir(exist_ok=True)
+        shutil.copy(KIT / name, tmp_path / "kit")
+    shutil.copy(ROOT / "conventions.py", tmp_path)
+    subprocess.run([sys.executable, "make_vectors.py"], cwd=tmp_path / "kit", check=True)
+    assert (tmp_path / "kit" / "vectors.json").read_bytes() == (KIT / "vectors.json").read_bytes(), "make vectors"
+    assert (KIT / "vectors.json").stat().st_size < 2_000_000
+
+
+def test_every_family_has_cases_enough() -> None:
+    families = Counter(case["family"] for case in CASES)
+    assert len(CASES) == 500
+    assert list(families) == list(VECTORS["families"])
+    assert min(families.values()) >= 15
+    assert len({case["name"] for case in CASES}) == len(CASES)
+
+
+def test_every_case_is_small_and_its_order_is_that_of_its_run() -> None:
+    for case in CASES:
+        assert case["order"] == {query: list(documents) for query, documents in case["run"].items()}
+        assert all(len(documents) <= 12 for side in ("run", "qrels") for documents in case[side].values())
+
+
+def test_a_case_states_every_preset_once_and_the_plain_options() -> None:
+    presets = {name for name, each in SETTINGS.items() if "library" in each}
+    assert presets == set(CONVENTIONS)
+    for case in CASES:
+        stated = [name for each in case["expected"] for name in each["under"]]
+        assert len(stated) == len(set(stated))
+        assert presets | {"plain"} <= set(stated)
+
+
+def test_every_option_and_value_is_explained() -> None:
+    for each in SETTINGS.values():
+        assert each["options"].keys() == VECTORS["options"].keys()
+        for option, chosen in each["options"].items():
+            explained = VECTORS["options"][option].get("values")
+            assert explained is None or str(chosen) in explained
+
+
+# The values
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_metric_gives_every_value(ndcg: evaluate.Metric, setting: str) -> None:
+    """All cases of one cutoff in one batch, whose queries carry the number of their case."""
+    scored = 0
+    stated = [(number, case, expected(case, setting)) for number, case in enumerate(CASES)]
+    values = [(number, case, each) for number, case, each in stated if each is not None and "queries" in each]
+    by_cutoff = sorted(values, key=lambda each: each[1]["k"] or 0)
+    for k, several in groupby(by_cutoff, key=lambda each: each[1]["k"]):
+        run, qrels, wanted = {}, {}, {}
+        for number, case, each in several:
+            run |= {f"{number}/{query}": documents for query, documents in case["run"].items()}
+            qrels |= {f"{number}/{query}": documents for query, documents in case["qrels"].items()}
+            wanted |= {f"{number}/{query}": found for query, found in each["queries"].items()}
+        how = {"k": k, "measures": MEASURES, "use_aggregator": False, **of_compute(setting)}
+        found = ndcg.compute(predictions=run, references=qrels, **how)
+        for measure, got in zip(MEASURES, found.values(), strict=True):
+            for query, score in zip(qrels, got, strict=True):
+                assert score == value((wanted[query] or {}).get(measure)), (measure, CASES[int(query.split("/")[0])])
+        scored += len(qrels)
+    assert scored >= 16
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_metric_gives_every_mean_and_refuses_what_is_refused(ndcg: evaluate.Metric, setting: str) -> None:
+    for case in CASES:
+        each = expected(case, setting)
+        if each is None or (len(case["qrels"]) == 1 and "queries" in each):
+            continue
+        how = {"predictions": case["run"], "references": case["qrels"], "k": case["k"], **of_compute(setting)}
+        if "refused" in each:
+            with pytest.raises(ValueError, match=r"negative|k must be given"):
+                ndcg.compute(**how)
+        else:
+            assert list(ndcg.compute(**how).values()) == [value(each["mean nDCG"])]
+
+
+DISCOUNTS = {
+    "log": lambda rank, base: 1 / math.log(rank + 1, base),
+    "reciprocal": lambda rank, base: 1 / rank,
+    "jarvelin": lambda rank, base: 1 / max(1, math.log(rank, base)),
+}
+GAINS = {"linear": lambda r: r, "exponential": lambda r: 2**r - 1, "binary": lambda r: int(r > 0)}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_slow_reference_gives_every_value(setting: str) -> None:
+    options = SETTINGS[setting]["options"]
+
+    def gain(relevance: float) -> float:
+        return GAINS[options["gain"]](max(relevance, 0) if options["negative"] == "clip" else relevance)
+
+    for case in CASES:
+        each = expected(case, setting)
+        for query, found in ((each or {}).get("queries") or {}).items():
+            run, judged = case["run"].get(query, {}), case["qrels"][query]
+            if found is None:
+                assert options["missing"] == "skip"
+                assert query not in case["run"] or not (run or judged)
+                continue
+            documents = [*run, *(judged.keys() - run.keys())]
+            documents.sort(reverse=options["ties"] == "docid", key=str if options["ties"] == "docid" else lambda _: "")
+            slow = slow_scores(
+                [judged.get(document) for document in documents],
+                [run.get(document) for document in documents],
+                case["k"],
+                gain,
+                options["log_base"],
+                options["ties"].replace("docid", "first"),
+                EMPTY.get(options["nothing_relevant"], options["nothing_relevant"]),
+                functools.partial(DISCOUNTS[options["discount"]], base=options["log_base"]),
+                options["ideal"],
+            )
+            for measure in MEASURES:
+                assert slow[measure] == value(found[measure]), (case["name"], measure)
+
+
+# The runners
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder alone, and beside it the package, as it is installed."""
+    folder = tmp_path_factory.mktemp("kit")
+    shutil.copytree(KIT, folder / "conformance", ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    return folder
+
+
+def table(copied: Path, *libraries: str) -> dict[str, list[str]]:
+    """The rows that the runners print, by the library and its version."""
+    environment = {**os.environ, "PYTHONPATH": str(copied / "site")}
+    command = [sys.executable, "runners/run.py", *libraries]
+    process = subprocess.run(
+        command, cwd=copied / "conformance", env=environment, capture_output=True, text=True, check=True
+    )
+    return rows(process.stdout)
+
+
+def rows(markdown: str) -> dict[str, list[str]]:
+    lines = [line.strip("|").split("|") for line in markdown.splitlines() if line.startswith("| ")]
+    return {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in lines}
+
+
+PAGE = (KIT / "README.md").read_text(encoding="utf-8")
+OF_PAGE = rows(PAGE.partition("<!-- made by runners/run.py -->")[2].partition("<!-- end -->")[0])
+
+
+def test_the_metric_agrees_with_every_preset_on_every_case(copied: Path) -> None:
+    found = table(copied, "ndcg")
+    row = f"ndcg {options.__version__}"
+    assert list(found) == ["library", row]
+    assert found[row][-1] == "500"
+    assert found.items() <= OF_PAGE.items()
+
+
+PEERS = [
+    "pytrec_eval",
+    "ir_measures",
+    "ranx",
+    "sklearn",
+    "torchmetrics",
+    "rax",
+    "ignite",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+]
+RUNNERS = sorted((KIT / "runners").glob("*_runner.py"))
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(
+    "library", [pytest.param(name, marks=[pytest.mark.xdist_group("ranx")] * (name == "ranx")) for name in PEERS]
+)
+def test_the_page_says_where_a_library_agrees(copied: Path, library: str) -> None:
+    """In the version that it names; in another one no family differs that did not."""
+    if library in MISSING:
+        pytest.skip(f"{library} is not installed")
+    (_, cells), (row, found) = table(copied, library).items()
+    (stated,) = (each for each in OF_PAGE if each.split()[0] == row.split()[0])
+    assert cells == OF_PAGE["library"]
+    assert row != stated or found == OF_PAGE[row]
+    for family, now, then in zip(cells, found, OF_PAGE[stated], strict=True):
+        assert "≠" not in now or "≠" in then, f"{row} on {family}: {now}"
+
+
+def test_the_page_has_all_runners() -> None:
+    assert {f"{name}_runner" for name in ("ndcg", *PEERS)} == {path.stem for path in RUNNERS}
+    assert len(OF_PAGE) == 1 + len(RUNNERS)
+
+
+def test_a_runner_is_short_and_knows_nothing_of_the_repository() -> None:
+    for path in RUNNERS:
+        source = path.read_text(encoding="utf-8")
+        assert len(source.splitlines()) <= 60
+        imported = set(re.findall(r"^(?:from|import) (\w+)", source, re.MULTILINE))
+        assert len(imported - sys.stdlib_module_names - {"lists"}) <= 3
+        assert not {path.stem for path in ROOT.glob("*.py")} & (imported - {"ndcg"})
+
+
+def test_what_is_not_installed_is_named_and_left_out(copied: Path, tmp_path: Path) -> None:
+    (tmp_path / "sklearn.py").write_text("raise ImportError('not here')\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "runners/run.py", "sklearn"]
+    process = subprocess.run(
+        command, cwd=copied / "conformance", env=environment, capture_output=True, text=True, check=True
+    )
+    assert process.stderr == "sklearn: not installed: not here\n"
+    assert list(rows(process.stdout)) == ["library"]
+
+
+# The page
+
+EXAMPLE = re.compile(r"^- `([^`]+)`, `([^`]+)`: `([^`]+) = (-?[\d.]+)`", re.MULTILINE)
+
+
+def test_the_page_explains_every_family_by_a_case_whose_arithmetic_is_right() -> None:
+    explained = set()
+    by_name = {case["name"]: case for case in CASES}
+    for name, setting, arithmetic, result in EXAMPLE.findall(PAGE):
+        case = by_name[name]
+        each = expected(case, setting)
+        assert each is not None
+        computed = eval(arithmetic, {"log2": math.log2})
+        assert computed == value(each["mean nDCG"]), name
+        assert f"{computed:.4f}" == result, name
+        explained.add(case["family"])
+    assert explained == set(VECTORS["families"]) - {"mixed"}
