@@ -77,7 +77,7 @@ space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 	cp conformance/*.* dist/space/conformance
 	cp conformance/runners/*.py dist/space/conformance/runners
 	cp docs/*.md dist/space/docs
-	cp examples/*.py examples/*.sh dist/space/examples
+	cp examples/*.* dist/space/examples
 	cp ndcg.py dist/space/$(NAME).py
 
 publish: .venv/demo.done ## upload the Space: make publish SPACE=user/nDCG, with ARGS=--dry-run to list what would go

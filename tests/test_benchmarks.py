@@ -137,3 +137,12 @@ def test_simulations_make_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     header, line, *rows = simulations.table_of_agreement(20)
     assert header == "| values | 10 queries |"
     assert len(rows) == 6
+
+
+@pytest.mark.peers
+def test_processes_in_a_shell_print_one_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import shell
+
+    assert set(shell.seconds(lines=4_000, rounds=1)) == set(shell.WAYS)
+    assert shell.number("ndcg", "run\tvalue\nrun\t0.5\n") == shell.number("ir_measures", "nDCG@10\t0.5000\n") == 0.5
