@@ -5,6 +5,7 @@ all that it needs, when there is something to answer: help comes at once.
 """
 
 import argparse
+import io
 import math
 import os
 import sys
@@ -132,6 +133,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         SystemExit: help was asked for, or the arguments are none of the command.
     """
     asked = parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # of a terminal that lacks a dash
     if arguments is None:  # a process of its own
         sys.meta_path.insert(0, _WithoutPandas())
     try:

@@ -613,8 +613,11 @@ def _one_each(path: str, pairs: Iterator[tuple[str, str, Any]]) -> dict[str, Any
 
 def _pairs_of_file(path: str) -> Iterator[tuple[str, str, Any]]:
     """Yield places, queries and slices: of a JSON mapping, or of lines with a tab, comma or space between the two."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        text = file.read()
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: is not text in UTF-8; save the file in UTF-8") from None
     if text.lstrip().startswith("{"):
         try:
             mapping = json.loads(text)

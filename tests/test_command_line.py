@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import doctest
 import io
 import json
 import os
@@ -26,6 +27,7 @@ import pytest
 from conftest import ROOT
 
 import command_line
+import commands
 import options
 
 TREC = ROOT / "tests" / "trec_eval"
@@ -197,11 +199,11 @@ def test_help_names_every_word_that_an_option_knows(call: Call) -> None:
     words = {*scoring.TIES, *scoring.IDEALS, *scoring.DISCOUNTS, "docid", "linear", "exponential", "binary"}
     words |= {"clip", "keep", "raise", "empty", "skip", "rightly_empty", *command_line.FORMATS} - {"junit"}
     assert not words - set(re.findall(r"\w+", text))
-    choices = next(action for action in commands()["score"]._actions if action.dest == "convention").choices
+    choices = next(action for action in parsers()["score"]._actions if action.dest == "convention").choices
     assert tuple(choices or ()) == tuple(conventions.CONVENTIONS)
 
 
-def commands() -> dict[str, argparse.ArgumentParser]:
+def parsers() -> dict[str, argparse.ArgumentParser]:
     (chosen,) = (each for each in command_line.parser()._actions if isinstance(each, argparse._SubParsersAction))
     return dict(chosen.choices)
 
@@ -547,11 +549,23 @@ def test_completion_names_what_it_needs(call: Call, monkeypatch: pytest.MonkeyPa
     assert said == 'ndcg: --print-completion needs shtab: pip install shtab, or "ndcg[cli]"; see ndcg --help\n'
 
 
+def test_a_terminal_without_dashes_gets_question_marks(shell: Any) -> None:
+    found = shell("PYTHONIOENCODING=ascii ndcg score qrels.txt main.txt -k 5")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert re.search(r"0\.\d{4} \? 0\.\d{4}", found.stdout)
+
+
 def test_the_version_is_that_of_the_package(call: Call) -> None:
     assert call("--version")[1] == f"ndcg {options.__version__}\n"
 
 
 # What the documentation shows
+
+
+def test_examples_in_docstrings_are_true() -> None:
+    failed, attempted = doctest.testmod(commands)
+    assert failed == 0
+    assert attempted >= 2
 
 
 def test_the_page_shows_what_its_commands_print(site: Path, tmp_path: Path) -> None:
