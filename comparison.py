@@ -48,6 +48,7 @@ from .significance import Intervals, Power, Tests, differences, holm, intervals,
 from .slices import Slices, Value, slice_name, slices_of
 
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
+ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
 
 
 class Testing(NamedTuple):
@@ -208,9 +209,11 @@ class Comparison(Readable):
             n: how many queries.
 
         Raises:
-            ValueError: an unknown system or measure.
+            ValueError: an unknown system or measure, or a number of queries below 0.
         """
         measure = self.measures[0] if measure is None else measure
+        if not isinstance(n, int) or n < 0:
+            raise ValueError(f"n must be how many queries to return, at least 0; got {shown(n)}")
         for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
             if name not in known:
                 raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
@@ -265,7 +268,7 @@ class Comparison(Readable):
             detectable = "–" if pair.detectable is None else number_text(pair.detectable)
             needed = "–" if pair.queries_needed is None else f"{pair.queries_needed:,}"
             power.append([f"{pair.system} – {pair.other}", pair.measure, detectable, needed])
-        most = [["queries that differ most", "query", "first", "second", "difference"]]
+        most = [[f"queries that differ most in {self.measures[0]}", "query", "first", "second", "difference"]]
         for pair in self.pairs:
             if pair.measure == self.measures[0]:
                 columns = self.differences(pair.system, pair.other, n=3).columns
@@ -285,12 +288,14 @@ class Comparison(Readable):
 
     def _exactness(self) -> str:
         """Return for how many pairs p is exact, and how near it is for the others."""
-        sampled = [pair for pair in self.pairs if not pair.exact]
-        exact = f"exact for {len(self.pairs) - len(sampled):,} of {len(self.pairs):,} pairs"
+        pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
+        sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
-            return exact
-        error = max(pair.p_error for pair in sampled)
-        return f"{exact}, {sampled[0].exchanges:,} exchanges for the others: standard error of p at most {error:.1g}"
+            return "all exchanges: exact"
+        error = max(each.p_error for each in sampled)
+        text = f"{sampled[0].exchanges:,} exchanges: standard error of p at most {error:.1g}"
+        exact = len(pairs) - len(sampled)
+        return f"{exact:,} of {len(pairs):,} exact, else {text}" if exact else text
 
     def remarks(self) -> list[str]:
         """Return how the numbers were found, and what to know besides."""
@@ -299,6 +304,7 @@ class Comparison(Readable):
             f"{self.resampling}. p: {self.testing}? By the paired randomisation test ({self._exactness()}), beside it "
             f"by the paired t-test; both also corrected by Holm for {over}. {self.testing.relation.capitalize()}: p "
             f"(Holm) < {SIGNIFICANT}.",
+            *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
             *first_slices(self.slices),
             *self.notes,
         ]
@@ -726,18 +732,21 @@ def _columns_of_systems(
             columns[name] = query_columns(Inputs(predictions, **sides), options)
         except ValueError as error:
             raise ValueError(f"{argument}: {error}") from None
-    if options.missing == "skip":
-        _skip_missing(columns, options.names)
+    _leave_out_alike(columns, options.names)
     return columns
 
 
-def _skip_missing(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
-    """Leave a query that one system lacks out of the means of all, so that they are over the same queries."""
-    lacking = np.logical_or.reduce([each["missing"] for each in columns.values()])
-    for each in columns.values():
-        for name in names:
-            for column in (name, f"worst {name}", f"best {name}", f"chance {name}"):
-                each[column] = np.where(lacking, np.nan, each[column])
+def _leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
+    """Leave a query that has no value for one system out of the means of all, so that they are over the same queries.
+
+    It is one that a system lacks, of those that are skipped, or of which it retrieved nothing, if the ideal is of that.
+    """
+    for name in names:
+        lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
+        if lacking.any():
+            for each in columns.values():
+                for column in (name, f"worst {name}", f"best {name}", f"chance {name}"):
+                    each[column] = np.where(lacking, np.nan, each[column])
 
 
 def _system_names(systems: Any, baseline: Any) -> list[str]:

@@ -110,8 +110,8 @@ CONVENTIONS: dict[str, Convention] = {
         "Tied documents stay in the order of the run, so what wrote the run decides.",
         ties="first",
         negative_relevance="clip",
-        quirks="A relevance below 1 counts as 0. Lists of 16 documents and more are sorted by an unstable algorithm, "
-        "so their ties are in no fixed order.",
+        quirks="A relevance counts as its integer part. Lists of 16 documents and more are sorted by an unstable "
+        "algorithm, so their ties are in no fixed order.",
     ),
     "ranx_burges": Convention(
         "ranx `ndcg_burges`",
@@ -127,7 +127,7 @@ CONVENTIONS: dict[str, Convention] = {
         '`"neg"` is `zero_division=0` (the default), `"pos"` 1, `"skip"` nan.',
         negative_relevance="keep",
         quirks="It computes in 32-bit floats, in which close scores are tied. A query whose relevances add up to 0 "
-        "counts as one with nothing relevant.",
+        "counts as one with nothing relevant. Where the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
@@ -189,7 +189,7 @@ CONVENTIONS: dict[str, Convention] = {
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`NDCG:type=Exp` is `gain="exponential"`.',
+        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevances are held as 32-bit floats.',
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",

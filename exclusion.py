@@ -215,7 +215,8 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any]) -> None:
     if theirs and ours and theirs.keys().isdisjoint(ours):
         one, other = next(iter(theirs)), next(iter(ours))
         ids = f"{shown(one)} in exclude, {shown(other)} in the references"
-        hint = "; give one type for both, where those of files are text" if _type_of(one) != _type_of(other) else ""
+        different = _type_of(one) != _type_of(other)
+        hint = "; give one type for both: ids of files are text, so read the file and give its frame" * different
         raise ValueError(f"exclude: no query is one of the references'; ids are such as {ids}{hint}")
 
 

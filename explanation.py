@@ -20,12 +20,21 @@ from .columns import settled
 from .conventions import CHOICES, CONVENTIONS, empty_text
 from .messages import shown
 from .options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, is_real, result_name
-from .queries import NO_QUERIES, from_files, from_frame, mean, progress, score_part, user_terms, weights
+from .queries import (
+    NO_QUERIES,
+    from_files,
+    from_frame,
+    mean,
+    progress,
+    refuse_missing,
+    score_part,
+    user_terms,
+    weights,
+)
 from .rankings import Inputs, Rankings, read
 from .report import Readable, figure_of, number_text
 from .scoring import IDEALS, TIES
 
-BASE = "sklearn"
 LACKS = ("measures", "convention", *AGGREGATION_OPTIONS)
 # What a number may differ by however many digits it has: some libraries compute in 32 bits.
 PRECISION = 1e-6
@@ -78,7 +87,8 @@ class Explanation(Readable):
     """The number of rankings under every convention, and why two of them differ.
 
     Attributes:
-        signature: of the first convention that matches, else of scikit-learn's: every choice made.
+        signature: of the first convention that matches, else of the second of `between`, else of the
+            first that has a number: every choice made.
         measure: such as ``"nDCG@10"``.
         numbers: by the name of the convention; None where it has none.
         refused: why a convention has none, by its name.
@@ -103,7 +113,7 @@ class Explanation(Readable):
         """Return tables of text, the header first; the first column holds names."""
         numbers = [["convention", self.measure]]
         if self.got is not None:
-            numbers[0] += ["less what you got", ""]
+            numbers[0] += ["minus yours", ""]
         for name, number in self._sorted():
             cells = [name, number_text(number)]
             if self.got is not None:
@@ -139,6 +149,8 @@ class Explanation(Readable):
             yield f"It is that of {each.convention} with {each.name}: {_shown(each.name, each.value)}."
         if (more := len(self.variants) - SHOWN_VARIANTS) > 0:
             yield f"So it is in {more} other ways: see `variants`."
+        if not self.variants:
+            yield "Perhaps the cutoff was another, or other queries or documents were scored, weighted or excluded."
 
     def _sorted(self) -> list[tuple[str, float]]:
         """Return the conventions that have a number, the lowest first."""
@@ -188,8 +200,8 @@ def explain(
         got: the nDCG to find, from 0 to 1 or in percent; its digits say how close a match must be,
             so give "0.5920" as text to keep the last 0.
         k: the cutoff.
-        between: two conventions whose difference to explain; by default scikit-learn's and the one
-            that has the number, or the nearest.
+        between: two conventions whose difference to explain; by default scikit-learn's (or the first
+            that has a number) and the one that has the number that was got.
         sample_weight: one weight per query for the mean.
         query_ids: for flat predictions and references.
         document_ids: with `query_ids`.
@@ -198,7 +210,8 @@ def explain(
         **options: of `compute`, the same for every convention: what you know of the number.
 
     Raises:
-        ValueError: what `compute` refuses of any convention; a number or a convention that is none.
+        ValueError: what `compute` refuses of any convention; a number or a convention that is none;
+            `between` a convention without a number.
 
     >>> scores, relevance = [[.5, .5, .2], [.9, .8, .7]], [[1, 0, 0], [0, 0, 0]]
     >>> found = explain(predictions=scores, references=relevance, got=0.9077)
@@ -221,15 +234,20 @@ def explain(
                 numbers[name], refused[name] = None, str(error)
             bar.update(1)
     if all(number is None for number in numbers.values()):
-        raise ValueError(refused[BASE])
-    found = Explanation(scorer.options_of(BASE).signature(), result_name("nDCG", scorer.cutoff), numbers, refused)
+        raise ValueError(next(iter(refused.values())))
+    for name in pair or ():
+        if name in refused:
+            raise ValueError(f"between: {name} has no number: {refused[name]}")
+    first = next(name for name, number in numbers.items() if number is not None)
+    found = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), numbers, refused)
     if digits is not None:
         found = _compared(found, scorer, *digits)
-    if pair is None and found.got is not None:
-        pair = (BASE, (found.matches or [_nearest(numbers, found.got)])[0])
-    if pair is None or pair[0] == pair[1] or None in (numbers[pair[0]], numbers[pair[1]]):
+    if pair is None and found.matches:  # the one that differs in the fewest choices
+        pair = (first, min(found.matches, key=lambda name: len(scorer.differing(first, name))))
+    if pair is None or pair[0] == pair[1]:
         return found
-    return replace(found, between=pair, choices=scorer.choices(*pair))
+    signature = found.signature if found.matches else scorer.signature(pair[1])
+    return replace(found, signature=signature, between=pair, choices=scorer.choices(*pair))
 
 
 class _Scorer:
@@ -237,6 +255,7 @@ class _Scorer:
 
     def __init__(self, inputs: Inputs, sample_weight: Any, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
+        self.given = {"weighted": sample_weight is not None, "excluding": inputs.exclude is not None}
         self.rankings: dict[bool, Rankings] = {}
         self.numbers: dict[tuple[str, ...], float] = {}
         plain = self._read(Options.parse(k=k, **options))
@@ -247,7 +266,11 @@ class _Scorer:
     @property
     def cutoff(self) -> int | None:
         """The cutoff."""
-        return self.options_of(BASE).cutoffs[0]
+        return Options.parse(k=self.k).cutoffs[0]
+
+    def signature(self, convention: str) -> str:
+        """Return every choice of a convention."""
+        return self.options_of(convention).signature(**self.given)
 
     def options_of(self, convention: str, **changed: Any) -> Options:
         """Return the options of a convention, what is given besides, and what is changed."""
@@ -262,15 +285,22 @@ class _Scorer:
         key = tuple(repr(getattr(options, name)) for name in CHOICES)
         if key not in self.numbers:
             rankings = self._read(options)
+            if options.missing == "raise":
+                refuse_missing(rankings)
             with user_terms(rankings):
                 values = score_part(rankings, options)["nDCG"][0]
             self.numbers[key] = mean("nDCG", values, self.weight)
         return self.numbers[key]
 
+    def differing(self, one: str, other: str) -> list[str]:
+        """Return the names of the choices in which two conventions differ."""
+        before, after = self.options_of(one), self.options_of(other)
+        return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
+
     def choices(self, one: str, other: str) -> tuple[Choice, ...]:
         """Return the choices in which two conventions differ, with what each adds."""
         before, after = self.options_of(one), self.options_of(other)
-        names = [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
+        names = self.differing(one, other)
 
         def number(changed: Sequence[str]) -> float:
             return self.number(replace(before, **{name: getattr(after, name) for name in changed}))
@@ -312,15 +342,9 @@ def _compared(found: Explanation, scorer: _Scorer, got: float, precision: float)
     matches = [name for name, number in found.numbers.items() if number is not None and abs(number - got) <= precision]
     found = replace(found, got=got, matches=tuple(matches))
     if matches:
-        return replace(found, signature=scorer.options_of(matches[0]).signature())
+        return replace(found, signature=scorer.signature(matches[0]))
     variants = (each for each in scorer.variants() if abs(each.number - got) <= precision)
     return replace(found, variants=tuple(variants))
-
-
-def _nearest(numbers: Mapping[str, float | None], got: float) -> str:
-    """Return the convention whose number is nearest."""
-    known = {name: number for name, number in numbers.items() if number is not None}
-    return min(known, key=lambda name: abs(known[name] - got))
 
 
 def _number_and_precision(got: Any) -> tuple[float, float]:
@@ -329,15 +353,16 @@ def _number_and_precision(got: Any) -> tuple[float, float]:
     Raises:
         ValueError: it is none.
     """
+    plain = got.item() if getattr(got, "ndim", None) == 0 else got  # of an array or a tensor
+    text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
     try:
-        text = got.strip().removesuffix("%") if isinstance(got, str) else repr(float(got)) if is_real(got) else ""
-        number = Decimal(text)
+        number = Decimal(text.strip().removesuffix("%"))
     except InvalidOperation:
         number = Decimal("nan")
     exponent = number.as_tuple().exponent
-    if not isinstance(exponent, int) or not -100 <= number <= 100:
+    if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
         raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
-    percent = abs(number) > 1 or (isinstance(got, str) and got.strip().endswith("%"))
+    percent = abs(number) > 1 or text.strip().endswith("%")
     unit = 10.0**exponent / (100 if percent else 1)
     return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION)
 

@@ -111,13 +111,6 @@ class Limits(NamedTuple):
 
 
 NO_LIMITS = Limits()
-NO_ROWS = Columns(
-    np.empty(0, np.int64),
-    pa.array([], pa.string()),
-    pa.chunked_array([], pa.string()),
-    np.empty(0),
-    np.empty(0, np.uint64),
-)
 
 
 class _Wanted(NamedTuple):
@@ -206,7 +199,7 @@ def read_columns(
             if part.problem:
                 break
         place = _place(parts, unit)
-        columns = _columns(parts, pool) if rows else NO_ROWS if kind == "exclude" else None
+        columns = _columns(parts, pool) if rows else _no_rows() if kind == "exclude" else None
         if columns is not None:
             limits.check("queries", len(columns.query_ids))
             if kind != "exclude" and (repeated := _repeated(columns)):
@@ -260,6 +253,12 @@ def _columns(parts: list[_Part], pool: ThreadPoolExecutor) -> Columns:
     query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
     ids, values = table["query"].chunk(0).dictionary, table["value"].to_numpy()
     return Columns(query, ids, table["document"], values, np.concatenate(list(hashes)))
+
+
+def _no_rows() -> Columns:
+    """Return the columns of a file that holds nothing."""
+    none = pa.array([], pa.string())  # made when it is asked for, as an array imports pandas
+    return Columns(np.empty(0, np.int64), none, pa.chunked_array([none]), np.empty(0), np.empty(0, np.uint64))
 
 
 def _place(parts: list[_Part], unit: str) -> Callable[[int], str]:

@@ -21,6 +21,8 @@ Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDC
 Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+LONGEST_IDEAL = 10**6  # documents of a full ideal
+
 # Options that methods with an aggregation of their own do not take.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
@@ -128,9 +130,8 @@ class Options:
             use_aggregator=_flag("use_aggregator", use_aggregator),
             engine=choice("engine", engine, ("numpy", "sklearn")),
         )
-        if parsed.ideal == "full" and None in parsed.cutoffs:
-            whose = f'convention="{convention}"' if ideal is None else 'ideal="full"'
-            raise ValueError(f"k must be given for {whose}, whose ideal has k documents of the highest gain")
+        if parsed.ideal == "full":
+            _refuse_endless_ideal(parsed.cutoffs, f'convention="{convention}"' if ideal is None else 'ideal="full"')
         if parsed.engine == "sklearn":
             _refuse_what_sklearn_lacks(
                 measures=None if parsed.measures == ("nDCG",) else measures,
@@ -298,6 +299,14 @@ def is_real(value: Any) -> bool:
     except OverflowError:
         return False
     return True
+
+
+def _refuse_endless_ideal(cutoffs: Sequence[int | None], whose: str) -> None:
+    """Refuse cutoffs for which an ideal of k documents has no end, or takes too much memory."""
+    if None in cutoffs:
+        raise ValueError(f"k must be given for {whose}, whose ideal has k documents of the highest gain")
+    if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
+        raise ValueError(f"k must be at most {LONGEST_IDEAL:,} for {whose}, whose ideal has k documents; got {longest}")
 
 
 def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:

@@ -47,7 +47,7 @@ class Score(NamedTuple):
         unjudged: those of them that were not judged; an expectation where ties leave open which they are.
         chance: the mean that a random order of the same documents has in expectation: that of equal scores.
 
-    Queries of weight 0 are not counted.
+    Queries of weight 0, or without a value, are not counted.
     """
 
     value: float
@@ -96,7 +96,7 @@ class Resampling(NamedTuple):
         Raises:
             ValueError: names the option, what it was and what it may be.
         """
-        if not is_real(confidence) or not 0 < float(confidence) < 1:
+        if not is_real(confidence) or float(confidence) <= 0 or (1 + float(confidence)) / 2 >= 1:
             raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {shown(confidence)}")
         # more resamples would not fit into memory
         for name, value, least, most in (("resamples", resamples, 2, 10**8), ("seed", seed, 0, math.inf)):
@@ -165,7 +165,7 @@ class Report(Readable):
         signature: every choice that the scores depend on.
         scores: by name, such as ``"nDCG@10"``.
         counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
-            retrieved or judged is relevant) and ``nothing_retrieved``.
+            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means.
         queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
             how many documents were
             ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
@@ -267,9 +267,9 @@ class Report(Readable):
             ValueError: a measure that is not in the report.
         """
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
-        measure = measures[0] if measure is None else measure_of(measure)
-        if measure not in measures:
+        if measure not in (None, *measures, *self.scores):
             raise ValueError(f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}")
+        measure = measures[0] if measure is None else measure_of(measure)
         scores = {name: score for name, score in self.scores.items() if measure_of(name) == measure}
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
         figure, (means, queries, *slices) = figure_of(2 + bool(self.slices), height)
@@ -374,6 +374,7 @@ def report_on(
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
             "nothing_irrelevant": int(np.count_nonzero(columns["nothing irrelevant"])),
             "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
+            "left_out": int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum()),
         },
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
@@ -460,8 +461,9 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     columns["nothing irrelevant"] = _nothing_irrelevant(columns)
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
     ideal = scored["IDCG"]
-    if options.ideal in ("truncated", "retrieved"):  # of nothing, perhaps, where something is relevant
-        ideal = score_part(part, options, measures=("IDCG",), ideal="judged")["IDCG"]
+    if options.ideal != "judged" or options.missing == "skip":  # it may be of nothing where something is relevant
+        how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
+        ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
 
@@ -517,12 +519,11 @@ def scores_of(
 ) -> dict[str, Score]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means."""
     scores = {}
-    counted = slice(None) if weight is None else weight > 0
-    retrieved = columns["retrieved"][counted]
     for at, (name, _, row) in enumerate(options.results()):
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
-        valueless = np.isnan(columns[name][counted]).all()
+        counted = ~np.isnan(columns[name]) & (True if weight is None else weight > 0)
+        retrieved, valueless = columns["retrieved"][counted], not counted.any()
         means = {"value": columns[name], "worst": worst, "best": best, "chance": columns[f"chance {name}"]}
         averages = {key: math.nan if valueless else mean(name, each, weight) for key, each in means.items()}
         scores[name] = Score(
@@ -552,12 +553,21 @@ def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.floa
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
         found.append(f"No negatives: in {number} all documents are relevant, so that any order of them scores high.")
-    counted = slice(None) if weight is None else weight > 0
-    valued = min(np.count_nonzero(~np.isnan(each[name][counted])) for each in systems for name in options.names)
-    if valued < FEW:
-        problem = "intervals may miss the true value more often than they say"
-        found.append(f"Few queries ({valued}): below {FEW}, {problem}.")
+    shares = np.ones(len(alike)) if weight is None else weight
+    of_results = [shares[~np.isnan(each[name])] for each in systems for name in options.names]
+    fewest = min(of_results, key=_counted_as)
+    if (counted := _counted_as(fewest)) < FEW:
+        number = f"{np.count_nonzero(fewest):,}"
+        alike = counted > 0.999 * np.count_nonzero(fewest)
+        number += "" if alike else f", which count as {counted:.1f} by their weights"
+        problem = "intervals and tests may be wrong more often than they say"
+        found.append(f"Few queries ({number}): below {FEW}, {problem}.")
     return tuple(found)
+
+
+def _counted_as(weight: NDArray[np.float64]) -> float:
+    """Return how many queries of equal weight tell as much (Kish, 1965)."""
+    return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:

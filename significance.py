@@ -378,6 +378,7 @@ def power(
             mean[at] = np.average(difference, weights=weights)
             deviation[at] = np.sqrt(np.average((difference - mean[at]) ** 2, weights=weights))
     effective[effective < 2] = np.nan
+    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # differences that are all the same tell nothing of others
     two_sided = alternative == "two-sided"
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))

@@ -83,7 +83,8 @@ def slice_name(value: Value) -> str:
     """
     if value is None:
         return "(none)"
-    return value if isinstance(value, str) and value.isprintable() and value.strip() else shown(value)
+    plain = isinstance(value, str) and value.isprintable() and value.strip() and value != "(none)"
+    return str(value) if plain else shown(value)
 
 
 def _by_ids(by: Mapping[Any, Any], query_ids: NDArray[Any] | None) -> list[Any]:
@@ -101,7 +102,7 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
     if isinstance(values, str):
         raise ValueError(f"by: {shown(values)} names a column, but of no frame; give its frame as data")
-    values = plain_in_order("by", values)
+    values = list(values) if isinstance(values, range) else plain_in_order("by", values)
     if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None where masked, but no times
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
     if not isinstance(values, (list, tuple, *ARROW)):

@@ -2,6 +2,7 @@
 
 import json
 import math
+from decimal import Decimal
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,18 @@ def test_a_convention_without_a_number_says_why(ndcg: evaluate.Metric) -> None:
 # What was got
 
 
+def test_a_missing_query_may_be_refused(ndcg: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match=r"^predictions: query 'q3' is missing"):
+        ndcg.explain(predictions=RUN, references=QRELS, k=2, missing="raise")
+
+
+def test_an_ideal_too_long_for_memory_is_refused_alone(ndcg: evaluate.Metric) -> None:
+    found = ndcg.explain(predictions=[[1, 2]], references=[[0, 1]], k=10**15)
+    assert list(found.refused) == ["rectools"]
+    with pytest.raises(ValueError, match=r'^k must be at most 1,000,000 for ideal="full", whose ideal has k documents'):
+        ndcg.compute(predictions=[[1, 2]], references=[[0, 1]], ideal="full", k=[1, 10**30])
+
+
 @pytest.mark.parametrize("convention", NUMBERS)
 def test_the_convention_of_a_number_is_found(ndcg: evaluate.Metric, convention: str) -> None:
     found = ndcg.explain(**CARD, got=NUMBERS[convention])
@@ -111,6 +124,8 @@ def test_the_convention_of_a_number_is_found(ndcg: evaluate.Metric, convention: 
         ("59.21 %", 0.5921, True),
         ("0.5%", 0.005, False),
         (np.float32(0.5920910239), 0.5920910239, True),
+        (np.array(0.5921), 0.5921, True),
+        (Decimal("0.5920"), 0.592, False),
         (1, 1.0, False),
     ],
     ids=str,
@@ -136,6 +151,7 @@ def test_of_a_number_that_no_convention_has_one_choice_may_differ(ndcg: evaluate
     assert f"So it is in {len(found.variants) - 5} other ways: see `variants`." in str(found)
     assert ndcg.explain(**CARD, k=3, got=0.123).variants == ()
     assert "the nearest is trec_eval" in str(ndcg.explain(**CARD, k=3, got=0.123))
+    assert "Perhaps the cutoff was another, " in str(ndcg.explain(**CARD, k=3, got=0.123))
 
 
 # What each choice adds
@@ -183,9 +199,22 @@ def test_what_choices_add_is_the_mean_over_all_orders_of_changing_them(
 def test_by_default_the_difference_is_that_from_scikit_learn(ndcg: evaluate.Metric) -> None:
     assert ndcg.explain(**CARD).between is None
     assert ndcg.explain(**CARD, got=0.9829).between == ("sklearn", "lightgbm")
-    assert ndcg.explain(**CARD, got=0.87).between == ("sklearn", "catboost")  # the nearest
+    assert ndcg.explain(**CARD, got=0.6582).between == ("sklearn", "llama_index")  # that differs least, of many
+    assert ndcg.explain(**CARD, got=0.87).between is None
     assert ndcg.explain(**CARD, got=0.5921).between is None
-    assert ndcg.explain(**CARD, between=["sklearn", "rectools"]).between is None  # it has no number without a cutoff
+    refused = {"predictions": [[2, 1]], "references": [[1, -1]]}
+    clipped = ndcg.explain(**refused, k=2, got=1)
+    assert (clipped.between, clipped.signature) == (None, ndcg.signature(k=2, convention=clipped.matches[0]))
+
+
+def test_a_signature_tells_what_was_given_and_whose_it_is(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": RUN, "references": QRELS, "exclude": {"q1": ["d1"]}, "sample_weight": [1, 2, 3]}
+    of_all = {"k": 2, "sample_weight": [1], "exclude": {}}
+    found = ndcg.explain(**inputs, k=2, between=["recbole", "lenskit"])
+    assert found.signature == ndcg.signature(**of_all, convention="lenskit")
+    assert ndcg.explain(**inputs, k=2).signature == ndcg.signature(**of_all)
+    got = ndcg.explain(**inputs, k=2).numbers["gdeval"]
+    assert ndcg.explain(**inputs, k=2, got=got).signature.endswith("|weights:given|excluded:given")
 
 
 # How it is shown
@@ -195,7 +224,7 @@ def test_it_is_shown_as_tables_and_in_words(ndcg: evaluate.Metric) -> None:
     found = ndcg.explain(**CARD, got=0.9829)
     text = str(found)
     lines = text.splitlines()
-    assert lines[0].split() == ["convention", "nDCG", "less", "what", "you", "got"]
+    assert lines[0].split() == ["convention", "nDCG", "minus", "yours"]
     assert [line.split() for line in lines if line.startswith(("lightgbm", "trec_eval"))] == [
         ["trec_eval", "0.5306", "-0.4523"],
         ["lightgbm", "0.9829", "+0.0000", "yours"],
@@ -243,6 +272,10 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
         ({"got": 101}, ValueError, "^got must be an nDCG"),
         ({"got": True}, ValueError, "^got must be an nDCG"),
         ({"got": [0.5]}, ValueError, "^got must be an nDCG"),
+        ({"got": "0e400"}, ValueError, "^got must be an nDCG"),
+        ({"got": "1e2000000000"}, ValueError, "^got must be an nDCG"),
+        ({"between": ["sklearn", "rectools"]}, ValueError, "^between: rectools has no number: k must be given"),
+        ({"k": 10**15, "convention": "rectools"}, TypeError, "explain has no option convention"),
         ({"between": "ranx"}, ValueError, "^between must be the names of two conventions; got 'ranx'"),
         ({"between": ["ranx"]}, ValueError, "^between must be the names of two conventions"),
         ({"between": ["ranx", "lightgmb"]}, ValueError, '^between must be one of .*did you mean "lightgbm"'),
