@@ -233,7 +233,8 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
 
 
 def _add_scoring(command: argparse.ArgumentParser, name: str) -> None:
-    add = command.add_argument_group("what is scored").add_argument
+    group = command.add_argument_group("what is scored")
+    add = group.add_argument
     if name == "explain":
         add("-k", type=_cutoffs, metavar="K", help="the cutoff, how many ranks count (all)")
     else:
@@ -254,16 +255,17 @@ def _add_scoring(command: argparse.ArgumentParser, name: str) -> None:
     add("-J", "--judged-only", action="store_true", default=None, help="leave out documents that were not judged")
     add("--ignore-index", type=float, metavar="X", help="the relevance that marks padding")
     add("--missing", help="judged queries that a run lacks: empty, skip or raise")
-    _add_file(command, "--exclude", "documents that take no rank: a file of queries and documents", metavar="FILE")
+    _add_file(group, "--exclude", "documents that take no rank: a file of queries and documents", metavar="FILE")
 
 
 def _add_reading(command: argparse.ArgumentParser, name: str) -> None:
-    add = command.add_argument_group("columns of CSV, TSV, JSON, Parquet and Arrow").add_argument
-    for column, of in (("query", "both"), ("document", "both"), ("score", "runs"), ("label", "the qrels")):
-        add(f"--{column}", metavar="NAME", help=f"the column of {of} that holds it, if it has a name of its own")
+    group = command.add_argument_group("columns of CSV, TSV, JSON, Parquet and Arrow")
+    add = group.add_argument
+    for column, of in (("query", "all files"), ("document", "all files"), ("score", "runs"), ("label", "the qrels")):
+        add(f"--{column}", metavar="NAME", help=f"its column in {of}, if that has a name of its own")
     if name in ("score", "compare"):
-        help_ = "score slices of queries too: a file of queries and their slices, or a column of the qrels"
-        _add_file(command, "--by", help_, metavar="FILE|COLUMN")
+        help_ = "slices of the queries too: a file of queries and their slices, or a column of the qrels"
+        _add_file(group, "--by", help_, metavar="FILE|COLUMN")
 
 
 def _add_answer(command: argparse.ArgumentParser, name: str) -> None:
