@@ -54,7 +54,7 @@ bench-scale: .venv/bench.done ## stream 500 million scores, and 20 million rows 
 agreement: .venv/check.done .venv/libraries ## run each library beside its convention, into benchmarks/AGREEMENT.md
 	@HF_HUB_OFFLINE=1 PYTHONPATH=tests:tests/conformance:.venv/movielens $(BIN)/python benchmarks/agreement.py
 
-simulations: .venv/test.done ## measure how often intervals hold the true value, into benchmarks/SIMULATIONS.md: 5 minutes
+simulations: .venv/test.done ## measure how often intervals hold and the gate fails, into benchmarks/SIMULATIONS.md: 12 minutes
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/simulations.py
 
 vectors: .venv/bin/python ## write conformance/vectors.json anew, after a change of conventions.py or of the cases
