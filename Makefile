@@ -10,7 +10,7 @@ PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
 MODULES := batch_file.py batches.py columns.py comparison.py compute.py conventions.py exclusion.py explanation.py files.py frames.py hashes.py joining.py messages.py options.py queries.py ranked_ids.py rankings.py report.py scoring.py significance.py slices.py spark.py ties.py trainer.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-oldest test-newest fuzz check bench bench-scale agreement simulations vectors conformance app space publish clean
+.PHONY: help demo cli test test-oldest test-newest fuzz check bench bench-scale agreement simulations vectors conformance app space publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ help: ## list the targets
 demo: .venv/demo.done ## score real rankings: of scikit-learn's digits, and of MovieLens's films
 	@$(BIN)/python examples/image_search.py
 	@PYTHONPATH=.venv/movielens $(BIN)/python examples/movies.py
+
+cli: .venv/cli.done ## run the command line: make cli ARGS="score QRELS RUN -m nDCG@10"
+	@$(BIN)/ndcg $(ARGS)
 
 test: .venv/test.done ## run the tests, without other libraries, Spark and the browser: 3 minutes on two cores
 	@$(PYTEST) -m "not (peers or spark or browser)"
@@ -51,7 +54,7 @@ bench-scale: .venv/bench.done ## stream 500 million scores, and 20 million rows 
 agreement: .venv/check.done .venv/libraries ## run each library beside its convention, into benchmarks/AGREEMENT.md
 	@HF_HUB_OFFLINE=1 PYTHONPATH=tests:tests/conformance:.venv/movielens $(BIN)/python benchmarks/agreement.py
 
-simulations: .venv/test.done ## measure how often intervals hold the true value, into benchmarks/SIMULATIONS.md: 5 minutes
+simulations: .venv/test.done ## measure how often intervals hold and the gate fails, into benchmarks/SIMULATIONS.md: 12 minutes
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/simulations.py
 
 vectors: .venv/bin/python ## write conformance/vectors.json anew, after a change of conventions.py or of the cases
@@ -74,7 +77,7 @@ space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 	cp conformance/*.* dist/space/conformance
 	cp conformance/runners/*.py dist/space/conformance/runners
 	cp docs/*.md dist/space/docs
-	cp examples/*.py dist/space/examples
+	cp examples/*.* dist/space/examples
 	cp ndcg.py dist/space/$(NAME).py
 
 publish: .venv/demo.done ## upload the Space: make publish SPACE=user/nDCG, with ARGS=--dry-run to list what would go
@@ -90,6 +93,9 @@ clean: ## remove what the targets made
 .venv/%.done: pyproject.toml requirements.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet ".[$*]"
 	@touch $@
+
+# the command line is that of the installed package
+.venv/cli.done: $(MODULES) command_line.py commands.py package.py ndcg.py
 
 # MovieLens is in RecBole's wheel, whose libraries nobody needs here: a folder of its own keeps pip from asking for them
 demo test test-oldest test-newest check agreement: .venv/movielens

@@ -238,7 +238,8 @@ class Comparison(Readable):
                     beaten.append(letters[behind])
         return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
 
-    def _tables(self) -> list[list[list[str]]]:
+    def tables(self) -> list[list[list[str]]]:
+        """Return tables of text, the header first; the first column holds names."""
         level = f"{100 * self.resampling.confidence:g}% interval"
         systems = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
         for system, letter in self._letters().items():
@@ -258,7 +259,7 @@ class Comparison(Readable):
                     pair.measure,
                     f"{pair.difference:+.4f}",
                     f"{pair.low:+.4f} – {pair.high:+.4f}",
-                    *(_p_value(each) for each in (pair.p, pair.p_holm, pair.p_t, pair.p_t_holm)),
+                    *(p_text(each) for each in (pair.p, pair.p_holm, pair.p_t, pair.p_t_holm)),
                     f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}",
                 ]
             )
@@ -281,7 +282,7 @@ class Comparison(Readable):
         for value, each in islice(self.slices.items(), SHOWN):
             for pair in each.pairs:
                 figures = [f"{pair.difference:+.4f}", f"{pair.low:+.4f} – {pair.high:+.4f}"]
-                cells = [pair.measure, *figures, _p_value(pair.p), _p_value(pair.p_holm)]
+                cells = [pair.measure, *figures, p_text(pair.p), p_text(pair.p_holm)]
                 rows.append([slice_name(value), f"{each.queries:,}", f"{pair.system} – {pair.other}", *cells])
         return rows
 
@@ -296,7 +297,8 @@ class Comparison(Readable):
         exact = len(pairs) - len(sampled)
         return f"{exact:,} of {len(pairs):,} exact, else {text}" if exact else text
 
-    def _remarks(self) -> list[str]:
+    def remarks(self) -> list[str]:
+        """Return how the numbers were found, and what to know besides."""
         over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
         return [
             f"{self.resampling}. p: {self.testing}? By the paired randomisation test ({self._exactness()}), beside it "
@@ -317,15 +319,15 @@ class Comparison(Readable):
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
         lines = [
             f"% {marks} (paired randomisation test, p corrected by Holm < {SIGNIFICANT}).",
-            *(f"% {remark}" for remark in self._remarks()),
+            *(f"% {remark}" for remark in self.remarks()),
             f"% {self.signature}",
             "\\begin{tabular}{ll" + "c" * len(self.measures) + "}",
             "\\hline",
-            " & ".join(["", "System", *map(_latex, self.measures)]) + " \\\\",
+            " & ".join(["", "System", *map(latex_text, self.measures)]) + " \\\\",
             "\\hline",
         ]
         for system, letter in self._letters().items():
-            cells = [f"$^{{{letter}}}$", _latex(system)]
+            cells = [f"$^{{{letter}}}$", latex_text(system)]
             for name in self.measures:
                 value = self.scores[system][name].value
                 text = f"\\textbf{{{number_text(value)}}}" if value == best[name] else number_text(value)
@@ -784,7 +786,8 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
             raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
 
 
-def _p_value(value: float) -> str:
+def p_text(value: float) -> str:
+    """Return a p-value as tables show it."""
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
@@ -793,7 +796,7 @@ def _letter(index: int) -> str:
     return (_letter(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
 
 
-def _latex(text: str) -> str:
+def latex_text(text: str) -> str:
     """Return text that LaTeX shows as it is."""
     special = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
     return "".join(special.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)

@@ -109,7 +109,8 @@ class Explanation(Readable):
     between: tuple[str, str] | None = None
     choices: tuple[Choice, ...] = ()
 
-    def _tables(self) -> list[list[list[str]]]:
+    def tables(self) -> list[list[list[str]]]:
+        """Return tables of text, the header first; the first column holds names."""
         numbers = [["convention", self.measure]]
         if self.got is not None:
             numbers[0] += ["minus yours", ""]
@@ -127,7 +128,8 @@ class Explanation(Readable):
             tables.append([["choice", *self.between, "adds"], *rows, whole])
         return tables
 
-    def _remarks(self) -> list[str]:
+    def remarks(self) -> list[str]:
+        """Return how the numbers were found, and what to know besides."""
         by_reason: dict[str, list[str]] = {}
         for name, reason in self.refused.items():
             by_reason.setdefault(reason, []).append(name)

@@ -22,7 +22,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -113,6 +113,20 @@ class Limits(NamedTuple):
 NO_LIMITS = Limits()
 
 
+class _Wanted(NamedTuple):
+    """What a file is read for.
+
+    Attributes:
+        kind: of file, as `read_columns` takes it.
+        names: that the columns of a table may have, by what they hold.
+        limits: how much it may hold.
+    """
+
+    kind: str
+    names: dict[str, tuple[str, ...]]
+    limits: Limits
+
+
 class _Layout(NamedTuple):
     """How the lines of a TREC, CSV or TSV file are split, and which columns are read: query, document, any value."""
 
@@ -152,7 +166,9 @@ class _Part(NamedTuple):
     problem: str = ""
 
 
-def read_columns(path: str | os.PathLike[str], kind: str, limits: Limits = NO_LIMITS) -> Columns:
+def read_columns(
+    path: str | os.PathLike[str], kind: str, limits: Limits = NO_LIMITS, names: Mapping[str, str] | None = None
+) -> Columns:
     """Read a file.
 
     Args:
@@ -160,6 +176,7 @@ def read_columns(path: str | os.PathLike[str], kind: str, limits: Limits = NO_LI
         kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, whose documents may be there more than once or
             not at all.
         limits: how much it may hold.
+        names: of the columns of a table, by what they hold, where `NAMES` does not know them.
 
     Raises:
         ValueError: a line or row that is malformed, an id that is missing, a value that is not a
@@ -168,10 +185,12 @@ def read_columns(path: str | os.PathLike[str], kind: str, limits: Limits = NO_LI
         OSError: the file cannot be read.
     """
     path = os.fsdecode(path)
+    given = {what: (_plain_name(name),) for what, name in (names or {}).items()}
+    wanted = _Wanted(kind, NAMES[kind] | given, limits)
     parts: list[_Part] = []
     # the pool is closed here, and by no generator: one that an error leaves behind is closed in any thread
     with _named(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
-        unit, found = _parts(file, path, kind, limits, pool)
+        unit, found = _parts(file, path, wanted, pool)
         rows = 0
         for part in found:
             parts.append(part)
@@ -312,10 +331,9 @@ class _Stream(io.RawIOBase):
         return found
 
 
-def _parts(
-    file: BinaryIO, path: str, kind: str, limits: Limits, pool: ThreadPoolExecutor
-) -> tuple[str, Iterator[_Part]]:
+def _parts(file: BinaryIO, path: str, wanted: _Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[_Part]]:
     """Return the words for a place in the file and its rows, by the first bytes of what it holds."""
+    limits = wanted.limits
     packed = _Stream(file, limits, "bytes")
     compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
     content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
@@ -325,16 +343,16 @@ def _parts(
             if not compression and file.seekable():
                 limits.check("bytes", file.seek(0, os.SEEK_END))
                 file.seek(0)
-                return "row {} (from 0)", _from_table(form, file, kind, limits)
-            return "row {} (from 0)", _from_table(form, pa.BufferReader(stream.read()), kind, limits)
+                return "row {} (from 0)", _from_table(form, file, wanted)
+            return "row {} (from 0)", _from_table(form, pa.BufferReader(stream.read()), wanted)
     if stream.peek(3) == BYTE_ORDER_MARK:
         stream.read(3)
     start = stream.peek(1 << 12)
     if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
         if limits.unpacked is not None:
             stream.limits = limits._replace(unpacked=limits.unpacked // JSON_BYTES)
-        return _from_json(stream, kind, limits, pool)
-    return _from_lines(stream, path, kind, limits, pool)
+        return _from_json(stream, wanted, pool)
+    return _from_lines(stream, path, wanted, pool)
 
 
 def _chunks(stream: _Stream, longest: float) -> Iterator[bytes]:
@@ -363,41 +381,46 @@ def _in_threads(pool: ThreadPoolExecutor, work: Callable[[bytes], _Part], chunks
         yield waiting.popleft().result()
 
 
-def _chosen(names: Sequence[str], kind: str, limits: Limits) -> list[int]:
+def _plain_name(name: str) -> str:
+    """Return the name of a column as `NAMES` has it."""
+    return name.strip().lower().replace("-", "_")
+
+
+def _chosen(names: Sequence[str], wanted: _Wanted) -> list[int]:
     """Return where a table has its queries, documents and values."""
-    limits.check("columns", len(names))
-    known = [name.strip().lower().replace("-", "_") for name in names]
+    wanted.limits.check("columns", len(names))
+    known = [_plain_name(name) for name in names]
     chosen = []
-    for what, wanted in NAMES[kind].items():
-        name = next((each for each in wanted if each in known), None)
+    for what, possible in wanted.names.items():
+        name = next((each for each in possible if each in known), None)
         if name is None:
             there = f"has {_brief(map(_shown, names), ', ')}" if names else "has none"
-            raise ValueError(f"no column holds the {what}; name it {' or '.join(wanted)}; the file {there}")
+            is_given = len(possible) == 1
+            problem = f"is called {possible[0]}" if is_given else f"holds the {what}; name it {' or '.join(possible)}"
+            raise ValueError(f"no column {problem}; the file {there}")
         if known.count(name) > 1:
             raise ValueError(f"two columns are called {name}; leave one out")
         chosen.append(known.index(name))
     return chosen
 
 
-def _are_columns(names: Iterable[str], kind: str) -> bool:
+def _are_columns(names: Iterable[str], wanted: _Wanted) -> bool:
     """Whether names are those of columns, at least two of the three."""
-    known = {name.strip().lower().replace("-", "_") for name in names}
-    return sum(not known.isdisjoint(wanted) for wanted in NAMES[kind].values()) >= 2
+    known = set(map(_plain_name, names))
+    return sum(not known.isdisjoint(possible) for possible in wanted.names.values()) >= 2
 
 
 # TREC, CSV and TSV: rows of lines
 
 
-def _from_lines(
-    stream: _Stream, path: str, kind: str, limits: Limits, pool: ThreadPoolExecutor
-) -> tuple[str, Iterator[_Part]]:
+def _from_lines(stream: _Stream, path: str, wanted: _Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[_Part]]:
     """Return the rows of a TREC, CSV or TSV file; its first line, other than empty ones and comments, says which."""
     chunks = _chunks(stream, LINE)
-    head, layout, before = b"", LAYOUTS[kind][0], 1  # lines are counted from 1
+    head, layout, before = b"", LAYOUTS[wanted.kind][0], 1  # lines are counted from 1
     for head in chunks:
         first = FIRST_LINE.match(head)
         if first and first[1]:
-            layout = _layout(first[1].removesuffix(b"\r"), path, kind, limits)
+            layout = _layout(first[1].removesuffix(b"\r"), path, wanted)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -408,8 +431,9 @@ def _from_lines(
     return "line {}", chain([_Part(ROWS.empty_table(), before)], _in_threads(pool, parse, chain([head], chunks)))
 
 
-def _layout(line: bytes, path: str, kind: str, limits: Limits) -> _Layout:
+def _layout(line: bytes, path: str, wanted: _Wanted) -> _Layout:
     """Return how a file is split whose first line this is."""
+    kind = wanted.kind
     cells = [cell for cell in line.replace(b"\t", b" ").split(b" ") if cell]
     fitting = [
         layout for layout in LAYOUTS[kind] if len(cells) == len(layout.names) or (kind == "run" and len(cells) > 6)
@@ -423,8 +447,8 @@ def _layout(line: bytes, path: str, kind: str, limits: Limits) -> _Layout:
         names = next(csv.reader([line.decode("utf-8", "replace")], delimiter=delimiter))
     except csv.Error:
         names = []
-    if _are_columns(names, kind) or (named and not fitting):
-        return _Layout(kind, names, delimiter, _chosen(names, kind, limits))
+    if _are_columns(names, wanted) or (named and not fitting):
+        return _Layout(kind, names, delimiter, _chosen(names, wanted))
     return fitting[0] if fitting else LAYOUTS[kind][0]
 
 
@@ -559,7 +583,7 @@ def _problem(row: bytes, layout: _Layout) -> str:
 # JSON
 
 
-def _from_json(stream: _Stream, kind: str, limits: Limits, pool: ThreadPoolExecutor) -> tuple[str, Iterator[_Part]]:
+def _from_json(stream: _Stream, wanted: _Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[_Part]]:
     """Return the rows of values line by line, if the first line is an object of its own, or else of one value."""
     chunks = _chunks(stream, math.inf)
     head = next(chunks)
@@ -569,28 +593,28 @@ def _from_json(stream: _Stream, kind: str, limits: Limits, pool: ThreadPoolExecu
     except (ValueError, RecursionError):  # it goes on in the next lines
         first = None
     if first is not None:
-        parse = partial(_parse_json_lines, reading=_Reading(first, kind, limits))
+        parse = partial(_parse_json_lines, reading=_Reading(first, wanted))
         return "line {}", chain([_Part(ROWS.empty_table(), 1)], _in_threads(pool, parse, chain([head], chunks)))
     try:
         value = _loaded(head + b"".join(chunks))
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     if not isinstance(value, list):
-        return "", iter([_json_part([(0, value)], 1, _Reading(value, kind, limits))])
-    limits.check("rows", len(value))
-    reading = _Reading(value[0] if value else {}, kind, limits)
+        return "", iter([_json_part([(0, value)], 1, _Reading(value, wanted))])
+    wanted.limits.check("rows", len(value))
+    reading = _Reading(value[0] if value else {}, wanted)
     return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
 
 
 class _Reading:
     """How objects of JSON are read: as records, whose names are those of the first, or else as mappings."""
 
-    def __init__(self, first: Any, kind: str, limits: Limits) -> None:
-        self.kind, self.names = kind, None
+    def __init__(self, first: Any, wanted: _Wanted) -> None:
+        self.kind, self.names = wanted.kind, None
         if isinstance(first, dict) and first:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
-            if len(columns) == len(first) or _are_columns(columns, kind):
-                self.names = [list(first)[at] for at in _chosen(list(first), kind, limits)]
+            if len(columns) == len(first) or _are_columns(columns, wanted):
+                self.names = [list(first)[at] for at in _chosen(list(first), wanted)]
 
     def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
         """Yield a query, documents and their values, for each query.
@@ -748,15 +772,16 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
 # Tables
 
 
-def _from_table(form: str, file: Any, kind: str, limits: Limits) -> Iterator[_Part]:
+def _from_table(form: str, file: Any, wanted: _Wanted) -> Iterator[_Part]:
     """Yield the rows of a Parquet or an Arrow file."""
+    limits = wanted.limits
     unpacked, bounded = 0, limits.unpacked is not None
     if form == "parquet":
         from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
 
         how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
         parquet = arrow_parquet.ParquetFile(file, **how)
-        chosen = _chosen_fields(parquet.schema_arrow, kind, limits)
+        chosen = _chosen_fields(parquet.schema_arrow, wanted)
         limits.check("rows", parquet.metadata.num_rows)
         if bounded:  # a text that is there once may be that of many rows, so it is unpacked once
             _check_packed(parquet.metadata, chosen, limits)
@@ -766,7 +791,7 @@ def _from_table(form: str, file: Any, kind: str, limits: Limits) -> Iterator[_Pa
         raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
     else:
         reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
-        chosen = _chosen_fields(reader.schema, kind, limits)
+        chosen = _chosen_fields(reader.schema, wanted)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
     for batch in batches:
         batch.validate(full=True)
@@ -775,12 +800,12 @@ def _from_table(form: str, file: Any, kind: str, limits: Limits) -> Iterator[_Pa
             unpacked += sum(map(_unpacked, cells))
             limits.check("unpacked", unpacked)
         table = _table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
-        yield _checked(_Part(table, len(table)), partial(_row, cells), kind)
+        yield _checked(_Part(table, len(table)), partial(_row, cells), wanted.kind)
 
 
-def _chosen_fields(schema: pa.Schema, kind: str, limits: Limits) -> list[str]:
+def _chosen_fields(schema: pa.Schema, wanted: _Wanted) -> list[str]:
     """Return the names of a table's queries, documents and values, once they are known to be ids and numbers."""
-    fields = [schema.field(at) for at in _chosen(schema.names, kind, limits)]
+    fields = [schema.field(at) for at in _chosen(schema.names, wanted)]
     for field in fields[:2]:
         if not any(test(_value_type(field.type)) for test in ID_TYPES):
             problem = f"holds {_value_type(field.type)}; ids are text or integers, so convert it"

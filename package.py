@@ -1,27 +1,30 @@
 """nDCG, DCG, IDCG and CG of rankings, with scikit-learn's numbers: the door of the installed package.
 
-It needs NumPy and pyarrow. `ndcg.NDCG` is the metric for Hugging Face `evaluate`; that class, and
-with it `evaluate` and `datasets`, is imported when it is asked for.
+It needs NumPy and pyarrow. Each name is imported when it is first asked for, so that the command
+line answers at once; with the metric for Hugging Face `evaluate`, `ndcg.NDCG`, come `evaluate` and
+`datasets`.
 
 >>> import ndcg
 >>> ndcg.compute(predictions=[[0.9, 0.4, 0.1]], references=[[0, 1, 2]], k=2)
 {'nDCG@2': 0.23981246656813146}
 """
 
+import sys
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .comparison import Comparison, compare
-from .compute import compute
-from .conventions import CONVENTIONS
-from .explanation import Explanation, explain
-from .files import Limits, read_qrels, read_run
-from .options import __version__, signature
-from .report import Report, report
-from .spark import compute_spark
-from .trainer import trainer_metrics
-
 if TYPE_CHECKING:
+    from .comparison import Comparison, compare
+    from .compute import compute
+    from .conventions import CONVENTIONS
+    from .explanation import Explanation, explain
+    from .files import Limits, read_qrels, read_run
     from .metric import NDCG
+    from .options import __version__, signature
+    from .report import Report, report
+    from .spark import compute_spark
+    from .trainer import trainer_metrics
 
 __all__ = [
     "CONVENTIONS",
@@ -42,17 +45,45 @@ __all__ = [
     "trainer_metrics",
 ]
 
+_ROOMS = {
+    "comparison": ("Comparison", "compare"),
+    "compute": ("compute",),
+    "conventions": ("CONVENTIONS",),
+    "explanation": ("Explanation", "explain"),
+    "files": ("Limits", "read_qrels", "read_run"),
+    "metric": ("NDCG",),
+    "options": ("__version__", "signature"),
+    "report": ("Report", "report"),
+    "spark": ("compute_spark",),
+    "trainer": ("trainer_metrics",),
+}
+
+
+class _Door(ModuleType):
+    """The package, in which a function keeps its name from the module that is called the same, such as `report`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in __all__ and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
 
 def __getattr__(name: str) -> Any:
-    """Return the metric class, imported when it is first asked for."""
-    if name != "NDCG":
+    """Return a name of the package, imported when it is first asked for."""
+    room = next((room for room, names in _ROOMS.items() if name in names), None)
+    if room is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        from .metric import NDCG
+        found = getattr(import_module(f".{room}", __name__), name)
     except ModuleNotFoundError as error:
+        if room != "metric":
+            raise
         raise ImportError(f'NDCG needs {error.name}: pip install "ndcg[evaluate]"') from None
-    return NDCG
+    setattr(sys.modules[__name__], name, found)
+    return found
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+sys.modules[__name__].__class__ = _Door

@@ -115,11 +115,12 @@ class Readable:
     signature: str
     notes: tuple[str, ...]
 
-    def _tables(self) -> list[list[list[str]]]:
+    def tables(self) -> list[list[list[str]]]:
         """Return tables of text, the header first; the first column holds names."""
         raise NotImplementedError
 
-    def _remarks(self) -> list[str]:
+    def remarks(self) -> list[str]:
+        """Return the sentences below the tables."""
         raise NotImplementedError
 
     def to_markdown(self) -> str:
@@ -129,30 +130,30 @@ class Readable:
                 "| " + " | ".join(map(_markdown, row)) + " |" + ("\n|---" + "|---:" * (len(row) - 1) + "|") * (at == 0)
                 for at, row in enumerate(table)
             )
-            for table in self._tables()
+            for table in self.tables()
         ]
-        remarks = [_markdown(remark) for remark in self._remarks()]
+        remarks = [_markdown(remark) for remark in self.remarks()]
         return "\n\n".join([*tables, *remarks, f"Signature: `{self.signature}`"])
 
     def __str__(self) -> str:
         tables = []
-        for table in self._tables():
+        for table in self.tables():
             widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))]
             tables.append(
                 "\n".join(
                     "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in table
                 )
             )
-        return "\n\n".join([*tables, "\n".join([*self._remarks(), f"Signature: {self.signature}"])])
+        return "\n\n".join([*tables, "\n".join([*self.remarks(), f"Signature: {self.signature}"])])
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         tables = []
-        for header, *rows in self._tables():
+        for header, *rows in self.tables():
             cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
             cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
             tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
-        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self._remarks())
+        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
         return "".join(tables) + remarks + f"<p>Signature: <code>{html.escape(self.signature)}</code></p>"
 
 
@@ -184,7 +185,8 @@ class Report(Readable):
     notes: tuple[str, ...] = ()
     slices: dict[Value, Slice] = field(default_factory=dict)
 
-    def _tables(self) -> list[list[list[str]]]:
+    def tables(self) -> list[list[list[str]]]:
+        """Return tables of text, the header first; the first column holds names."""
         level = f"{100 * self.resampling.confidence:g}% interval"
         header = [
             "measure",
@@ -220,7 +222,8 @@ class Report(Readable):
             slices.append([slice_name(value), f"{each.queries:,}", *cells])
         return [[header, *rows], *([slices] if self.slices else []), counts]
 
-    def _remarks(self) -> list[str]:
+    def remarks(self) -> list[str]:
+        """Return how the numbers were found, and what to know besides."""
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
     def to_dict(self) -> dict[str, Any]:

@@ -56,6 +56,19 @@ class Power(NamedTuple):
     queries_needed: Floats  # to find the difference that these have
 
 
+class Falls(NamedTuple):
+    """How the mean of each row changes, and whether that is a regression: arrays of one shape."""
+
+    before: Floats
+    after: Floats
+    difference: Floats
+    low: Floats  # ends of its interval
+    high: Floats
+    p: Floats  # one-sided: how likely such a fall is by chance
+    p_holm: Floats  # the same, corrected for all rows
+    regression: NDArray[np.bool_]
+
+
 def differences(one: Floats, other: Floats) -> Floats:
     """``one - other``, where what may be only rounding counts as 0.
 
@@ -99,7 +112,7 @@ def intervals(
     >>> found.low.round(2).tolist(), found.high.round(2).tolist()
     ([0.3, 0.51], [0.95, 1.0])
     """
-    student = _scipy("special").stdtrit
+    student = _special().stdtrit
     result = Intervals(*(np.full(len(values) + len(pairs), np.nan) for _ in Intervals._fields))
     most = np.broadcast_to(greatest, len(values))
     for rows, queries in _rows_by_queries(values, weight):
@@ -215,7 +228,7 @@ def paired_tests(
     >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 exchanges differ as much
     (0.25, 0.0742)
     """
-    student = _scipy("stats").t
+    student = _special().stdtr
     exponent = max(SAMPLED, (resamples - 1).bit_length())
     two_sided = alternative == "two-sided"
     if alternative == "less":
@@ -326,7 +339,7 @@ def _t_test(shares: Floats, two_sided: bool, student: Any) -> float:
     error = shares.std(ddof=1) / np.sqrt(len(shares))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = shares.mean() / error
-    return 1.0 if np.isnan(t) else float((1 + two_sided) * student.sf(abs(t) if two_sided else t, len(shares) - 1))
+    return 1.0 if np.isnan(t) else float((1 + two_sided) * student(len(shares) - 1, -abs(t) if two_sided else -t))
 
 
 def power(
@@ -387,6 +400,57 @@ def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
     return np.asarray(scipy.special.nctdtrinc(queries - 1, 1 - POWER, critical))
 
 
+def falls(
+    before: Floats,
+    after: Floats,
+    *,
+    max_drop: float = 0.01,
+    alpha: float = 0.05,
+    greatest: float | Floats = 1.0,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Falls:
+    """Whether the mean of each row falls by more than is tolerated, and so that it is hardly by chance.
+
+    Args:
+        before: shape ``(rows, queries)``; nan where a query has no value, here or in the other.
+        after: the same queries of another system.
+        max_drop: the fall of a mean that is tolerated.
+        alpha: how often a regression may be found in any row where there is none.
+        greatest: as for :func:`intervals`.
+        confidence: of the intervals.
+        resamples: as for :func:`paired_tests`.
+        seed: likewise.
+
+    Raises:
+        ValueError: fewer than two queries have a value in all rows.
+
+    >>> before, after = np.array([[.9, .8, .7, .8, .9]]), np.array([[.5, .6, .1, .2, .8]])
+    >>> falls(before, after).p.tolist(), falls(before, after).regression.tolist()  # 1 of 32 exchanges falls as much
+    ([0.03125], [True])
+    """
+    rows = len(before)
+    values = np.concatenate([before, after])
+    values = values[:, ~np.isnan(values).any(axis=0)]
+    pairs = [(rows + row, row) for row in range(rows)]
+    bounds = np.tile(np.broadcast_to(greatest, rows), 2)
+    ends = intervals(values, None, pairs, greatest=bounds, confidence=confidence)
+    tests = paired_tests(values, None, pairs, alternative="less", resamples=resamples, seed=seed)
+    means = values.mean(axis=1)
+    difference, corrected = differences(means[rows:], means[:rows]), holm(tests.randomization)
+    return Falls(
+        before=means[:rows],
+        after=means[rows:],
+        difference=difference,
+        low=ends.low[2 * rows :],
+        high=ends.high[2 * rows :],
+        p=tests.randomization,
+        p_holm=corrected,
+        regression=(-difference > max_drop + ROUNDING) & (corrected <= alpha),
+    )
+
+
 def holm(p_values: Floats) -> Floats:
     """P-values corrected for their number, so that the chance of any false discovery stays bounded (Holm, 1979).
 
@@ -422,9 +486,9 @@ def _rows_by_queries(values: Floats, weight: Floats | None) -> list[tuple[list[i
     return alike
 
 
-def _scipy(part: str) -> Any:
-    """Return a part of SciPy; that of special functions is imported in a third of the time of its statistics."""
+def _special() -> Any:
+    """Return SciPy's special functions, which are imported in a third of the time of its statistics."""
     try:
-        return import_module(f"scipy.{part}")
+        return import_module("scipy.special")
     except ImportError:
         raise ImportError('intervals and tests need SciPy: pip install scipy, or "ndcg[report]"') from None

@@ -1,6 +1,6 @@
 """How often intervals hold the true value, and how wide they are, by simulation, into benchmarks/SIMULATIONS.md.
 
-    python benchmarks/simulations.py           # everything; about 5 minutes on two cores
+    python benchmarks/simulations.py           # everything; about 12 minutes on two cores
     python benchmarks/simulations.py --quick   # few repetitions, printed; seconds
 
 Each cell draws many samples of queries from a distribution whose mean is known. Other methods
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from significance import intervals, paired_tests  # noqa: E402
+from significance import falls, intervals, paired_tests  # noqa: E402
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]
@@ -35,6 +35,8 @@ Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
 
 CONFIDENCE = 0.95
 SIZES = (5, 10, 20, 50, 100)
+GATE_SIZES = (20, 50, 100)
+DIFFERING = 0.7  # the share of queries in which two runs differ
 BLOCK = 100  # samples that are resampled alike
 
 
@@ -247,6 +249,34 @@ def table_of_agreement(repetitions: int) -> list[str]:
     return _table([["values", *(f"{size} queries" for size in sizes)], *([name, *row] for name, row in rows.items())])
 
 
+def gate(repetitions: int, max_drop: float, fall: float, spread: float, size: int) -> float:
+    """Return how often the gate finds a regression of a run whose mean truly falls so far.
+
+    Its values and the baseline's are beta(2, 2) but for differences in 70% of the queries, whose
+    mean over all queries is the fall and whose standard deviation the spread.
+    """
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(repetitions):
+        differing = rng.random(size) < DIFFERING
+        change = rng.normal(-fall / DIFFERING, math.sqrt((spread**2 - fall**2 * (1 / DIFFERING - 1)) / DIFFERING), size)
+        before = beta(2, 2)(rng, (1, size))
+        found += bool(falls(before, before + differing * change, max_drop=max_drop).regression[0])
+    return found / repetitions
+
+
+def table_of_gates(repetitions: int) -> list[str]:
+    """Return a table of how often the gate fails."""
+    kinds = [(0.0, 0.0), (0.01, 0.0), (0.01, 0.01), (0.01, 0.02), (0.01, 0.03)]
+    cells = [(*kind, spread, size) for kind in kinds for spread in (0.05, 0.1) for size in GATE_SIZES]
+    rows: dict[tuple[float, float, float], list[str]] = {}
+    found = _in_processes(partial(gate, repetitions), *zip(*cells, strict=True))
+    for (*kind, spread, _), share in zip(cells, found, strict=True):
+        rows.setdefault((*kind, spread), []).append(f"{100 * share:.1f}%")
+    header = ["tolerated fall", "true fall", "spread", *(f"{size} queries" for size in GATE_SIZES)]
+    return _table([header, *([*map(str, names), *shares] for names, shares in rows.items())])
+
+
 def _in_processes(one: Callable[..., Any], *arguments: Sequence[Any]) -> Iterator[Any]:
     with ProcessPoolExecutor(2) as pool:
         yield from pool.map(one, *arguments)
@@ -267,6 +297,7 @@ def markdown(repetitions: int, resamples: int) -> str:
         for of_differences in (False, True)
     )
     agreeing = table_of_agreement(repetitions // 4)
+    gates = table_of_gates(repetitions // 4)
     seconds = time.perf_counter() - start
     text = [
         "# Simulations",
@@ -288,8 +319,19 @@ def markdown(repetitions: int, resamples: int) -> str:
         "How often the interval of a difference excludes 0 while the randomisation test has p ≥ 0.05, and the other "
         "way round.",
         "\n".join(agreeing),
+        *section_of_gates(gates, repetitions // 4),
     ]
     return "\n\n".join(text) + "\n"
+
+
+def section_of_gates(table: Sequence[str], repetitions: int) -> list[str]:
+    """Return the text on the gate around its table."""
+    return [
+        "## The gate",
+        f"How often `ndcg gate` fails at its level of 0.05, in {repetitions:,} pairs of runs a cell that differ in "
+        f"{100 * DIFFERING:g}% of the queries. The spread is the standard deviation of a query's difference.",
+        "\n".join(table),
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,12 @@ PACKAGE = type(METRIC).__module__.rpartition(".")[0]
 for path in Path(sys.modules[PACKAGE].__path__[0]).glob("*.py"):
     if path.stem not in ("__init__", "ndcg"):
         sys.modules[path.stem] = import_module(f"{PACKAGE}.{path.stem}")
+for name in ("commands", "command_line"):  # of the package that is installed only
+    spec = spec_from_file_location(f"{PACKAGE}.{name}", ROOT / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[spec.name] = sys.modules[name] = module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
 
 LEAN_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # compiled quickly, for programs that end soon
 MetricFactory = Callable[..., evaluate.EvaluationModule]

@@ -110,6 +110,15 @@ def test_simulations_count_the_intervals_that_hold_the_mean(monkeypatch: pytest.
             assert draw(rng, (1000, 100)).mean() == pytest.approx(mean, abs=0.005), name
 
 
+def test_simulations_of_the_gate_fail_hardly_any_equal_run_and_most_that_fall(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import simulations
+
+    assert simulations.gate(400, max_drop=0, fall=0, spread=0.05, size=20) <= 0.05 + 2 * (0.05 * 0.95 / 400) ** 0.5
+    assert simulations.gate(60, max_drop=0.01, fall=0, spread=0.05, size=100) <= 0.05
+    assert simulations.gate(60, max_drop=0.01, fall=0.02, spread=0.05, size=100) >= 0.8
+
+
 def test_simulations_make_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     import simulations
@@ -121,6 +130,19 @@ def test_simulations_make_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert header == "| values | interval | 5 queries | 10 queries |"
     assert line == "|---|---|---|---|"
     assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [name for name in names for _ in range(5)]
+    monkeypatch.setattr(simulations, "GATE_SIZES", (5,))
+    header, line, *rows = simulations.table_of_gates(4)
+    assert header == "| tolerated fall | true fall | spread | 5 queries |"
+    assert len(rows) == 10
     header, line, *rows = simulations.table_of_agreement(20)
     assert header == "| values | 10 queries |"
     assert len(rows) == 6
+
+
+@pytest.mark.peers
+def test_processes_in_a_shell_print_one_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import shell
+
+    assert set(shell.seconds(lines=4_000, rounds=1)) == set(shell.WAYS)
+    assert shell.number("ndcg", "run\tvalue\nrun\t0.5\n") == shell.number("ir_measures", "nDCG@10\t0.5000\n") == 0.5

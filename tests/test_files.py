@@ -1014,3 +1014,25 @@ def test_ids_of_integers_are_text_in_the_table_of_a_report(
     path = write(as_parquet(pa.table({"qid": [7, 10], "docid": [1, 1], "score": [0.5, 0.5]})), "a.parquet")
     report = fresh_metric().report(predictions=path, references=path, resamples=50)
     assert report.queries["query"].to_pylist() == ["7", "10"]
+
+
+NAMED_BY_OTHERS = {
+    "comma.csv": b"member,film,stars\nann,alien,2.5\nbob,brazil,-1\n",
+    "tab.tsv": b"member\tfilm\tstars\nann\talien\t2.5\nbob\tbrazil\t-1\n",
+    "lines.jsonl": b'{"member":"ann","film":"alien","stars":2.5}\n{"member":"bob","film":"brazil","stars":-1}\n',
+    "table.parquet": None,
+}
+
+
+@pytest.mark.parametrize("name", NAMED_BY_OTHERS)
+def test_columns_of_any_name_are_read_by_the_names_given(write: Callable[..., Path], name: str) -> None:
+    content = NAMED_BY_OTHERS[name]
+    if content is None:
+        content = as_parquet(pa.table({"member": ["ann", "bob"], "film": ["alien", "brazil"], "stars": [2.5, -1]}))
+    path = write(content, name)
+    columns = files.read_columns(path, "run", names={"query": "member", "document": "Film", "score": "stars"})
+    assert columns.query_ids.to_pylist() == ["ann", "bob"]
+    assert columns.document.to_pylist() == ["alien", "brazil"]
+    assert columns.value.tolist() == [2.5, -1]
+    with pytest.raises(ValueError, match=r"no column is called user; the file has 'member', 'film', 'stars'$"):
+        files.read_columns(path, "run", names={"query": "user", "document": "film", "score": "stars"})

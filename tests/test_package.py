@@ -89,7 +89,7 @@ def test_a_wheel_holds_every_room_the_doors_and_the_mark_of_types(wheel: Path) -
     rooms = {path.name for path in Path(sys.modules[options.__package__].__path__[0]).glob("*.py")}
     with zipfile.ZipFile(wheel) as archive:
         held = {name.partition("/")[2] for name in archive.namelist() if name.startswith("ndcg/")}
-        assert held == (rooms - {"ndcg.py"}) | {"__init__.py", "metric.py", "py.typed"}
+        assert held == (rooms - {"ndcg.py"}) | {"__init__.py", "__main__.py", "commands.py", "metric.py", "py.typed"}
         assert archive.read("ndcg/metric.py") == (ROOT / "ndcg.py").read_bytes()
 
 
@@ -113,13 +113,20 @@ def test_the_package_computes_with_numpy_and_pyarrow_alone(alone: Run, ndcg: eva
 
 def test_the_package_imports_nothing_heavy(alone: Run) -> None:
     code = "import numpy, pyarrow.compute, pyarrow.csv\nbefore = set(sys.modules)\nimport ndcg\n"
+    code += "[getattr(ndcg, name) for name in ndcg.__all__ if name != 'NDCG']\n"
     imported = alone(code + "print(json.dumps(sorted(sys.modules.keys() - before)))")
     assert {name.partition(".")[0] for name in imported} - sys.stdlib_module_names <= {"ndcg", "numpy", "pyarrow"}
     assert not {"ndcg.metric", "ndcg.batches", "ndcg.store"} & set(imported)
 
 
+def test_the_door_imports_what_is_asked_for_when_it_is(alone: Run) -> None:
+    code = "import ndcg\nbefore = 'numpy' in sys.modules\nndcg.signature()\n"
+    assert alone(code + "print(json.dumps([before, 'numpy' in sys.modules]))") == [False, True]
+
+
 def test_the_package_imports_no_library_that_happens_to_be_there(beside: Run) -> None:
-    code = "import ndcg\nheavy = {'pandas', 'scipy', 'datasets', 'evaluate', 'pyspark', 'matplotlib', 'tqdm'}\n"
+    code = "import ndcg\n[getattr(ndcg, name) for name in ndcg.__all__ if name != 'NDCG']\n"
+    code += "heavy = {'pandas', 'scipy', 'datasets', 'evaluate', 'pyspark', 'matplotlib', 'tqdm'}\n"
     assert beside(code + "print(json.dumps(sorted(heavy & sys.modules.keys())))") == []
 
 

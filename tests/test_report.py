@@ -437,10 +437,10 @@ def test_letters_follow_the_side_that_is_asked(ndcg: evaluate.Metric, margin: fl
     systems, relevance = generated(queries=200, weights=(0.2, 3))
     how = {"systems": systems, "references": relevance, "k": 10, "resamples": 50, "margin": margin}
     for alternative, marked in (("greater", []), ("less", ["b  dense"])):
-        table = ndcg.compare(**how, alternative=alternative)._tables()[0]
+        table = ndcg.compare(**how, alternative=alternative).tables()[0]
         assert [row[0] for row in table[1:] if row[3]] == marked
     close, relevance = generated(queries=200, weights=(0.5, 0.55))
-    table = ndcg.compare(systems=close, references=relevance, alternative="greater", margin=0.2)._tables()[0]
+    table = ndcg.compare(systems=close, references=relevance, alternative="greater", margin=0.2).tables()[0]
     assert [row[3] for row in table] == ["not worse than", "b", ""]
 
 
@@ -465,7 +465,7 @@ def test_a_pair_tells_what_its_queries_can_detect(ndcg: evaluate.Metric) -> None
         assert pair.queries_needed == found.queries_needed[0]
     same = ndcg.compare(systems={"a": SYSTEMS["bm25"], "b": SYSTEMS["bm25"]}, **how)
     assert [(pair.detectable, pair.queries_needed) for pair in same.pairs] == [(None, None)] * 2
-    assert "–" in same._tables()[2][1]
+    assert "–" in same.tables()[2][1]
 
 
 def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str, Any]:

@@ -1,0 +1,709 @@
+"""What the commands of the command line answer.
+
+Each reads files, asks the functions of the package, and answers with a `Listing`: tables of text,
+the same numbers as rows for programs, and all of it for JSON.
+"""
+
+import argparse
+import csv
+import io
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from .comparison import Comparison, Pair, compare, latex_text, p_text
+from .explanation import explain
+from .files import NAMES, read_columns
+from .hashes import Columns
+from .messages import in_short, shown
+from .options import OF_COMPUTE, Options, measure_of
+from .report import Readable, Report, Score, report
+from .significance import ROUNDING, differences, falls
+from .slices import slice_name
+
+REGRESSION = 1  # the exit status; 0 for all else
+FIRST = 5  # queries that an answer names
+SUFFIX = re.compile(
+    r"(\.(gz|zst|txt|run|res|trec|qrels|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather))+$", re.IGNORECASE
+)
+STANDARD_INPUT = "/dev/stdin"
+SAVED = re.compile(rb'\s*\{\s*"signature"\s*:')  # how what `ndcg score -o json` saves begins
+
+Table = list[list[str]]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Listing(Readable):
+    """What a command answers.
+
+    Attributes:
+        cells: tables of text, the header first.
+        said: sentences below them.
+        signature: every choice that the numbers depend on.
+        rows: the numbers for programs.
+        whole: all of it, in types that JSON has.
+        status: with which the command exits.
+        latex: the same as LaTeX, where there is a form of its own for it.
+    """
+
+    cells: list[Table]
+    said: Sequence[str]
+    signature: str
+    rows: list[Row]
+    whole: Any
+    status: int = 0
+    latex: str = ""
+
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+        return self.cells
+
+    def remarks(self) -> list[str]:
+        """Return the sentences below them."""
+        return list(self.said)
+
+    def text(self, form: str) -> str:
+        """Return the answer in one of the formats of the command line."""
+        forms: dict[str, Callable[[], str]] = {
+            "text": self._plain_or_rich,
+            "markdown": self.to_markdown,
+            "tsv": self._tsv,
+            "jsonl": lambda: "\n".join(map(_json, self.rows)),
+            "json": lambda: _json(self.whole, indent=1),
+            "latex": lambda: self.latex or self._latex(),
+            "junit": self._junit,
+        }
+        return forms[form]()
+
+    def _plain_or_rich(self) -> str:
+        """Return tables of Rich on a terminal, else plain text; without tables the signature alone."""
+        if not self.cells:
+            return self.signature
+        if sys.stdout.isatty():
+            with suppress(ImportError):
+                return self._rich()
+        return str(self)
+
+    def _rich(self) -> str:
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        console = Console(highlight=False)
+        with console.capture() as captured:
+            for header, *rows in self.cells:
+                table = RichTable(box=box.SIMPLE_HEAD)
+                for at, name in enumerate(header):
+                    table.add_column(Text(name), justify="right" if at else "left", overflow="fold")
+                for row in rows:
+                    table.add_row(*map(Text, row))
+                console.print(table)
+            for remark in (*self.said, f"Signature: {self.signature}"):
+                console.print(Text(remark), soft_wrap=True)
+        return captured.get().rstrip("\n")
+
+    def _tsv(self) -> str:
+        text = io.StringIO()
+        names = dict.fromkeys(name for row in self.rows for name in row)
+        writer = csv.DictWriter(text, list(names), delimiter="\t", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        return text.getvalue().removesuffix("\n")
+
+    def _latex(self) -> str:
+        lines = [f"% {remark}" for remark in (*self.said, self.signature)]
+        for header, *rows in self.cells:
+            body = [" & ".join(map(latex_text, row)) + " \\\\" for row in (header, *rows)]
+            head = ["\\begin{tabular}{l" + "r" * (len(header) - 1) + "}", "\\hline", body[0], "\\hline"]
+            lines += [*head, *body[1:], "\\hline", "\\end{tabular}"]
+        return "\n".join(lines)
+
+    def _junit(self) -> str:
+        """Return a case for each measure of a gate, as CI systems read them."""
+        failures = str(sum(row["regression"] for row in self.rows))
+        suite = ElementTree.Element("testsuite", name="ndcg gate", tests=str(len(self.rows)), failures=failures)
+        for row in self.rows:
+            case = ElementTree.SubElement(suite, "testcase", classname="ndcg.gate", name=row["measure"])
+            if row["regression"]:
+                message = f"{row['measure']} falls by {-row['difference']:.4f}, p = {p_text(row['p_holm'])}"
+                ElementTree.SubElement(case, "failure", message=message).text = str(self)
+        ElementTree.indent(suite)
+        return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, "unicode")
+
+
+def answer(asked: argparse.Namespace) -> Listing:
+    """Answer what is asked.
+
+    Raises:
+        ValueError: bad input; names the file and the line, or the option.
+        OSError: a file cannot be read.
+    """
+    if asked.output == "junit" and asked.command != "gate":
+        raise ValueError("-o junit is of ndcg gate, whose measures are its cases; take another format")
+    try:
+        return _COMMANDS[asked.command](asked)
+    except ValueError as error:
+        raise ValueError(_in_words_of_the_shell(str(error))) from None
+
+
+def _in_words_of_the_shell(problem: str) -> str:
+    """Return what is wrong with the options as they are given here.
+
+    >>> _in_words_of_the_shell('zero_division=nan leaves it out, missing="skip" too')
+    '--zero-division nan leaves it out, --missing skip too'
+    """
+    problem = re.sub(r"^systems\['(.*?)'\]: ", r"\1: ", problem)
+    names = "|".join(OF_COMPUTE)
+    return re.sub(rf'\b({names})="?([\w.]+)"?', lambda found: f"--{found[1].replace('_', '-')} {found[2]}", problem)
+
+
+# The commands
+
+
+def score_runs(asked: argparse.Namespace) -> Listing:
+    """Answer with the means of runs and their intervals, or with the values of all queries."""
+    if asked.signature:
+        return _signature(asked)
+    sides = _Sides.read(asked, asked.runs)
+    reports = {name: sides.report(name) for name in sides.runs}
+    one = next(iter(reports.values()))
+    if asked.plot:
+        if len(reports) > 1:
+            raise ValueError("--plot shows one run, and ndcg compare several")
+        _save(one.plot(), asked.plot)
+    cells, rows = (_by_query if asked.by_query else _means)(reports, asked)
+    said = dict.fromkeys(
+        note if len(reports) == 1 else f"{run}: {note}" for run, each in reports.items() for note in each.notes
+    )
+    whole = one.to_dict() if len(reports) == 1 else {name: each.to_dict() for name, each in reports.items()}
+    return Listing(cells, list(said), one.signature, rows, whole)
+
+
+def _means(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[list[Table], list[Row]]:
+    """Return tables of the means of runs, and of their slices, with their intervals."""
+    level = f"{100 * asked.confidence:g}% interval"
+    measures = list(next(iter(reports.values())).scores)
+    columns = ["queries", *(text for name in measures for text in (name, level))]
+    rows: list[Row] = []
+    tables: dict[bool, Table] = {False: [["run", *columns]], True: [["run", "slice", *columns]]}
+    for run, each in reports.items():
+        parts: list[tuple[Row, int, Mapping[str, Score]]] = [({}, each.counts["queries"], each.scores)]
+        parts += [({"slice": value}, part.queries, part.scores) for value, part in each.slices.items()]
+        for of_slice, queries, scores in parts:
+            cells = [text for score in scores.values() for text in _mean_and_interval(score, asked.places)]
+            tables[bool(of_slice)].append([run, *map(slice_name, of_slice.values()), f"{queries:,}", *cells])
+            for name, score in scores.items():
+                rows.append({"run": run, **of_slice, "measure": name, "queries": queries, **score._asdict()})
+    return [table for table in tables.values() if len(table) > 1], rows
+
+
+def _mean_and_interval(score: Score, places: int) -> list[str]:
+    return [_number(score.value, places), _interval(score.low, score.high, f".{places}f")]
+
+
+def _by_query(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[list[Table], list[Row]]:
+    """Return a table of the values of all queries of each run, and their means."""
+    one = next(iter(reports.values()))
+    measures = list(one.scores)
+    names = ["query", *["slice"] * ("slice" in one.queries.column_names), *measures]
+    rows: list[Row] = []
+    for run, each in reports.items():
+        columns = [each.queries[name].to_pylist() for name in names]
+        rows += [{"run": run, **dict(zip(names, row, strict=True))} for row in zip(*columns, strict=True)]
+        rows.append({"run": run, "query": "all", **{name: score.value for name, score in each.scores.items()}})
+    header = ["run", *names] if len(reports) > 1 else names
+    cells = [[_cell(row.get(name, ""), asked.places) for name in header] for row in rows]
+    return [[header, *cells]], rows
+
+
+def compare_runs(asked: argparse.Namespace) -> Listing:
+    """Answer with the differences of runs from a baseline, their intervals and tests, and the queries that differ."""
+    if asked.signature:
+        return _signature(asked)
+    sides = _Sides.read(asked, [asked.baseline, *asked.runs])
+    baseline = next(iter(sides.runs))
+    found = compare(
+        systems=sides.runs,
+        references=sides.qrels,
+        baseline=baseline,
+        exclude=sides.exclude,
+        by=sides.by,
+        confidence=asked.confidence,
+        resamples=asked.resamples,
+        seed=asked.seed,
+        alternative=asked.alternative,
+        margin=asked.margin,
+        corrected_over=asked.corrected_over,
+        **_scoring(asked),
+    )
+    if asked.plot:
+        _save(found.plot(), asked.plot)
+    level = f"{100 * asked.confidence:g}% interval"
+    means = [["run", *(text for name in found.measures for text in (name, level))]]
+    for run, scores in found.scores.items():
+        means.append([run, *(text for score in scores.values() for text in _mean_and_interval(score, asked.places))])
+    header = ["measure", "run", f"less {baseline}", level, "p", "p (Holm)", "p (t-test)", "won–tied–lost"]
+    pairs, slices = [header], [["slice", "queries", *header]]
+    rows = []
+    for pair in found.pairs:
+        pairs.append(_pair_cells(pair, asked.places))
+        rows.append(_pair_row(pair))
+    for value, each in found.slices.items():
+        for pair in each.pairs:
+            slices.append([slice_name(value), f"{each.queries:,}", *_pair_cells(pair, asked.places)])
+            rows.append({"slice": value, "queries": each.queries, **_pair_row(pair)})
+    tables = [means, pairs, *([slices] if found.slices else []), _worst(found, asked.places)]
+    return Listing(tables, found.remarks(), found.signature, rows, found.to_dict(), latex=found.to_latex())
+
+
+def _pair_cells(pair: Pair, places: int) -> list[str]:
+    ends = _interval(pair.low, pair.high, f"+.{places}f")
+    numbers = [f"{pair.difference:+.{places}f}", ends, *map(p_text, (pair.p, pair.p_holm, pair.p_t))]
+    return [pair.measure, pair.system, *numbers, f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}"]
+
+
+def _pair_row(pair: Pair) -> Row:
+    return {{"system": "run", "other": "baseline"}.get(name, name): value for name, value in pair._asdict().items()}
+
+
+def _worst(found: Comparison, places: int) -> Table:
+    """Return the queries in which each run differs most from the baseline in the first measure."""
+    table = [["queries that differ most", "run", found.measures[0], str(found.baseline), "difference"]]
+    for run in found.scores:
+        if run != found.baseline:
+            columns = found.differences(run, str(found.baseline), n=FIRST).columns
+            for query, *values, difference in zip(*(each.to_pylist() for each in columns), strict=True):
+                numbers = [_number(each, places) for each in values]
+                table.append([str(query), run, *numbers, f"{difference:+.{places}f}"])
+    return table
+
+
+def gate_run(asked: argparse.Namespace) -> Listing:
+    """Answer whether a run is worse than a baseline: by more than is tolerated, and significantly."""
+    if asked.signature:
+        return _signature(asked)
+    saved = _saved(asked.baseline)
+    sides = _Sides.read(asked, [asked.run] if saved else [asked.baseline, asked.run])
+    run = list(sides.runs)[-1]
+    baseline = _name_of(asked.baseline) if saved else next(iter(sides.runs))
+    new = sides.report(run)
+    old = saved or sides.report(baseline)
+    if old.signature != new.signature:
+        problem = f"was saved with {old.signature}, and the scores of {asked.run} are of {new.signature}"
+        raise ValueError(f"{asked.baseline}: {problem}; score both with the same options and version")
+    before, after = _same_queries(asked, old, new)
+    measures = list(new.scores)
+    values = [np.array([side[name] for name in measures], np.float64) for side in (before, after)]
+    found = falls(
+        *values,
+        max_drop=asked.max_drop,
+        alpha=asked.alpha,
+        greatest=np.array([1.0 if measure_of(name) == "nDCG" else math.inf for name in measures]),
+        confidence=asked.confidence,
+        resamples=asked.resamples,
+        seed=asked.seed,
+    )
+    names = ("baseline", "run", *found._fields[2:])
+    columns = (column.tolist() for column in found)
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    rows = [{"measure": measure, **row} for measure, row in zip(measures, rows, strict=True)]
+    queries = int(np.count_nonzero(~np.isnan(np.concatenate(values)).any(axis=0)))
+    failed = [row["measure"] for row in rows if row["regression"]]
+    said = [
+        f"Regression: {', '.join(failed)} of {run} fell." if failed else "No regression.",
+        f"A regression is a fall of the mean of {queries:,} queries by more than {asked.max_drop:g} that a "
+        f"one-sided paired randomisation test finds significant: p (Holm) at most {asked.alpha:g}.",
+        *_powerless(queries, asked.alpha / len(measures)),
+        *new.notes,
+    ]
+    whole = {
+        "signature": new.signature,
+        "baseline": baseline,
+        "run": run,
+        "max_drop": asked.max_drop,
+        "alpha": asked.alpha,
+        "queries": queries,
+        "regression": bool(failed),
+        "measures": rows,
+        "notes": said[2:],
+    }
+    level = f"{100 * asked.confidence:g}% interval"
+    table = [["measure", baseline, run, "difference", level, "p (fall)", "p (Holm)", ""]]
+    for row in rows:
+        numbers = [_number(row[name], asked.places) for name in ("baseline", "run")]
+        ends_text = _interval(row["low"], row["high"], f"+.{asked.places}f")
+        verdict = [p_text(row["p"]), p_text(row["p_holm"]), _verdict(row, asked)]
+        table.append([row["measure"], *numbers, f"{row['difference']:+.{asked.places}f}", ends_text, *verdict])
+    return Listing([table], said, new.signature, rows, whole, status=REGRESSION * bool(failed))
+
+
+def _verdict(row: Row, asked: argparse.Namespace) -> str:
+    """Return in words what the gate makes of a measure."""
+    if row["regression"]:
+        return "regression"
+    if row["difference"] >= 0:
+        return "no fall"
+    return "within the margin" if -row["difference"] <= asked.max_drop + ROUNDING else "may be chance"
+
+
+def _powerless(queries: int, alpha: float) -> list[str]:
+    """Return a sentence if no fall of so few queries can be significant, so that nothing fails."""
+    if 0.5**queries <= alpha:
+        return []
+    return [f"With {queries} queries no fall can be significant at this level, so nothing fails: give more."]
+
+
+def _saved(path: str) -> Report | None:
+    """Return what `ndcg score -o json` has saved, or None for a file of anything else.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    if not os.path.isfile(path):  # a pipe can be read once
+        return None
+    with open(path, "rb") as file:
+        if not SAVED.match(file.read(1 << 10)):
+            return None
+        file.seek(0)
+        content = file.read()
+    try:
+        return Report.from_dict(json.loads(content))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}: line {error.lineno}: not JSON: {error.msg}") from None
+    except (KeyError, TypeError, AttributeError, ValueError, pa.ArrowException):
+        raise ValueError(f"{path}: is no result of one run that ndcg score -o json has saved; save it anew") from None
+
+
+def _same_queries(
+    asked: argparse.Namespace, old: Report, new: Report
+) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+    """Return the columns of queries of two reports, in the same order.
+
+    Raises:
+        ValueError: they are of other queries or judgments, or the run lacks queries that the baseline ranks.
+    """
+    sides = []
+    for each in (old, new):
+        order = np.argsort(each.queries["query"].to_numpy(zero_copy_only=False).astype(str), kind="stable")
+        table = each.queries.take(order)
+        sides.append({name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names})
+    before, after = sides
+    if before["query"].tolist() != after["query"].tolist():
+        lacking, extra = (set(one["query"]) - set(other["query"]) for one, other in ((before, after), (after, before)))
+        problem = f"{_some(lacking)} only in what was saved, {_some(extra)} only in {asked.qrels}"
+        raise ValueError(f"{asked.baseline}: is of other queries: {problem}; score both by the same qrels")
+    for name in ("judged", "relevant"):
+        if (other := np.flatnonzero(before[name] != after[name])).size:
+            at = other[0]
+            problem = f"query {shown(after['query'][at])} had {before[name][at]} documents {name} there"
+            hint = "score both by the same qrels"
+            raise ValueError(f"{asked.baseline}: {problem}, and has {after[name][at]} in {asked.qrels}; {hint}")
+    lacking = (before["retrieved"] > 0) & (after["retrieved"] == 0)
+    if lacking.any() and asked.missing is None:
+        problem = f"lacks {_some(after['query'][lacking])} that {asked.baseline} ranks"
+        hint = "--missing empty counts them as 0, --missing skip leaves them out"
+        raise ValueError(f"{asked.run}: {problem}; {hint}")
+    return before, after
+
+
+def audit_run(asked: argparse.Namespace) -> Listing:
+    """Answer with what a score rests on: ties, unjudged documents, chance, and queries that do not meet."""
+    if asked.signature:
+        return _signature(asked)
+    sides = _Sides.read(asked, [asked.run])
+    ((name, run),) = sides.runs.items()
+    found = sides.report(name)
+    judged, ranked = (side.query_ids.to_pylist() for side in (sides.qrels, run))
+    table = found.queries
+    ids = np.array(table["query"].to_pylist(), object)
+    first = next(iter(found.scores))
+    affected = differences(*(table[f"{order} {first}"].to_numpy() for order in ("best", "worst"))) > 0
+    counts: dict[str, tuple[int, Sequence[Any]]] = {
+        "judged": (len(judged), []),
+        "missing from the run": _counted(set(judged).difference(ranked), judged),
+        "only in the run": _counted(set(ranked).difference(judged), ranked),
+        "nothing relevant": (found.counts["nothing_relevant"], ids[table["relevant"].to_numpy() == 0]),
+        "nothing irrelevant": (found.counts["nothing_irrelevant"], []),
+        f"affected by ties ({first})": _counted(set(ids[affected]), ids.tolist()),
+        "with a document twice": (0, []),  # else the file is refused
+    }
+    measures = [["measure", "mean", "chance", "range over tie orders", "unjudged"]]
+    for measure, score in found.scores.items():
+        numbers = [_number(each, asked.places) for each in (score.value, score.chance)]
+        ends = _interval(score.worst, score.best, f".{asked.places}f")
+        measures.append([measure, *numbers, ends, f"{score.unjudged:,.6g} of {score.ranked:,}"])
+    queries = [["queries", "number", "first"]]
+    rows: list[Row] = []
+    for finding, (number, names) in counts.items():
+        queries.append([finding, f"{number:,}", ", ".join(map(str, names[:FIRST])) + ", …" * (len(names) > FIRST)])
+        rows.append({"finding": finding, "value": number, "queries": " ".join(map(str, names[:FIRST]))})
+    for measure, score in found.scores.items():
+        for what in ("value", "chance", "worst", "best", "tied", "ranked", "unjudged"):
+            rows.append({"finding": f"{what} {measure}", "value": getattr(score, what), "queries": ""})
+    whole = found.to_dict() | {"findings": rows}
+    return Listing([measures, queries], found.notes, found.signature, rows, whole)
+
+
+def _counted(found: set[Any], order: Sequence[Any]) -> tuple[int, list[Any]]:
+    return len(found), [each for each in order if each in found]
+
+
+def explain_number(asked: argparse.Namespace) -> Listing:
+    """Answer whose number it is."""
+    sides = _Sides.read(asked, [asked.run])
+    (run,) = sides.runs.values()
+    options = _scoring(asked)
+    k = options.pop("k", [None])
+    if len(k) > 1:
+        raise ValueError("-k must be one cutoff, since a number has one")
+    found = explain(
+        predictions=run,
+        references=sides.qrels,
+        exclude=sides.exclude,
+        k=k[0],
+        got=asked.got,
+        between=asked.between,
+        **options,
+    )
+    if asked.plot:
+        _save(found.plot(), asked.plot)
+    rows = [
+        {"convention": name, "number": number, "matches": name in found.matches, "refused": found.refused.get(name)}
+        for name, number in found.numbers.items()
+    ]
+    return Listing(found.tables(), found.remarks(), found.signature, rows, found.to_dict())
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], Listing]] = {
+    "score": score_runs,
+    "compare": compare_runs,
+    "gate": gate_run,
+    "audit": audit_run,
+    "explain": explain_number,
+}
+
+
+# What is asked for
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What the files of a command hold, each read once."""
+
+    asked: argparse.Namespace
+    qrels: Columns
+    runs: dict[str, Columns]
+    exclude: Columns | None
+    by: dict[str, Any] | None
+
+    @classmethod
+    def read(cls, asked: argparse.Namespace, runs: Sequence[str]) -> "_Sides":
+        """Read them.
+
+        Raises:
+            ValueError: a file is malformed, or a run shares no query with the qrels.
+            OSError: a file cannot be read.
+        """
+        if [asked.qrels, *runs, asked.exclude].count("-") > 1:
+            raise ValueError("standard input, -, can be read once; give the other files by their names")
+        qrels = _columns(asked, asked.qrels, "qrels")
+        sides = {}
+        for name, path in _named(runs).items():
+            sides[name] = _columns(asked, path, "run")
+            if not pc.any(pc.is_in(sides[name].query_ids, value_set=qrels.query_ids)).as_py():
+                ids = (shown(side.query_ids[0].as_py()) for side in (sides[name], qrels))
+                problem = "shares no query with {}: its first is {}, theirs is {}".format(asked.qrels, *ids)
+                raise ValueError(f"{path}: {problem}")
+        exclude = None if asked.exclude is None else _columns(asked, asked.exclude, "exclude")
+        by = getattr(asked, "by", None)
+        return cls(asked, qrels, sides, exclude, None if by is None else _slices(asked, by))
+
+    def report(self, run: str) -> Report:
+        """Return the report on a run."""
+        return report(
+            predictions=self.runs[run],
+            references=self.qrels,
+            exclude=self.exclude,
+            by=self.by,
+            confidence=getattr(self.asked, "confidence", 0.95),
+            **_scoring(self.asked),
+        )
+
+
+def _columns(asked: argparse.Namespace, path: str, kind: str) -> Columns:
+    """Return what a file holds, whose columns may have names of their own."""
+    given = {"query": asked.query, "document": asked.document, "score": asked.score, "relevance": asked.label}
+    names = {what: name for what, name in given.items() if name is not None and what in NAMES[kind]}
+    return read_columns(STANDARD_INPUT if path == "-" else path, kind, names=names)
+
+
+def _named(paths: Sequence[str]) -> dict[str, str]:
+    """Return the files of runs by names: those of the files, or where these are the same their paths."""
+    names = list(map(_name_of, paths))
+    if len(set(names)) < len(names):
+        names = list(paths)
+    if len(set(names)) < len(names):
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)}: is given twice; give each run once")
+    return dict(zip(names, paths, strict=True))
+
+
+def _name_of(path: str) -> str:
+    """Return the name of a run: that of its file.
+
+    >>> _name_of("runs/bm25.trec.gz"), _name_of("-")
+    ('bm25', 'stdin')
+    """
+    name = os.path.basename(path)
+    return "stdin" if path == "-" else SUFFIX.sub("", name) or name
+
+
+def _scoring(asked: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of Python that are given."""
+    given = {name: getattr(asked, name, None) for name in OF_COMPUTE}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _signature(asked: argparse.Namespace) -> Listing:
+    """Answer with the signature alone."""
+    signature = Options.parse(**_scoring(asked)).signature(excluding=asked.exclude is not None)
+    return Listing([], [], signature, [{"signature": signature}], {"signature": signature})
+
+
+def _slices(asked: argparse.Namespace, by: str) -> dict[str, Any]:
+    """Return the slice of each query: by a file of both, or by a column of the qrels.
+
+    Raises:
+        ValueError: a line of other columns, a query with two slices, no such file or column.
+    """
+    if os.path.isfile(by):
+        return _one_each(by, _pairs_of_file(by))
+    possible = NAMES["qrels"]["query"] if asked.query is None else (asked.query,)
+    table = _table_of(asked.qrels, possible)
+    query = next((each for each in possible if each in table.column_names), None)
+    if query is None or by not in table.column_names:
+        there = ", ".join(map(repr, table.column_names)) or "none"
+        raise ValueError(f"--by {by}: neither a file nor a column of {asked.qrels}, which has {there}")
+    pairs = zip(table[query].cast(pa.string()).to_pylist(), table[by].to_pylist(), strict=True)
+    return _one_each(asked.qrels, ((f"row {row} (from 0)", *pair) for row, pair in enumerate(pairs)))
+
+
+def _one_each(path: str, pairs: Iterator[tuple[str, str, Any]]) -> dict[str, Any]:
+    """Return the slice of each query, from places with a query and its slice."""
+    found: dict[str, Any] = {}
+    for place, query, value in pairs:
+        if found.setdefault(query, value) != value:
+            problem = f"query {shown(query)} is in {shown(value)}, and in {shown(found[query])} before"
+            raise ValueError(f"{path}: {place}: {problem}; give each query one slice")
+    return found
+
+
+def _pairs_of_file(path: str) -> Iterator[tuple[str, str, Any]]:
+    """Yield places, queries and slices: of a JSON mapping, or of lines with a tab, comma or space between the two."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: is not text in UTF-8; save the file in UTF-8") from None
+    if text.lstrip().startswith("{"):
+        try:
+            mapping = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{path}: line {error.lineno}: not JSON: {error.msg}") from None
+        yield from (("", query, value) for query, value in mapping.items())
+        return
+    first = text.partition("\n")[0]
+    delimiter = next((each for each in "\t," if each in first), " ")
+    for row in (reader := csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)):
+        place = f"line {reader.line_num}"
+        if len(row) != 2 and row:
+            raise ValueError(f"{path}: {place}: {len(row)} columns; give a query and its slice")
+        is_header = reader.line_num == 1 and row and row[0].strip().lower().replace("-", "_") in NAMES["qrels"]["query"]
+        if row and not is_header:
+            yield place, row[0], row[1] or None
+
+
+def _table_of(path: str, queries: Sequence[str]) -> pa.Table:
+    """Return a table of CSV, TSV, JSONL, Parquet or Arrow, by the name of its file; one without columns for others.
+
+    Args:
+        path: the file.
+        queries: the possible names of the column of queries, whose ids are text.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    from pyarrow import csv as arrow_csv
+    from pyarrow import dataset
+
+    form = re.sub(r"\.(gz|zst)$", "", path.lower()).rpartition(".")[2]
+    text = arrow_csv.ConvertOptions(column_types=dict.fromkeys(queries, pa.string()))
+    forms: dict[str, Any] = {
+        "csv": dataset.CsvFileFormat(convert_options=text),
+        "tsv": dataset.CsvFileFormat(arrow_csv.ParseOptions(delimiter="\t"), convert_options=text),
+        **dict.fromkeys(("jsonl", "ndjson", "json"), "json"),
+        "parquet": "parquet",
+        **dict.fromkeys(("arrow", "feather"), "arrow"),
+    }
+    if form not in forms:
+        return pa.table({})
+    try:
+        return dataset.dataset(path, format=forms[form]).to_table()
+    except pa.ArrowException as error:
+        raise ValueError(f"{path}: cannot be read as a table of {form}: {in_short(error)}") from None
+
+
+# Words
+
+
+def _save(figure: Any, path: str) -> None:
+    try:
+        figure.savefig(path)
+    except ValueError as error:
+        raise ValueError(f"--plot {path}: {in_short(error)}") from None
+
+
+def _number(value: float | None, places: int) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:.{places}f}"
+
+
+def _interval(low: float, high: float, form: str) -> str:
+    return "–" if math.isnan(low) else f"{low:{form}} – {high:{form}}"
+
+
+def _cell(value: Any, places: int) -> str:
+    return _number(value, places) if value is None or isinstance(value, float) else str(value)
+
+
+def _some(names: Collection[Any]) -> str:
+    """Return how many queries there are, and which are the first."""
+    if not len(names):
+        return "no query"
+    first = ", ".join(map(shown, sorted(names, key=str)[:FIRST]))
+    return f"{len(names):,} quer{'y' if len(names) == 1 else 'ies'} ({first}{', …' * (len(names) > FIRST)})"
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    """Return JSON, in which nan is null."""
+    return json.dumps(_without_nan(value), indent=indent, ensure_ascii=False)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_nan(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

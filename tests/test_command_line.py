@@ -1,0 +1,608 @@
+"""The command line gives the package's numbers, says in one sentence what is wrong, and fails when a run is worse."""
+
+import argparse
+import csv
+import doctest
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import evaluate
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from conftest import ROOT
+
+import command_line
+import commands
+import options
+
+TREC = ROOT / "tests" / "trec_eval"
+RNG = np.random.default_rng(0)
+QUERIES = [f"q{query}" for query in range(40)]
+QRELS = {query: {f"d{document}": int(RNG.integers(0, 3)) for document in range(12)} for query in QUERIES}
+MAIN = {
+    query: {document: round(0.5 * relevance + RNG.normal(), 2) for document, relevance in judged.items()}
+    for query, judged in QRELS.items()
+}
+WORSE = {
+    query: {document: round(score - 0.3 * QRELS[query][document] * RNG.random(), 2) for document, score in run.items()}
+    for query, run in MAIN.items()
+}
+
+
+def trec(mapping: dict[str, dict[str, Any]], kind: str) -> str:
+    form = "{} 0 {} {}\n" if kind == "qrels" else "{} Q0 {} 1 {} tag\n"
+    return "".join(form.format(query, *row) for query, documents in mapping.items() for row in documents.items())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which commands run: qrels, a run and one that is worse."""
+    for name, mapping in (("qrels", QRELS), ("main", MAIN), ("worse", WORSE)):
+        (tmp_path / f"{name}.txt").write_text(trec(mapping, name))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run a command here; return its status, what it prints and what it says on standard error."""
+
+    def run(command: str, *more: object) -> tuple[int, str, str]:
+        try:
+            status = command_line.main([*shlex.split(command), *map(str, more)])
+        except SystemExit as exit_:
+            status = int(str(exit_.code))
+        output = capsys.readouterr()
+        return status, output.out, output.err
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package as it is installed, and its command."""
+    folder = tmp_path_factory.mktemp("site")
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
+    for source, target in wheel["force-include"].items():
+        (folder / target).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / source, folder / target)
+    command = folder / "ndcg-command" / "ndcg"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(folder))} exec {sys.executable} -m ndcg "$@"\n')
+    command.chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def shell(site: Path, folder: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a script of bash in which `ndcg` is a command."""
+
+    def run(script: str, **how: Any) -> subprocess.CompletedProcess[str]:
+        environment = environment_of(site)
+        return subprocess.run(
+            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, **how
+        )
+
+    return run
+
+
+def environment_of(site: Path) -> dict[str, str]:
+    return {**os.environ, "PATH": f"{site / 'ndcg-command'}{os.pathsep}{os.environ['PATH']}"}
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("run", "how", "expected"),
+    [("results.test", "--missing skip", "out.test.aq"), ("results.trunc", "", "out.test.aqc")],
+)
+def test_trec_eval_prints_the_same_for_its_own_test_files(call: Call, run: str, how: str, expected: str) -> None:
+    rows = [line.split() for line in (TREC / expected).read_text().splitlines()]
+    names = {measure: "nDCG" + measure.removeprefix("ndcg").replace("_cut_", "@") for measure, *_ in rows}
+    command = (
+        f"score {TREC}/qrels.test.gz {TREC}/{run}.gz -q --convention trec_eval {how} -m {','.join(names.values())}"
+    )
+    status, printed, _ = call(command)
+    header, *lines = (line.split() for line in printed.partition("\n\n")[0].splitlines())
+    found = {(line[0], name): value for line in lines for name, value in zip(header[1:], line[1:], strict=True)}
+    assert status == 0
+    assert len(rows) == 40
+    assert found == {(query, names[measure]): value for measure, query, value in rows}
+
+
+def test_score_saves_the_report(call: Call, ndcg: evaluate.Metric) -> None:
+    status, printed, _ = call("score qrels.txt main.txt -m nDCG@5,DCG@3 -o json")
+    report = ndcg.report(predictions=MAIN, references=QRELS, measures=["nDCG@5", "DCG@3"])
+    assert status == 0
+    assert json.loads(printed) == report.to_dict()
+
+
+def test_scores_of_several_runs_stand_side_by_side(call: Call, ndcg: evaluate.Metric) -> None:
+    _, printed, _ = call("score qrels.txt main.txt worse.txt -k 5 -p 3")
+    lines = [re.split(r" {2,}", line) for line in printed.splitlines()[:3]]
+    assert lines[0] == ["run", "queries", "nDCG@5", "95% interval"]
+    for (name, queries, mean, interval), run in zip(lines[1:], (MAIN, WORSE), strict=True):
+        score = ndcg.report(predictions=run, references=QRELS, k=5).scores["nDCG@5"]
+        assert [queries, mean, interval] == ["40", f"{score.value:.3f}", f"{score.low:.3f} – {score.high:.3f}"]
+        assert name == ("main" if run is MAIN else "worse")
+
+
+def test_programs_read_the_same_numbers_in_every_format(call: Call) -> None:
+    how = "score qrels.txt main.txt -k 5 -q -o"
+    lines = [json.loads(line) for line in call(f"{how} jsonl")[1].splitlines()]
+    assert [line["query"] for line in lines] == [*QUERIES, "all"]
+    rows = list(csv.DictReader(io.StringIO(call(f"{how} tsv")[1]), delimiter="\t"))
+    assert [float(row["nDCG@5"]) for row in rows] == [line["nDCG@5"] for line in lines]
+    markdown = [line for line in call(f"{how} markdown")[1].splitlines() if line.startswith("| q")]
+    assert markdown[1:] == [f"| {line['query']} | {line['nDCG@5']:.4f} |" for line in lines[:-1]]
+    latex = re.findall(r"^(\S+) & (\S+) \\\\$", call(f"{how} latex")[1], re.MULTILINE)
+    assert latex[1:] == [(line["query"], f"{line['nDCG@5']:.4f}") for line in lines]
+
+
+OPTIONS: dict[str, tuple[str, Any]] = {
+    "k": ("-k 3,all", [3, None]),
+    "measures": ("-m CG@2,IDCG", ["CG@2", "IDCG"]),
+    "convention": ("--convention lightgbm", "lightgbm"),
+    "gain": ("--gain 0,2,5", [0, 2, 5]),
+    "discount": ("--discount reciprocal", "reciprocal"),
+    "log_base": ("--log-base 3 -m DCG", 3),
+    "ideal": ("--ideal truncated", "truncated"),
+    "ties": ("--ties worst", "worst"),
+    "zero_division": ("--zero-division nan", float("nan")),
+    "negative_relevance": ("--negative-relevance clip", "clip"),
+    "judged_only": ("-J", True),
+    "ignore_index": ("--ignore-index 1", 1),
+    "missing": ("--missing skip", "skip"),
+}
+
+
+def test_every_option_of_python_is_one_of_the_shell() -> None:
+    assert set(OPTIONS) == set(options.OF_COMPUTE) - {"ignore_ties", "use_aggregator", "engine"}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_mean_what_they_mean_in_python(call: Call, ndcg: evaluate.Metric, name: str) -> None:
+    words, value = OPTIONS[name]
+    given = {name: value, **({"measures": "DCG"} if name == "log_base" else {})}
+    report = ndcg.report(predictions=MAIN, references=QRELS, **given)
+    saved = json.loads(call(f"score qrels.txt main.txt {words} -o json")[1])
+    assert saved["signature"] == report.signature
+    assert saved["scores"] == {each: score._asdict() for each, score in report.scores.items()}
+    assert call(f"score qrels.txt main.txt {words} --signature")[1] == report.signature + "\n"
+
+
+def test_help_names_every_word_that_an_option_knows(call: Call) -> None:
+    status, text, _ = call("score --help")
+    assert status == 0
+    import conventions
+    import scoring
+
+    words = {*scoring.TIES, *scoring.IDEALS, *scoring.DISCOUNTS, "docid", "linear", "exponential", "binary"}
+    words |= {"clip", "keep", "raise", "empty", "skip", "rightly_empty", *command_line.FORMATS} - {"junit"}
+    assert not words - set(re.findall(r"\w+", text))
+    choices = next(action for action in parsers()["score"]._actions if action.dest == "convention").choices
+    assert tuple(choices or ()) == tuple(conventions.CONVENTIONS)
+
+
+def parsers() -> dict[str, argparse.ArgumentParser]:
+    (chosen,) = (each for each in command_line.parser()._actions if isinstance(each, argparse._SubParsersAction))
+    return dict(chosen.choices)
+
+
+def test_excluded_documents_take_no_rank(call: Call, folder: Path, ndcg: evaluate.Metric) -> None:
+    seen = {query: ["d1", "d2"] for query in QUERIES}
+    (folder / "seen.json").write_text(json.dumps(seen))
+    saved = json.loads(call("score qrels.txt main.txt --exclude seen.json -o json")[1])
+    assert saved == ndcg.report(predictions=MAIN, references=QRELS, exclude=seen).to_dict()
+
+
+def test_compare_saves_the_comparison(call: Call, ndcg: evaluate.Metric) -> None:
+    how = "--alternative less --seed 3 --resamples 999 --confidence 0.9 --corrected-over all"
+    status, printed, _ = call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o json")
+    found = ndcg.compare(
+        systems={"main": MAIN, "worse": WORSE},
+        references=QRELS,
+        k=[3, 5],
+        baseline="main",
+        alternative="less",
+        seed=3,
+        resamples=999,
+        confidence=0.9,
+        corrected_over="all",
+    )
+    assert status == 0
+    assert json.loads(printed) == found.to_dict()
+    assert call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o latex")[1] == found.to_latex() + "\n"
+
+
+def test_compare_names_the_queries_that_differ_most(call: Call, ndcg: evaluate.Metric) -> None:
+    _, printed, _ = call("compare qrels.txt main.txt worse.txt -k 5")
+    found = ndcg.compare(systems={"main": MAIN, "worse": WORSE}, references=QRELS, k=5, baseline="main")
+    table = printed.split("\n\n")[2].splitlines()[1:]
+    most = found.differences("worse", "main", n=5).to_pylist()
+    assert [line.split()[0] for line in table] == [row["query"] for row in most]
+    assert [line.split()[-1] for line in table] == [f"{row['difference']:+.4f}" for row in most]
+
+
+BY = {query: "en" if at % 3 else "de" for at, query in enumerate(QUERIES)}
+LINES = [f"{query},{value}" for query, value in BY.items()]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    {
+        "with a header.csv": "\n".join(["query_id,language", *LINES]),
+        "plain.csv": "\n".join(LINES),
+        "tabs.tsv": "\n".join(LINES).replace(",", "\t"),
+        "spaces": "\n".join(LINES).replace(",", " "),
+        "mapping.json": json.dumps(BY),
+    }.items(),
+)
+def test_slices_are_read_from_files(call: Call, folder: Path, ndcg: evaluate.Metric, name: str, content: str) -> None:
+    (folder / name).write_text(content)
+    saved = json.loads(call("score qrels.txt main.txt -k 5 -o json --by", name)[1])
+    assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl"])
+def test_slices_and_ids_are_read_from_columns_of_the_qrels(
+    call: Call, folder: Path, ndcg: evaluate.Metric, form: str
+) -> None:
+    rows = [
+        {"member": query, "film": document, "stars": stars, "lang": BY[query]}
+        for query, judged in QRELS.items()
+        for document, stars in judged.items()
+    ]
+    path = folder / f"table.{form}"
+    if form == "csv":
+        path.write_text("\n".join(["member,film,stars,lang", *(",".join(map(str, row.values())) for row in rows)]))
+    elif form == "jsonl":
+        path.write_text("\n".join(map(json.dumps, rows)))
+    else:
+        pa.parquet.write_table(pa.Table.from_pylist(rows), path)
+    names = "--query member --document film --label stars --by lang"
+    saved = json.loads(call(f"score {path} main.txt -k 5 -o json {names}")[1])
+    assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
+    assert call(f"score {path} main.txt {names.replace('lang', 'genre')}")[2].endswith(
+        f"--by genre: neither a file nor a column of {path}, which has 'member', 'film', 'stars', 'lang'\n"
+    )
+
+
+def test_audit_finds_what_a_score_rests_on(call: Call, folder: Path, ndcg: evaluate.Metric) -> None:
+    run = {query: dict.fromkeys(documents, 1.0) for query, documents in MAIN.items()}
+    del run["q7"]
+    run |= {"q0": MAIN["q0"], "other": {"d1": 1}}
+    run["q1"] = run["q1"] | {"unjudged": 2.0}
+    (folder / "run.txt").write_text(trec(run, "run"))
+    (folder / "qrels.txt").write_text(trec(QRELS | {"q2": dict.fromkeys(QRELS["q2"], 0)}, "qrels"))
+    rows = {
+        row["finding"]: row for row in map(json.loads, call("audit qrels.txt run.txt -k 5 -o jsonl")[1].splitlines())
+    }
+    assert {name: rows[name]["value"] for name in list(rows)[:5]} == {
+        "judged": 40,
+        "missing from the run": 1,
+        "only in the run": 1,
+        "nothing relevant": 1,
+        "nothing irrelevant": 0,
+    }
+    named = [rows[name]["queries"] for name in ("missing from the run", "only in the run", "nothing relevant")]
+    assert named == ["q7", "other", "q2"]
+    assert rows["affected by ties (nDCG@5)"]["value"] == 37  # all but q0, q2 and q7
+    assert rows["unjudged nDCG@5"]["value"] == 1
+    qrels = QRELS | {"q2": dict.fromkeys(QRELS["q2"], 0)}
+    score = ndcg.report(predictions=run, references=qrels, k=5).scores["nDCG@5"]
+    assert [rows[f"{name} nDCG@5"]["value"] for name in ("worst", "best", "chance")] == pytest.approx(
+        [score.worst, score.best, score.chance]
+    )
+
+
+def test_explain_says_whose_number_it_is(call: Call, ndcg: evaluate.Metric) -> None:
+    number = f"{ndcg.compute(predictions=MAIN, references=QRELS, k=5, convention='lightgbm')['nDCG@5']:.6f}"
+    status, printed, _ = call(f"explain qrels.txt main.txt -k 5 --got {number} -o json")
+    found = ndcg.explain(predictions=MAIN, references=QRELS, k=5, got=number)
+    assert status == 0
+    assert json.loads(printed) == json.loads(json.dumps(found.to_dict()))
+    assert "lightgbm" in found.matches
+    text = call(f"explain qrels.txt main.txt -k 5 --got {number}")[1]
+    assert text.startswith("\n".join(str(found).splitlines()[:5]))
+
+
+@pytest.mark.parametrize("command", ["score qrels.txt main.txt", "compare qrels.txt main.txt worse.txt"])
+def test_a_figure_is_saved_besides(call: Call, folder: Path, command: str) -> None:
+    assert call(f"{command} --plot figure.svg")[0] == 0
+    assert "<svg" in (folder / "figure.svg").read_text()
+
+
+# The gate
+
+
+def test_the_gate_fails_only_for_a_fall_that_is_large_and_significant(call: Call, ndcg: evaluate.Metric) -> None:
+    found = ndcg.compare(
+        systems={"worse": WORSE, "main": MAIN}, references=QRELS, k=5, baseline="main", alternative="less"
+    ).pairs[0]
+    assert found.difference < -0.02
+    assert found.p < 0.05
+    status, printed, _ = call("gate qrels.txt main.txt worse.txt -k 5 -o json")
+    (row,) = json.loads(printed)["measures"]
+    assert status == 1
+    assert row["regression"]
+    for name in ("difference", "low", "high", "p", "p_holm"):
+        assert row[name] == pytest.approx(getattr(found, name), abs=1e-12)
+    assert call("gate qrels.txt main.txt worse.txt -k 5 --max-drop", -found.difference)[0] == 0
+    assert call("gate qrels.txt main.txt worse.txt -k 5 --alpha", found.p / 2)[0] == 0
+    assert call("gate qrels.txt worse.txt main.txt -k 5")[0] == 0
+
+
+def test_a_saved_result_stands_for_the_baseline(call: Call, folder: Path) -> None:
+    (folder / "saved.json").write_text(call("score qrels.txt main.txt -m nDCG@5,DCG -o json")[1])
+    names = "nDCG@5,DCG --confidence 0.9"
+    status, printed, _ = call(f"gate qrels.txt saved.json worse.txt -m {names} -o jsonl")
+    assert status == 1
+    assert printed == call(f"gate qrels.txt main.txt worse.txt -m {names} -o jsonl")[1]
+
+
+def test_a_saved_result_of_other_choices_queries_or_judgments_is_refused(call: Call, folder: Path) -> None:
+    saved = json.loads(call("score qrels.txt main.txt -k 5 -o json")[1])
+    (folder / "saved.json").write_text(json.dumps(saved))
+    status, _, said = call("gate qrels.txt saved.json worse.txt -k 10")
+    assert status == 2
+    assert saved["signature"] in said
+    assert saved["signature"].replace("@5", "@10") in said
+    for changed, problem in (
+        ({query: QRELS[query] for query in QUERIES[1:]}, "is of other queries: 1 query ('q0') only in what was saved"),
+        (QRELS | {"q1": QRELS["q1"] | {"new": 0}}, "query 'q1' had 12 documents judged there, and has 13 in qrels.txt"),
+        (QRELS | {"q1": dict.fromkeys(QRELS["q1"], 2)}, "documents relevant there, and has 12 in qrels.txt"),
+    ):
+        (folder / "qrels.txt").write_text(trec(changed, "qrels"))
+        status, _, said = call("gate qrels.txt saved.json worse.txt -k 5")
+        assert status == 2
+        assert said.startswith("ndcg gate: saved.json: ")
+        assert problem in said
+
+
+def test_a_run_that_lacks_queries_of_the_baseline_never_passes(call: Call, folder: Path) -> None:
+    (folder / "saved.json").write_text(call("score qrels.txt main.txt -k 5 -o json")[1])
+    (folder / "part.txt").write_text(trec({query: QRELS[query] for query in QUERIES[2:]}, "run"))
+    for baseline in ("saved.json", "main.txt"):
+        status, _, said = call(f"gate qrels.txt {baseline} part.txt -k 5")
+        assert status == 2
+        assert said.startswith(f"ndcg gate: part.txt: lacks 2 queries ('q0', 'q1') that {baseline} ranks; --missing")
+    assert call("gate qrels.txt main.txt part.txt -k 5 --missing empty")[0] == 0
+
+
+def test_a_gate_that_cannot_fail_says_so(call: Call, folder: Path) -> None:
+    (folder / "qrels.txt").write_text(trec({query: QRELS[query] for query in QUERIES[:4]}, "qrels"))
+    status, printed, _ = call("gate qrels.txt main.txt worse.txt")
+    assert status == 0
+    assert "With 4 queries no fall can be significant at this level, so nothing fails: give more." in printed
+
+
+def test_junit_has_a_case_for_each_measure(call: Call) -> None:
+    status, printed, _ = call("gate qrels.txt main.txt worse.txt -m nDCG@5,IDCG@5 -o junit")
+    suite = ElementTree.fromstring(printed)
+    cases = {case.get("name"): case.find("failure") for case in suite}
+    assert status == 1
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert cases["IDCG@5"] is None
+    assert str((cases["nDCG@5"] or suite[0][0]).get("message")).startswith("nDCG@5 falls by 0.0")
+
+
+# What is wrong
+
+
+BAD = {
+    "score qrels.txt none.txt": "none.txt: No such file or directory",
+    "score qrels.txt empty.txt": "empty.txt: holds no scores; give at least one query with a document",
+    "gate qrels.txt main.txt other.txt": "other.txt: shares no query with qrels.txt: its first is 'x0', theirs is 'q0'",
+    "score qrels.txt line.txt": "line.txt: line 3: the score '2.x' is not a number",
+    "audit qrels.txt twice.txt": "twice.txt: line 3: document 'd0' of query 'q0' is in line 1 already",
+    "compare qrels.txt main.txt part.txt": "part: no ranking for query 'q1', which 'main' has (39 such queries); "
+    "--missing empty counts it as having retrieved nothing there, --missing skip leaves the query out for all systems",
+    "score qrels.txt table.csv --query member": "table.csv: no column is called member; the file has "
+    "'user', 'item', 'score'",
+    "score qrels.txt main.txt --by by.txt": "by.txt: line 2: 3 columns; give a query and its slice",
+    "gate qrels.txt broken.json main.txt": "broken.json: line 1: not JSON: Expecting ',' delimiter",
+    "gate qrels.txt two.json main.txt": "two.json: is no result of one run that ndcg score -o json has saved; "
+    "save it anew",
+    "score qrels.txt main.txt --ties avrage": 'ties must be one of "average", "first", "last", "best", "worst", '
+    '"docid"; got \'avrage\'; did you mean "average"?',
+    "score qrels.txt main.txt -k ten": "argument -k: must be numbers of ranks, such as 10 or 5,10,all; got 'ten'; "
+    "see ndcg score --help",
+    "gate qrels.txt main.txt worse.txt --alpha 5": "argument --alpha: must be between 0 and 1; got '5'; "
+    "see ndcg gate --help",
+    "score qrels.txt": "the following arguments are required: RUN; see ndcg score --help",
+    "score - -": "standard input, -, can be read once; give the other files by their names",
+    "score qrels.txt main.txt main.txt": "main.txt: is given twice; give each run once",
+    "score qrels.txt main.txt -o junit": "-o junit is of ndcg gate, whose measures are its cases; take another format",
+    "score qrels.txt main.txt worse.txt --plot a.svg": "--plot shows one run, and ndcg compare several",
+    "explain qrels.txt main.txt -k 5,10": "-k must be one cutoff, since a number has one",
+}
+
+
+@pytest.mark.parametrize("command", BAD)
+def test_bad_input_is_told_in_a_sentence_with_the_file_and_the_line(call: Call, folder: Path, command: str) -> None:
+    lines = trec(MAIN, "run").splitlines(keepends=True)
+    for name, content in {
+        "empty.txt": "",
+        "other.txt": trec({f"x{at}": run for at, run in enumerate(MAIN.values())}, "run"),
+        "line.txt": "".join(lines[:2]) + "q0 Q0 d2 1 2.x tag\n",
+        "twice.txt": "".join([*lines[:2], lines[0]]),
+        "part.txt": "".join(lines[:3]),
+        "table.csv": "user,item,score\nq0,d1,2\n",
+        "by.txt": "q0 en\nq1 de fr\n",
+        "broken.json": '{"signature": "x"',
+        "two.json": '{"signature": "x", "scores": {}}',
+    }.items():
+        (folder / name).write_text(content)
+    status, printed, said = call(command)
+    assert (status, printed) == (2, "")
+    assert said == f"ndcg {command.split()[0]}: {BAD[command]}\n"
+
+
+def test_an_unknown_command_is_told_which_there_are(call: Call) -> None:
+    status, _, said = call("scor qrels.txt main.txt")
+    assert status == 2
+    assert said.startswith("ndcg: ")
+    assert said.count("\n") == 1
+    assert all(command in said for command in command_line.OF_COMMANDS)
+
+
+# Terminals and pipes
+
+
+def test_a_terminal_gets_tables_of_rich(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = call("score qrels.txt main.txt -k 5")[1]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "120")
+    rich = call("score qrels.txt main.txt -k 5")[1]
+    assert "───" in rich
+    lines = [line.split() for line in re.sub(r"\x1b\[[\d;]*m", "", rich).splitlines() if "─" not in line]
+    assert [line for line in lines if line] == [line.split() for line in plain.splitlines() if line]
+    monkeypatch.setitem(sys.modules, "rich", None)  # importing it fails
+    assert call("score qrels.txt main.txt -k 5")[1] == plain
+
+
+def test_standard_input_is_read_where_a_file_is_called_dash(shell: Any, call: Call) -> None:
+    found = shell("gzip -c main.txt | ndcg score qrels.txt - -k 5 -o json")
+    assert found.stderr == ""
+    assert json.loads(found.stdout) == json.loads(call("score qrels.txt main.txt -k 5 -o json")[1])
+
+
+def test_a_reader_that_has_seen_enough_ends_it_quietly(shell: Any) -> None:
+    found = shell("ndcg score qrels.txt main.txt -q | head -1; echo ${PIPESTATUS[0]}; ndcg --help | head -1")
+    assert found.stdout == "query    nDCG\n0\nusage: ndcg [-h] [--version] [--print-completion SHELL] COMMAND ...\n"
+    assert found.stderr == ""
+
+
+def test_an_interrupt_ends_it_with_status_130(site: Path, folder: Path) -> None:
+    command = [sys.executable, "-m", "ndcg", "score", "qrels.txt", "-"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, cwd=folder, env={**os.environ, "PYTHONPATH": str(site)}, stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(trec(MAIN, "run")[:100].encode())
+        process.stdin.flush()
+        time.sleep(2)  # by when it reads what comes no more
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate()
+    assert (process.returncode, output, errors) == (130, b"", b"")
+
+
+def test_help_imports_neither_numpy_nor_pyarrow_and_a_score_nothing_heavy(site: Path, folder: Path) -> None:
+    script = """
+        import sys
+        from ndcg.__main__ import main
+        try:
+            main(["--help"])
+        except SystemExit:
+            pass
+        heavy = {"numpy", "pyarrow", "dataclasses"} & sys.modules.keys()
+        sys.argv = ["ndcg", "score", "qrels.txt", "main.txt", "-k", "10"]
+        assert main() == 0
+        for name in ("evaluate", "datasets", "pandas", "scipy.stats", "matplotlib", "tqdm", "rich"):
+            if sys.modules.get(name):
+                heavy.add(name)
+        print(sorted(heavy))
+    """
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    command = [sys.executable, "-c", "\n".join(line[8:] for line in script.splitlines())]
+    process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.splitlines()[-1] == "[]"
+
+
+def test_shells_complete_commands_and_options(call: Call) -> None:
+    pytest.importorskip("shtab")
+    status, script, _ = call("--print-completion bash")
+    assert status == 0
+    assert all(word in script for word in (*command_line.OF_COMMANDS, "--max-drop", "trec_eval"))
+    assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0
+    status, _, said = call("--print-completion fish-and-chips")
+    assert status == 2
+    assert said.startswith("ndcg: --print-completion knows bash, zsh")
+
+
+def test_completion_names_what_it_needs(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)  # importing it fails
+    status, _, said = call("--print-completion bash")
+    assert status == 2
+    assert said == 'ndcg: --print-completion needs shtab: pip install shtab, or "ndcg[cli]"; see ndcg --help\n'
+
+
+def test_a_terminal_without_dashes_gets_question_marks(shell: Any) -> None:
+    found = shell("PYTHONIOENCODING=ascii ndcg score qrels.txt main.txt -k 5")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert re.search(r"0\.\d{4} \? 0\.\d{4}", found.stdout)
+
+
+def test_the_version_is_that_of_the_package(call: Call) -> None:
+    assert call("--version")[1] == f"ndcg {options.__version__}\n"
+
+
+# What the documentation shows
+
+
+def test_examples_in_docstrings_are_true() -> None:
+    failed, attempted = doctest.testmod(commands)
+    assert failed == 0
+    assert attempted >= 2
+
+
+def test_the_page_shows_what_its_commands_print(site: Path, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    blocks = re.findall(r"^```console\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert len(blocks) >= 7
+    for block in blocks:
+        script = "\n".join(
+            f"printf '%s\\n' {shlex.quote(line)}\n{line[2:]}" for line in block.splitlines() if line.startswith("$ ")
+        )
+        found = subprocess.run(
+            ["bash", "-c", script],
+            cwd=tmp_path,
+            env=environment_of(site),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert found.stdout == block
+
+
+@pytest.mark.parametrize("command", command_line.OF_COMMANDS)
+def test_examples_of_the_help_can_be_parsed(command: str) -> None:
+    parser = command_line.parser()
+    examples = re.findall(
+        rf"ndcg ({command} [^>\n]*?)(?: {{2,}}.*| > .*)?$", command_line.OF_COMMANDS[command][2], re.M
+    )
+    assert examples
+    for example in examples:
+        assert parser.parse_args(shlex.split(example)).command == command
+
+
+def test_the_example_of_a_gate_fails_and_tells_the_summary_why(site: Path, tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    environment = {**environment_of(site), "GITHUB_STEP_SUMMARY": str(summary)}
+    command = [str(ROOT / "examples" / "gate.sh")]
+    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (1, "")
+    assert summary.read_text() == found.stdout
+    assert re.search(r"^\| nDCG@10 \|.*\| regression \|$", found.stdout, re.MULTILINE)
