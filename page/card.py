@@ -31,4 +31,4 @@ def metric_card(folder: Path) -> str:
             return text  # a file that the page does not show
         return f"[{text}](#h-{anchor or page})"  # Gradio names a heading by GitHub's rule, after an h-
 
-    return re.sub(r"\[([^]]+)\]\(([\w./]*)(?:#([\w-]+))?\)", within, "\n\n".join([card, *pages.values()]))
+    return re.sub(r"\[([^]]+)\]\(([\w./-]*)(?:#([\w-]+))?\)", within, "\n\n".join([card, *pages.values()]))
