@@ -27,6 +27,18 @@ CHOICES = {
     "missing": ["empty", "skip"],
     "unjudged": ["gain 0", "removed"],
 }
+LABELS = {
+    "gain": "Gain",
+    "discount": "Discount",
+    "ideal": "Ideal",
+    "ties": "Tied documents",
+    "empty": "Nothing relevant",
+    "negative": "Negative relevance",
+    "missing": "Query not in the run",
+    "unjudged": "Not judged",
+}
+WORDS = {("negative", "raise"): "refuse", ("missing", "skip"): "left out", ("missing", "empty"): "nothing retrieved"}
+NAMES = {"empty": "zero_division", "negative": "negative_relevance", "unjudged": "judged_only"}  # elsewhere the same
 LINKED = ("k", "log", *CHOICES)  # the names of a bar's fields in a link
 Rows = Sequence[Sequence[Any]]
 
@@ -54,35 +66,28 @@ def zero_division_of(empty: str) -> float | str:
     return words[empty] if empty in words else float(empty)
 
 
+def option_of(name: str, choice: str) -> dict[str, Any]:
+    """Return the option of `compute` that a choice of the bar makes."""
+    values: dict[str, Callable[[str], Any]] = {"empty": zero_division_of, "unjudged": "removed".__eq__}
+    return {NAMES.get(name, name): values[name](choice) if name in values else choice}
+
+
 def options_of(
     cutoffs: str,
     log_base: float | None,
-    gain: str,
-    discount: str,
-    ideal: str,
-    ties: str,
-    empty: str,
-    negative: str,
-    missing: str,
-    unjudged: str,
+    *settings: str,
 ) -> dict[str, Any]:
-    """Return the options of `compute` from what the bar shows."""
+    """Return the options of `compute` from what the bar shows: settings in the order of CHOICES."""
     if log_base is None or log_base <= 1:
         raise ValueError("Base of the logarithm: give a number above 1, such as 2.")
-    if None in (gain, discount, ideal, ties, empty, negative, missing, unjudged):
-        raise ValueError("A choice is empty: choose one of its options.")
-    return {
-        "k": cutoffs_of(cutoffs),
-        "gain": gain,
-        "discount": discount,
-        "log_base": log_base,
-        "ideal": ideal,
-        "ties": ties,
-        "zero_division": zero_division_of(empty),
-        "negative_relevance": negative,
-        "missing": missing,
-        "judged_only": unjudged == "removed",
-    }
+    options: dict[str, Any] = {"k": cutoffs_of(cutoffs), "log_base": log_base}
+    for name, choice in zip(CHOICES, settings, strict=True):
+        if choice is None:
+            raise ValueError(f"{LABELS[name]}: choose one of its options.")
+        options |= option_of(name, choice)
+    if options["ideal"] == "full" and None in options["k"]:
+        raise ValueError("The full ideal has as many documents as there are ranks: give Cutoffs k, such as 10.")
+    return options
 
 
 def settings_of(convention: str) -> list[Any]:
@@ -124,17 +129,16 @@ def non_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
     return kept | {name: options[name] for name, value in others.items() if options[name] != value}
 
 
-def formula(options: Mapping[str, Any]) -> str:
-    """Return the measure as these options make it, in LaTeX."""
+def symbols(options: Mapping[str, Any]) -> str:
+    """Return the formula of DCG as HTML, its symbols named by the terms that the picture marks."""
     k = options["k"][0]
-    at = "" if k is None else f"@{k}"
-    limit = "n" if k is None else str(k)
-    gain = {"linear": "r_i", "exponential": "2^{r_i} - 1", "binary": "[r_i > 0]"}[options["gain"]]
-    base = f"{options['log_base']:g}"
-    divisors = {"log": f"\\log_{{{base}}}(i+1)", "reciprocal": "i", "jarvelin": f"\\max(1, \\log_{{{base}}} i)"}
-    dcg = f"\\sum_{{i=1}}^{{{limit}}} \\frac{{{gain}}}{{{divisors[options['discount']]}}}"
+    gain = {"linear": "r", "exponential": "(2<sup>r</sup> − 1)", "binary": "[r &gt; 0]"}[options["gain"]]
+    logarithm = f"log<sub>{options['log_base']:g}</sub>"
+    divisors = {"log": f"{logarithm}(i + 1)", "reciprocal": "i", "jarvelin": f"max(1, {logarithm} i)"}
     return (
-        f"$$\\text{{nDCG}}{at} = \\frac{{\\text{{DCG}}{at}}}{{\\text{{IDCG}}{at}}}$$\n\n$$\\text{{DCG}}{at} = {dcg}$$"
+        "<span data-term='dcg'>DCG</span> = Σ <span data-term='gain' title='gain of the document at rank i, of "
+        f"relevance r'>{gain}</span> × <span data-term='discount' title='discount of rank i'>1 ⁄ "
+        f"{divisors[options['discount']]}</span>, over {'all ranks' if k is None else f'ranks 1 to {k}'}"
     )
 
 
@@ -203,6 +207,11 @@ def link_to(address: str, rows: Rows, *bar: Any) -> tuple[str, bool]:
     if whole:
         parameters["ranking"] = ranking
     return f"{address.partition('?')[0]}?{urllib.parse.urlencode(parameters)}", whole
+
+
+def cell_of(value: float | None) -> str:
+    """Return a number as a cell of a table; None as an empty one."""
+    return "" if value is None else repr(value).removesuffix(".0")
 
 
 def text_of(cell: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 import pandas as pd
 
-from .choices import CONVENTIONS, DOCUMENTS, options_of
+from .choices import CONVENTIONS, DOCUMENTS, cell_of, options_of
 from .events import QUIET, follow, raise_errors, show_errors
 from .metric import ndcg
 from .ranking import table_with
@@ -121,7 +121,7 @@ def audit_row(name: str, run: Mappings, qrels: Mappings, score: Any) -> list[Any
     """Return what to know of a run before believing its score."""
     documents = sum(map(len, run.values()))
     not_ranked, not_judged = len(qrels.keys() - run.keys()), len(run.keys() - qrels.keys())
-    unjudged = f"{_text(round(score.unjudged, 2))} of {score.ranked}"
+    unjudged = f"{cell_of(round(score.unjudged, 2))} of {score.ranked}"
     return [name, documents, len(run), not_ranked, not_judged, score.tied, unjudged]
 
 
@@ -177,8 +177,4 @@ def ranking_from_upload(qrels_file: str, run_files: list[str], query: str, colum
     listed = [*ranked[: max(DOCUMENTS // 2, DOCUMENTS - len(missing))], *missing][:DOCUMENTS]
     there = len(ranked) + len(missing)
     cut = "" if len(listed) == there else f", {len(listed)} of {there} documents"
-    return [[d, _text(judged.get(d)), _text(run.get(d))] for d in listed], f"Query {query} by {name}{cut}"
-
-
-def _text(value: float | None) -> str:
-    return "" if value is None else repr(value).removesuffix(".0")
+    return [[d, cell_of(judged.get(d)), cell_of(run.get(d))] for d in listed], f"Query {query} by {name}{cut}"

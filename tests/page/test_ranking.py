@@ -38,7 +38,7 @@ def test_a_table_of_other_columns_has_no_score(table: pd.DataFrame) -> None:
     found = ", ".join(map(str, table.columns))
     score, *others = score_ranking(table, *BAR)
     assert f"The table must have the columns document, relevance, score; it has {found}." in score
-    assert others == [None] * 7
+    assert others == [None] * 8
 
 
 @pytest.mark.parametrize("cell", ["1_000", "\u0661", "0x10", "1,5"])
