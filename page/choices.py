@@ -40,6 +40,12 @@ LABELS = {
 WORDS = {("negative", "raise"): "refuse", ("missing", "skip"): "left out", ("missing", "empty"): "nothing retrieved"}
 NAMES = {"empty": "zero_division", "negative": "negative_relevance", "unjudged": "judged_only"}  # elsewhere the same
 LINKED = ("k", "log", *CHOICES)  # the names of a bar's fields in a link
+REMEDIES = {  # what to set in the page, for what the metric says of its options
+    "; negative_relevance=": ". Set Negative relevance to clip or keep.",
+    "no query of positive weight": "every query is left out. Set Nothing relevant to 0, or Query not in the run to "
+    "nothing retrieved.",
+    ', and ties="docid"': ", and are ranked by ids of documents, which a batch lacks. Set Tied documents to average.",
+}
 Rows = Sequence[Sequence[Any]]
 
 
@@ -58,6 +64,16 @@ def cutoffs_of(text: str) -> list[int | None]:
     if len(found) > 20:
         raise ValueError(f"k: {len(found)} cutoffs; give at most 20")
     return found or [None]
+
+
+def in_words(problem: Exception) -> str:
+    """Return what the metric says is wrong, with the fields of the page in place of options."""
+    text = str(problem)
+    for says, remedy in REMEDIES.items():
+        before, found, _ = text.partition(says)
+        if found:
+            return before + remedy
+    return text
 
 
 def zero_division_of(empty: str) -> float | str:

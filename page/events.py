@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 
+from .choices import in_words
 from .render import error_html
 
 Handler = Callable[..., Any]
@@ -35,7 +36,7 @@ def show_errors(outputs: int) -> Callable[[Handler], Handler]:
             try:
                 return handler(*arguments)
             except (ValueError, TypeError, OverflowError) as problem:
-                return (error_html(problem), *[None] * (outputs - 1))
+                return (error_html(in_words(problem)), *[None] * (outputs - 1))
 
         return handle
 

@@ -59,7 +59,7 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> None:
     shown = [score, audit, means, pairs, bars, queries, signature, file]
     scoring = score_button.click(score_runs, [*files, *bar], shown, api_visibility="private")
     follow([each.change for each in (*files, *bar)], forget_runs, None, shown, cancels=scoring)
-    queries.select(open_query, files, [table, tabs], **QUIET)
+    queries.select(open_query, files, [table, tabs], **QUIET).then(None, js="() => scrollTo(0, 0)")
 
 
 def forget_runs() -> tuple[Any, ...]:

@@ -556,6 +556,7 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     page.locator("#queries [data-testid=cell-0-2]").click()  # of q1, by the other run
     unfold(page, "Edit as a table")
     wait_for(page, "Query q1 by dense", "#table")
+    assert page.evaluate("scrollY") == 0
     of_q1 = ndcg.compute(predictions=runs["dense"], references=qrels, k=10, use_aggregator=False)["nDCG@10"]
     wait_for(page, f"{of_q1[0]:.4f}")
     page.get_by_role("tab", name="Search runs").click()
@@ -605,11 +606,14 @@ def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metri
     (tmp_path / "flat.csv").write_text(table.getvalue())
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
     page.set_input_files("#batch-file input[type=file]", tmp_path / "bad.csv")
-    wait_for(page, "bad.csv: has no predictions", "#batch-problem")
+    wait_for(page, "bad.csv: has no predictions", "#batch-score")
+    expect(page.locator("#batch-queries td")).to_have_count(0)  # of the batch before
     page.click("#batch-file [aria-label='Clear'], #batch-file [aria-label='Remove this file']")
     page.set_input_files("#batch-file input[type=file]", tmp_path / "flat.csv")
     wait_for(page, f"{ndcg.compute(**flat, k=10)['nDCG@10']:.4f}", "#batch-score")
-    expect(page.locator("#batch-problem")).to_have_text("")
+    expect(page.locator("#batch-score .error")).to_have_count(0)
+    page.wait_for_selector("#batch-queries td")
+    assert [row[0] for row in cells(page, "#batch-queries") if row] == ["a", "b"]
 
 
 def test_numbers_differ_by_convention(visit: Opener, ndcg: evaluate.Metric) -> None:
