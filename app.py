@@ -4,6 +4,7 @@ from typing import Any
 
 import gradio as gr
 
+from page.address import keep_address
 from page.api import api_tab
 from page.batch import batch_tab
 from page.card import card_tab
@@ -65,12 +66,13 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
     gr.Markdown(about, elem_id="about")
     convention, bar, here = options_bar()
     with gr.Tabs() as tabs:
-        table = ranking_tab(demo, convention, bar, here)
+        table, link = ranking_tab(demo, bar, here)
         runs_tab(bar, table, tabs)
         batch = batch_tab(bar)
         differences_tab(bar, table, batch)
         card_tab()
         api_tab()
+    keep_address(demo, tabs, table, convention, bar, link)
 
 demo.queue(max_size=200, default_concurrency_limit=4)
 

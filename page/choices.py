@@ -1,10 +1,11 @@
-"""The choices of the page's bar: as options of the metric, as a formula, as Python and as a link.
+"""The choices of the page's bar: as options of the metric, as a formula, as Python and as an address.
 
 A bar is what its fields show: the cutoffs, the base of the logarithm, then a choice for each name
 in CHOICES.
 """
 
-import json
+import csv
+import io
 import math
 import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +13,9 @@ from typing import Any
 
 from .metric import conventions
 
+LONGEST_RANKING = 3000  # characters in an address, which browsers and servers take
 LONGEST_CUTOFF = 100_000
-DOCUMENTS = 500  # of a ranking that is edited or linked to
+DOCUMENTS = 500  # of a ranking that is edited or in an address
 CONVENTIONS = conventions.CONVENTIONS
 LEFT_OUT = conventions.empty_text(math.nan)
 RIGHTLY_EMPTY = conventions.empty_text("rightly_empty")
@@ -39,7 +41,7 @@ LABELS = {
 }
 WORDS = {("negative", "raise"): "refuse", ("missing", "skip"): "left out", ("missing", "empty"): "nothing retrieved"}
 NAMES = {"empty": "zero_division", "negative": "negative_relevance", "unjudged": "judged_only"}  # elsewhere the same
-LINKED = ("k", "log", *CHOICES)  # the names of a bar's fields in a link
+LINKED = ("k", "log", *CHOICES)  # the names of a bar's fields in an address
 REMEDIES = {  # what to set in the page, for what the metric says of its options
     "; negative_relevance=": ". Set Negative relevance to clip or keep.",
     "no query of positive weight": "every query is left out. Set Nothing relevant to 0, or Query not in the run to "
@@ -170,59 +172,71 @@ def _python(value: Any) -> str:
 
 
 def parse_link(parameters: Mapping[str, str], rows: Rows) -> tuple[Rows, str, list[Any], list[str]]:
-    """Return the table, the convention and the bar of a share link, and the names of what cannot be read.
+    """Return the table, the convention and the bar of an address, and the names of what cannot be read.
 
-    What the link lacks, or has in a form that cannot be read, is `rows` or the default.
+    What the address lacks, or has in a form that cannot be read, is `rows` or the default.
     """
     unread = []
 
     def read(name: str, otherwise: Any, of_text: Callable[[str], Any]) -> Any:
         try:
             return of_text(parameters[name]) if name in parameters else otherwise
-        except (ValueError, KeyError, RecursionError):
+        except (ValueError, KeyError, csv.Error):
             unread.append(name)
             return otherwise
 
-    rows = read("ranking", rows, _rows_of)
-    usual = read("convention", bar_of("sklearn"), bar_of)
+    relevance = read("rel", None, lambda text: _cells_of(text, None))
+    if relevance is not None:
+        size = len(relevance)
+        usual_ids, usual_scores = _usual_columns(size)
+        ids = read("ids", usual_ids, lambda text: _cells_of(text, size))
+        scores = read("scores", usual_scores, lambda text: _cells_of(text, size))
+        rows = list(map(list, zip(ids, relevance, scores, strict=True)))
+    named = read("convention", "sklearn", {name: name for name in CONVENTIONS}.__getitem__)
     readers: dict[str, Callable[[str], Any]] = {"k": lambda text: text[:200], "log": _base_of}
     readers |= {name: {each: each for each in words}.__getitem__ for name, words in CHOICES.items()}
-    bar = [read(name, value, readers[name]) for name, value in zip(LINKED, usual, strict=True)]
-    return rows, convention_of(*bar[2:-1]), bar, unread
+    bar = [read(name, value, readers[name]) for name, value in zip(LINKED, bar_of(named), strict=True)]
+    return rows, named if bar[2:-1] == settings_of(named) else convention_of(*bar[2:-1]), bar, unread
 
 
 def _base_of(text: str) -> float:
-    """Return the base of the logarithm in a link."""
+    """Return the base of the logarithm in an address."""
     if not math.isfinite(base := float(text)):
         raise ValueError("a base is finite")
     return base
 
 
-def _rows_of(text: str) -> Rows:
-    """Return the rows of the table from the JSON in a link."""
-    given = json.loads(text)
-    if not isinstance(given, list) or not all(isinstance(row, list) and len(row) == 3 for row in given):
-        raise ValueError("a ranking is a list of rows of three cells")
-    if len(given) > DOCUMENTS:
-        raise ValueError(f"a ranking has at most {DOCUMENTS} rows")
-    rows = [[text_of(cell) for cell in row] for row in given]
-    return [[cell.encode("utf-8", "replace").decode() for cell in row] for row in rows]
+def _cells_of(text: str, size: int | None) -> list[str]:
+    """Return the cells of a column in an address."""
+    cells = [each.strip() for each in next(csv.reader([text]), [])]
+    if len(cells) != (len(cells) if size is None else size) or len(cells) > DOCUMENTS:
+        raise ValueError(f"a ranking has at most {DOCUMENTS} documents, and a cell of each column for each")
+    return [cell.encode("utf-8", "replace").decode() for cell in cells]
 
 
-def link_to(address: str, rows: Rows, *bar: Any) -> tuple[str, bool]:
-    """Return a link that restores the bar, and the table unless it is too long; and whether it does."""
-    convention = convention_of(*bar[2:-1])
-    named = convention not in ("sklearn", "custom")
-    usual = bar_of(convention if named else "sklearn")
-    parameters = {"k": bar[0]} | ({"convention": convention} if named else {})
-    fields = zip(LINKED, bar, usual, strict=True)
+def _usual_columns(size: int) -> tuple[list[str], list[str]]:
+    """Return the names and the scores of documents that need not be in an address."""
+    return [f"d{at}" for at in range(1, size + 1)], [f"{at}" for at in range(size, 0, -1)]
+
+
+def query_of(rows: Rows, convention: str, *bar: Any) -> tuple[str, bool]:
+    """Return the address, after its ?, of a bar and a table, unless that is too long; and whether it is not."""
+    named = convention if convention in CONVENTIONS and settings_of(convention) == [*bar[2:-1]] else "sklearn"
+    parameters = {"k": text_of(bar[0])} | ({"convention": named} if named != "sklearn" else {})
+    fields = zip(LINKED[1:], bar[1:], bar_of(named)[1:], strict=True)
     parameters |= {name: str(value) for name, value, default in fields if value not in (None, default)}
     kept = [[text_of(cell) for cell in row] for row in rows if any(text_of(cell) for cell in row)]
-    ranking = json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
-    whole = len(ranking) <= 4000  # what browsers and servers take
-    if whole:
-        parameters["ranking"] = ranking
-    return f"{address.partition('?')[0]}?{urllib.parse.urlencode(parameters)}", whole
+    usual_ids, usual_scores = _usual_columns(len(kept))
+    columns = {"rel": (1, None), "ids": (0, usual_ids), "scores": (2, usual_scores)}
+    ranking = {}
+    for name, (at, usual) in columns.items():
+        cells = [row[at] for row in kept]
+        if cells != usual:
+            text = io.StringIO()
+            csv.writer(text, lineterminator="").writerow(cells)
+            ranking[name] = text.getvalue()
+    whole = sum(map(len, ranking.values())) <= LONGEST_RANKING
+    return urllib.parse.urlencode({**(ranking if whole else {}), **parameters}, safe=","), whole
 
 
 def cell_of(value: float | None) -> str:

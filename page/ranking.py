@@ -14,10 +14,8 @@ from .choices import (
     WORDS,
     Rows,
     cell_of,
-    link_to,
     option_of,
     options_of,
-    parse_link,
     same_values,
     snippet,
     text_of,
@@ -48,16 +46,14 @@ STEPS_CAPTION = (
 )
 LARGEST = 1e100  # sums of more would not be finite
 LINES = {"this ranking": "#2563eb", "ideal": "#b45309"}  # told apart, and seen, on light and dark
-LINK = "Link to this ranking and these choices"
 EMPTY = "relevance is empty where not judged, score where not retrieved"
 
 
-def ranking_tab(page: gr.Blocks, convention: Any, bar: list[Any], here: gr.HTML) -> gr.Dataframe:
-    """Lay out the tab and return its table; a link that opens the page sets the convention and the bar, too.
+def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Dataframe, gr.Textbox]:
+    """Lay out the tab and return its table, and the field for the link to what it shows.
 
     Args:
         page: that it is part of.
-        convention: the field of its name.
         bar: the options.
         here: shows what each option changes.
     """
@@ -87,29 +83,18 @@ def ranking_tab(page: gr.Blocks, convention: Any, bar: list[Any], here: gr.HTML)
                 signature = gr.Textbox(
                     first[5], label="Signature", buttons=["copy"], min_width=300, elem_id="signature"
                 )
-                link = gr.Textbox(label=LINK, buttons=["copy"], max_lines=3, min_width=300, elem_id="link")
+                link = gr.Textbox(label="Link", buttons=["copy"], max_lines=3, min_width=300, elem_id="link")
             code = gr.Textbox(
                 first[6], label="The same in Python", lines=8, max_lines=20, buttons=["copy"], elem_id="code"
             )
 
-    def restore(request: gr.Request) -> list[Any]:
-        """Return what the address of the page asks for, if anything, the link to it, and the first plots."""
-        parameters = dict(request.query_params)
-        rows, convention, bar, unread = parse_link(parameters, EXAMPLES[FIRST])
-        asked = [rows, convention, *bar] if parameters else [gr.skip()] * (2 + len(bar))
-        if unread:
-            problem = f"Not readable in the link, and left as usual: {', '.join(unread)}"
-            asked[0] = gr.Dataframe([list(row) for row in rows], label=f"{problem}. {EMPTY.capitalize()}")
-        return [*asked, show_link(request, table_of(rows), *bar), *first[1:3], first[8]]
-
     changes = [each.change for each in (table, *bar)]
-    page.load(restore, None, [table, convention, *bar, link, dcg_plot, ndcg_plot, here], **QUIET)
     shown = [drawn, dcg_plot, ndcg_plot, step_table, cutoff_table, signature, code, file, here]
+    page.load(lambda: (*first[1:3], first[8]), None, [dcg_plot, ndcg_plot, here], **QUIET)
     follow(changes, score_ranking, [table, *bar], shown)
-    follow(changes, show_link, [table, *bar], link)
     drawn.order(take_order, table, table, **QUIET)
     drawn.grade(raise_grade, table, table, **QUIET)
-    return table
+    return table, link
 
 
 def _editor() -> gr.Dataframe:
@@ -229,13 +214,6 @@ def raise_grade(table: pd.DataFrame, event: gr.EventData) -> list[list[Any]]:
             relevance = 0.0 if relevance is None or relevance >= highest else relevance + 1
         rows.append([document, cell_of(relevance), cell_of(score)])
     return rows
-
-
-@raise_errors
-def show_link(request: gr.Request, table: pd.DataFrame, *bar: Any) -> gr.Textbox:
-    """Return the link to what is shown."""
-    address, whole = link_to(request.headers.get("referer", ""), rows_of(table), *bar)
-    return gr.Textbox(address, label=LINK if whole else "Link to these choices; the ranking is too long for a link")
 
 
 def ranking_of(rows: Rows) -> Ranking:

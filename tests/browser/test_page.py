@@ -457,53 +457,87 @@ def test_the_code_that_is_shown_computes_the_number(visit: Opener, ndcg: evaluat
     assert f"{result['nDCG@3']:.4f}" == value(page)
 
 
-def test_a_link_restores_what_was_shared(visit: Opener) -> None:
+def address(page: Any) -> str:
+    return str(page.evaluate("location.search"))
+
+
+def wait_for_address(page: Any, text: str) -> None:
+    page.wait_for_function("text => decodeURIComponent(location.search).includes(text)", arg=text)
+
+
+def test_the_address_is_short_and_always_names_what_is_shown(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
-    unfold(page, "Use it in code")
-    choose(page, "Convention", "lightgbm")
+    wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
+    choose(page, "Convention", "xgboost")
+    wait_for_address(page, "convention=xgboost")
     field(page, "Cutoffs").fill("3, 5")
     edit(page, 0, 0, "näme & <b>")
     edit(page, 3, 1, "")
+    wait_for_address(page, "rel=3,2,3,,1,2&ids=näme+&+<b>,d2,")
     wait_for(page, "nDCG@5")
-    page.wait_for_function("document.querySelector('#link textarea').value.includes('convention=lightgbm')")
-    page.wait_for_function("document.querySelector('#link textarea').value.includes('n%C3%A4me')")
-    unjudged = urllib.request.quote('["d4","","3"]')
-    page.wait_for_function("text => document.querySelector('#link textarea').value.includes(text)", arg=unjudged)
-    come_to_rest(page)
-    link, shown = page.input_value("#link textarea"), page.inner_text("#picture .score")
-    again = visit(link.partition("/?")[2] and "?" + link.partition("/?")[2])
-    wait_for(again, value(page))
-    expect(again.locator("#picture .score")).to_have_text(shown, use_inner_text=True)
-    unfold(again, "Edit as a table")
-    expect(again.locator("#table [data-testid=cell-0-0]")).to_have_text("näme & <b>")
-    unfold(again, "Options")
-    expect(again.get_by_label("Convention", exact=True).first).to_have_value("lightgbm")
+    shown = page.inner_text("#picture .score")
+    for again in (visit(address(page)), page):
+        if again is page:
+            page.reload()
+            page.wait_for_selector("#picture .value")
+        expect(again.locator("#picture .score")).to_have_text(shown, use_inner_text=True)
+        expect(card(again, "d2")).to_have_count(1)
+        expect(again.locator("#picture .order .document").first).to_have_text("näme & <b>")
+        unfold(again, "Options")
+        expect(again.get_by_label("Convention", exact=True).first).to_have_value("xgboost")
+        unfold(again, "Use it in code")
+        expect(again.locator("#link textarea")).to_have_value(re.compile("convention=xgboost"))
 
 
-def test_a_ranking_too_long_for_a_link_is_not_promised(visit: Opener) -> None:
-    ranking = json.dumps([[f"d{at}" * 9, "1", str(at)] for at in range(40)])
-    page = visit("?ranking=" + urllib.request.quote(ranking))
+def test_back_undoes_a_change_and_forward_makes_it_again(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
+    time.sleep(1.1)  # what comes sooner belongs to the same step
+    card(page, "d1").locator(".grip").focus()
+    page.keyboard.press("ArrowDown")
+    wait_for_address(page, "rel=2,3,3,0,1,2&ids=d2,d1,")
+    wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
+    page.go_back()
+    wait_for(page, score(ndcg))
+    assert address(page) == "?rel=3,2,3,0,1,2&k=10"
+    page.go_forward()
+    wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
+
+
+def test_the_address_names_the_tab(visit: Opener) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Batch").click()
+    wait_for_address(page, "tab=batch")
+    again = visit(address(page))
+    expect(again.get_by_role("tab", name="Batch")).to_have_attribute("aria-selected", "true")
+
+
+def columns(rows: list[list[str]]) -> str:
+    """An address of rows of document, relevance and score."""
+    lists = dict(zip(("ids", "rel", "scores"), map(",".join, zip(*rows, strict=True)), strict=True))
+    return "?" + "&".join(f"{name}={urllib.request.quote(cells)}" for name, cells in lists.items())
+
+
+def test_a_ranking_too_long_for_an_address_is_not_promised(visit: Opener) -> None:
+    page = visit(columns([[f"d{at}" * 5, "1", str(at)] for at in range(100)]))
     unfold(page, "Use it in code")
-    page.wait_for_function("document.querySelector('#link textarea').value.includes('d39')")
+    wait_for(page, "Link to this ranking", "#link")
     unfold(page, "Edit as a table")
-    page.get_by_role("button", name="Add").click()
-    page.wait_for_function("document.querySelector('#link textarea').value.includes('d41') == false")
-    long = json.dumps([[f"d{at}" * 30, "1", str(at)] for at in range(60)])
-    page = visit("?ranking=" + urllib.request.quote(long))
-    unfold(page, "Use it in code")
+    page.wait_for_selector("#table [data-testid=cell-0-0]")
+    edit(page, 0, 0, "d" * 1500)
     wait_for(page, "the ranking is too long for a link", "#link")
-    assert "ranking" not in page.input_value("#link textarea")
+    assert "rel=" not in address(page)
 
 
 @pytest.mark.parametrize(
     ("query", "unread"),
     [
-        ("?ranking=[[%22a%22," + "9" * 5000 + ",1]]&convention=none&gain=<b>&log=e", "ranking, convention, log, gain"),
+        ("?rel=1,2&ids=a&convention=none&gain=<b>&log=e", "ids, convention, log, gain"),
         ("?k=" + "9" * 999, ""),  # which the score refuses
     ],
     ids=["nothing to read", "a cutoff of 999 digits"],
 )
-def test_a_broken_link_breaks_nothing_and_says_what_it_lacks(visit: Opener, query: str, unread: str) -> None:
+def test_a_broken_address_breaks_nothing_and_says_what_it_lacks(visit: Opener, query: str, unread: str) -> None:
     page = visit(query)
     unfold(page, "Edit as a table")
     page.wait_for_selector("#table [data-testid=cell-0-0]")
@@ -707,8 +741,7 @@ def test_the_first_score_is_there_before_any_event(visit: Opener, server: Server
 
 
 def test_an_edit_asks_the_server_for_little(visit: Opener) -> None:
-    ranking = json.dumps([[f"d{at}", str(at % 4), str(at % 7)] for at in range(20)])
-    page = visit("?ranking=" + urllib.request.quote(ranking))
+    page = visit(columns([[f"d{at}", str(at % 4), str(at % 7)] for at in range(20)]))
     come_to_rest(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
