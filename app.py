@@ -9,11 +9,11 @@ from page.api import api_tab
 from page.batch import batch_tab
 from page.card import card_tab
 from page.choices import CHOICES, CONVENTIONS, LABELS, WORDS, bar_of, convention_of, settings_of
-from page.differences import differences_tab
 from page.events import QUIET, follow
 from page.ranking import ranking_tab
 from page.render import CSS
 from page.runs import runs_tab
+from page.whose import whose_tab
 
 FONT = ["ui-sans-serif", "system-ui", "sans-serif"]  # no font of another host
 MONO = ["ui-monospace", "Consolas", "monospace"]
@@ -67,9 +67,9 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
     convention, bar, here = options_bar()
     with gr.Tabs() as tabs:
         table, link = ranking_tab(demo, bar, here)
-        runs_tab(bar, table, tabs)
+        files = runs_tab(bar, table, tabs)
         batch = batch_tab(bar)
-        differences_tab(bar, table, batch)
+        whose_tab(bar, table, files, batch)
         card_tab()
         api_tab()
     keep_address(demo, tabs, table, convention, bar, link)

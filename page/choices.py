@@ -43,6 +43,7 @@ WORDS = {("negative", "raise"): "refuse", ("missing", "skip"): "left out", ("mis
 NAMES = {"empty": "zero_division", "negative": "negative_relevance", "unjudged": "judged_only"}  # elsewhere the same
 LINKED = ("k", "log", *CHOICES)  # the names of a bar's fields in an address
 REMEDIES = {  # what to set in the page, for what the metric says of its options
+    "got must be ": "The number I got must be an nDCG, such as 0.5921, or in percent, such as 59.21.",
     "; negative_relevance=": ". Set Negative relevance to clip or keep.",
     "no query of positive weight": "every query is left out. Set Nothing relevant to 0, or Query not in the run to "
     "nothing retrieved.",
@@ -68,6 +69,11 @@ def cutoffs_of(text: str) -> list[int | None]:
     return found or [None]
 
 
+def largest(cutoffs: Sequence[int | None]) -> int | None:
+    """Return the largest cutoff; None is the whole list."""
+    return None if None in cutoffs else max(k for k in cutoffs if k is not None)
+
+
 def in_words(problem: Exception) -> str:
     """Return what the metric says is wrong, with the fields of the page in place of options."""
     text = str(problem)
@@ -88,6 +94,11 @@ def option_of(name: str, choice: str) -> dict[str, Any]:
     """Return the option of `compute` that a choice of the bar makes."""
     values: dict[str, Callable[[str], Any]] = {"empty": zero_division_of, "unjudged": "removed".__eq__}
     return {NAMES.get(name, name): values[name](choice) if name in values else choice}
+
+
+def label_of(option: str) -> str:
+    """Return the label of an option of `compute` that the bar has."""
+    return next(label for name, label in LABELS.items() if NAMES.get(name, name) == option)
 
 
 def options_of(

@@ -14,6 +14,7 @@ from .choices import (
     WORDS,
     Rows,
     cell_of,
+    largest,
     option_of,
     options_of,
     same_values,
@@ -280,11 +281,6 @@ def score_ranking(table: pd.DataFrame, *bar: Any) -> tuple[Any, ...]:
         csv_link(ranks, "ranking.csv"),
         what_changes(ranking, drawn, value),
     )
-
-
-def largest(cutoffs: Sequence[int | None]) -> int | None:
-    """Return the largest cutoff; None is the whole list."""
-    return None if None in cutoffs else max(k for k in cutoffs if k is not None)
 
 
 def scores_by_name(ranking: Ranking, options: dict[str, Any]) -> dict[str, float]:

@@ -34,8 +34,8 @@ ABOUT = (
 )
 
 
-def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> None:
-    """Lay out the tab; a query that is chosen in it opens in the table of the first tab."""
+def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File]:
+    """Lay out the tab and return its files; a query that is chosen in it opens in the table of the first tab."""
     with gr.Tab("Search runs", id="runs"):
         gr.Markdown(ABOUT)
         with gr.Row():
@@ -60,6 +60,7 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> None:
     scoring = score_button.click(score_runs, [*files, *bar], shown, api_visibility="private")
     follow([each.change for each in (*files, *bar)], forget_runs, None, shown, cancels=scoring)
     queries.select(open_query, files, [table, tabs], **QUIET).then(None, js="() => scrollTo(0, 0)")
+    return files
 
 
 def forget_runs() -> tuple[Any, ...]:

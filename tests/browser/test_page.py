@@ -650,26 +650,30 @@ def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metri
     assert [row[0] for row in cells(page, "#batch-queries") if row] == ["a", "b"]
 
 
-def test_numbers_differ_by_convention(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_whose_number_it_is(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
     page = visit()
-    page.get_by_role("tab", name="Why do numbers differ?").click()
-    page.wait_for_selector("#differences >> text=trec_eval")
-    shown = {row[0]: row[1] for row in cells(page, "#differences") if len(row) == 3}
+    page.get_by_role("tab", name="Whose number is it?").click()
+    wait_for(page, "Give the one you got.", "#whose")
+    page.locator("#got input, #got textarea").fill("0.9488")
+    *others, last = ndcg.explain(**TEXTBOOK, k=10, got="0.9488").matches
+    wait_for(page, f"0.9488 is the nDCG@10 of {', '.join(others)} and {last}.", "#whose")
+    expect(page.locator("#whose .yours")).to_have_count(1)
+    page.get_by_label("The example of the metric card").check()
+    wait_for(page, "No convention has 0.9488", "#whose")
+    rows = [row.locator("td").all_inner_texts() for row in page.locator("#whose .owners tbody tr").all()]
+    shown = {name: number for names, number, *_ in rows for name in names.split(", ")}
     libraries = ("trec_eval", "sklearn", "ranx", "rax", "lightgbm")
     assert {name: float(shown[name]) for name in libraries} == {name: NUMBERS[name] for name in libraries}
-    page.get_by_label("The ranking of the first tab").check()
-    wait_for(page, score(ndcg), "#difference")
-    page.get_by_role("tab", name="Batch").click()
-    flat = {"predictions": [0.9, 0.8, 0.1, 0.5, 0.2], "references": [0, 1, 1, 1, 0]}
-    for label, values in (("Predictions", flat["predictions"]), ("References", flat["references"])):
-        page.get_by_label(label, exact=False).first.fill(json.dumps(values))
-    page.get_by_label("Query ids", exact=False).fill('["a", "a", "a", "b", "b"]')
-    page.get_by_label("Weights", exact=False).fill("[1, 9]")
-    expected = ndcg.compute(**flat, query_ids=list("aaabb"), sample_weight=[1, 9], k=10)["nDCG@10"]
-    wait_for(page, f"{expected:.4f}", "#batch-score")
-    page.get_by_role("tab", name="Why do numbers differ?").click()
-    page.get_by_label("The batch of the third tab").check()
-    wait_for(page, f"{expected:.4f}", "#difference")
+    page.get_by_role("tab", name="Search runs").click()
+    upload(page, "#qrels", files / "qrels.txt")
+    upload(page, "#runs", files / "bm25.run", files / "dense.run")
+    page.get_by_role("tab", name="Whose number is it?").click()
+    page.get_by_label("The search runs").check()
+    for name in RUNS:
+        run = {"predictions": files / f"{name}.run", "references": files / "qrels.txt"}
+        numbers = ndcg.explain(**run, k=10).numbers
+        wait_for(page, f"{name}: No convention has 0.9488", "#whose")
+        wait_for(page, f"{numbers['trec_eval']:.4f}", "#whose")
 
 
 def test_the_card_shows_its_formulas(visit: Opener) -> None:
