@@ -72,7 +72,7 @@ space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 	rm -rf dist/space
 	mkdir -p dist/space/benchmarks dist/space/conformance/runners dist/space/docs dist/space/examples dist/space/page
 	cp README.md requirements.txt LICENSE $(MODULES) app.py dist/space
-	cp page/*.py dist/space/page
+	cp page/*.py page/*.css page/*.js dist/space/page
 	cp benchmarks/*.md benchmarks/*.svg dist/space/benchmarks
 	cp conformance/*.* dist/space/conformance
 	cp conformance/runners/*.py dist/space/conformance/runners

@@ -4,47 +4,51 @@ from typing import Any
 
 import gradio as gr
 
+from page.address import keep_address
 from page.api import api_tab
 from page.batch import batch_tab
-from page.card import DELIMITERS, card_tab
-from page.choices import CHOICES, CONVENTIONS, bar_of, convention_of, formula, options_of, settings_of
-from page.differences import differences_tab
+from page.card import card_tab
+from page.choices import CHOICES, CONVENTIONS, LABELS, WORDS, bar_of, convention_of, settings_of
 from page.events import QUIET, follow
 from page.ranking import ranking_tab
 from page.render import CSS
 from page.runs import runs_tab
+from page.whose import whose_tab
 
 FONT = ["ui-sans-serif", "system-ui", "sans-serif"]  # no font of another host
 MONO = ["ui-monospace", "Consolas", "monospace"]
 THEME = gr.themes.Default(primary_hue="blue", font=FONT, font_mono=MONO)
 
 
-def options_bar() -> tuple[gr.Dropdown, list[Any]]:
-    """Lay out the options that all tabs share; return the convention and the other fields in the order of a bar."""
+def options_bar() -> tuple[gr.Dropdown, list[Any], gr.HTML]:
+    """Lay out the options that all tabs share.
+
+    Returns:
+        The convention, the other fields in the order of a bar, and the place for what each option changes.
+    """
     values = bar_of("sklearn")
-    shown = dict(zip(CHOICES, values[2:], strict=True))
-    negatives = [("refuse" if each == "raise" else each, each) for each in CHOICES["negative"]]
-    missings = [("left out" if each == "skip" else "nothing retrieved", each) for each in CHOICES["missing"]]
-    with gr.Group(), gr.Row():
-        convention = gr.Dropdown([*CONVENTIONS, "custom"], value="sklearn", label="Convention", min_width=150)
-        cutoffs = gr.Textbox(values[0], label="Cutoffs k, such as 1, 5, 10", max_length=200, min_width=150)
-    with gr.Accordion("Options", open=False), gr.Row():
-        gain = gr.Dropdown(CHOICES["gain"], value=shown["gain"], label="Gain", min_width=120)
-        discount = gr.Dropdown(CHOICES["discount"], value=shown["discount"], label="Discount", min_width=120)
-        log_base = gr.Number(values[1], label="Base of the logarithm", min_width=120)
-        ideal = gr.Dropdown(CHOICES["ideal"], value=shown["ideal"], label="Ideal", min_width=120)
-        ties = gr.Dropdown(CHOICES["ties"], value=shown["ties"], label="Tied documents", min_width=120)
-        empty = gr.Dropdown(CHOICES["empty"], value=shown["empty"], label="Nothing relevant", min_width=120)
-        negative = gr.Dropdown(negatives, value=shown["negative"], label="Negative relevance", min_width=120)
-        missing = gr.Dropdown(missings, value=shown["missing"], label="Query not in the run", min_width=120)
-        unjudged = gr.Dropdown(CHOICES["unjudged"], value=shown["unjudged"], label="Not judged", min_width=120)
-    formulas = gr.Markdown(formula(options_of(*values)), latex_delimiters=DELIMITERS, elem_id="formula")
-    settings: list[Any] = [gain, discount, ideal, ties, empty, negative, missing]
-    bar = [cutoffs, log_base, *settings, unjudged]
-    convention.input(choose_convention, convention, settings, **QUIET)
-    follow([each.input for each in settings], convention_of, settings, convention)
-    follow([each.change for each in bar], show_formula, bar, formulas)
-    return convention, bar
+    words = {name: [(WORDS.get((name, each), each), each) for each in choices] for name, choices in CHOICES.items()}
+    with gr.Accordion(summary("sklearn", values[0]), open=False, elem_id="options") as folded:
+        with gr.Row():
+            convention = gr.Dropdown([*CONVENTIONS, "custom"], value="sklearn", label="Convention", min_width=150)
+            cutoffs = gr.Textbox(values[0], label="Cutoffs k, such as 1, 5, 10", max_length=200, min_width=150)
+        with gr.Row():
+            log_base = gr.Number(values[1], label="Base of the logarithm", min_width=120)
+            settings = [
+                gr.Dropdown(words[name], value=value, label=LABELS[name], min_width=120)
+                for name, value in zip(CHOICES, values[2:], strict=True)
+            ]
+        here = gr.HTML(elem_id="what-changes")
+    bar = [cutoffs, log_base, *settings]
+    convention.input(choose_convention, convention, settings[:-1], **QUIET)
+    follow([each.input for each in settings[:-1]], convention_of, settings[:-1], convention)
+    follow(
+        [convention.change, cutoffs.change],
+        lambda *chosen: gr.Accordion(summary(*chosen)),
+        [convention, cutoffs],
+        folded,
+    )
+    return convention, bar, here
 
 
 def choose_convention(name: str) -> list[Any]:
@@ -52,24 +56,23 @@ def choose_convention(name: str) -> list[Any]:
     return [gr.skip() if name == "custom" else each for each in settings_of("sklearn" if name == "custom" else name)]
 
 
-def show_formula(*bar: Any) -> str | None:
-    """Return the formula, or nothing where a choice makes none."""
-    try:
-        return formula(options_of(*bar))
-    except ValueError:
-        return None
+def summary(convention: str, cutoffs: str) -> str:
+    """Return the name of the folded options: what is chosen."""
+    return f"Options: {convention}, {f'k = {cutoffs}' if cutoffs.strip() else 'all ranks'}"
 
 
 with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
-    gr.Markdown("# nDCG\nSee why a ranking scores what it does.")
-    convention, bar = options_bar()
+    about = "# nDCG\nNormalized discounted cumulative gain: how close a ranking is to the best possible order."
+    gr.Markdown(about, elem_id="about")
+    convention, bar, here = options_bar()
     with gr.Tabs() as tabs:
-        table = ranking_tab(demo, convention, bar)
-        runs_tab(bar, table, tabs)
+        table, link = ranking_tab(demo, bar, here)
+        files = runs_tab(bar, table, tabs)
         batch = batch_tab(bar)
-        differences_tab(bar, table, batch)
+        whose_tab(bar, table, files, batch)
         card_tab()
         api_tab()
+    keep_address(demo, tabs, table, convention, bar, link)
 
 demo.queue(max_size=200, default_concurrency_limit=4)
 

@@ -34,7 +34,6 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
             height=160,
             elem_id="batch-file",
         )
-        problem = gr.HTML(elem_id="batch-problem")
         score = gr.HTML(elem_id="batch-score")
         histogram = gr.BarPlot(
             x="value", y="queries", title="How many queries score what", x_label_angle=-90, height=300
@@ -44,19 +43,19 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
         code = gr.Textbox(label="The same in Python", lines=8, max_lines=20, buttons=["copy"])
         file = gr.HTML()
     batch = [predictions, references, weights, ids]
-    uploaded.upload(fill_batch, uploaded, [problem, *batch], **QUIET)
     shown = [score, histogram, queries, signature, code, file]
+    uploaded.upload(fill_batch, uploaded, [*shown, *batch], **QUIET)
     follow([tab.select, *(each.change for each in (*batch, *bar))], score_batch, [*batch, *bar], shown)
     return batch
 
 
 def fill_batch(path: str) -> tuple[Any, ...]:
-    """Return the text of the batch from an uploaded file; what is wrong with it leaves the text alone."""
+    """Return the text of the batch from an uploaded file; or what is wrong with it, in place of any result."""
     try:
         lists = read_batch(path)
     except ValueError as problem:
-        return (error_html(problem), *[gr.skip()] * len(BATCH))
-    return (None, *(json.dumps(lists[name]) if name in lists else "" for name in BATCH))
+        return (error_html(problem), *[None] * 5, *[gr.skip()] * len(BATCH))
+    return (*[gr.skip()] * 6, *(json.dumps(lists[name]) if name in lists else "" for name in BATCH))
 
 
 @show_errors(6)
@@ -77,7 +76,9 @@ def score_batch(predictions: str, references: str, weights: str, query_ids: str,
     ideal = ndcg.compute(**inputs, **options, measures="IDCG", use_aggregator=False)
     empty = sum(value <= 0 for value in next(iter(ideal.values())))
     counts = f"{len(values):,} queries, {empty:,} with nothing relevant"
-    queries = pd.DataFrame(by_query).rename_axis("query").reset_index()
+    # the metric has queries in the order in which their ids first appear
+    ids = list(dict.fromkeys(inputs["query_ids"])) if "query_ids" in inputs else range(len(values))
+    queries = pd.DataFrame({"query": ids, **by_query})
     which = "Every query" if len(queries) <= ROWS_SHOWN else f"The first {ROWS_SHOWN:,} queries of {len(queries):,}"
     return (
         score_card(result, f"{counts}; {name} with these counted as {', '.join(policies)}."),

@@ -1,10 +1,11 @@
-"""The choices of the page's bar: as options of the metric, as a formula, as Python and as a link.
+"""The choices of the page's bar: as options of the metric, as a formula, as Python and as an address.
 
 A bar is what its fields show: the cutoffs, the base of the logarithm, then a choice for each name
 in CHOICES.
 """
 
-import json
+import csv
+import io
 import math
 import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +13,9 @@ from typing import Any
 
 from .metric import conventions
 
+LONGEST_RANKING = 3000  # characters in an address, which browsers and servers take
 LONGEST_CUTOFF = 100_000
-DOCUMENTS = 500  # of a ranking that is edited or linked to
+DOCUMENTS = 500  # of a ranking that is edited or in an address
 CONVENTIONS = conventions.CONVENTIONS
 LEFT_OUT = conventions.empty_text(math.nan)
 RIGHTLY_EMPTY = conventions.empty_text("rightly_empty")
@@ -27,7 +29,26 @@ CHOICES = {
     "missing": ["empty", "skip"],
     "unjudged": ["gain 0", "removed"],
 }
-LINKED = ("k", "log", *CHOICES)  # the names of a bar's fields in a link
+LABELS = {
+    "gain": "Gain",
+    "discount": "Discount",
+    "ideal": "Ideal",
+    "ties": "Tied documents",
+    "empty": "Nothing relevant",
+    "negative": "Negative relevance",
+    "missing": "Query not in the run",
+    "unjudged": "Not judged",
+}
+WORDS = {("negative", "raise"): "refuse", ("missing", "skip"): "left out", ("missing", "empty"): "nothing retrieved"}
+NAMES = {"empty": "zero_division", "negative": "negative_relevance", "unjudged": "judged_only"}  # elsewhere the same
+LINKED = ("k", "log", *CHOICES)  # the names of a bar's fields in an address
+REMEDIES = {  # what to set in the page, for what the metric says of its options
+    "got must be ": "The number I got must be an nDCG, such as 0.5921, or in percent, such as 59.21.",
+    "; negative_relevance=": ". Set Negative relevance to clip or keep.",
+    "no query of positive weight": "every query is left out. Set Nothing relevant to 0, or Query not in the run to "
+    "nothing retrieved.",
+    ', and ties="docid"': ", and are ranked by ids of documents, which a batch lacks. Set Tied documents to average.",
+}
 Rows = Sequence[Sequence[Any]]
 
 
@@ -48,41 +69,54 @@ def cutoffs_of(text: str) -> list[int | None]:
     return found or [None]
 
 
+def largest(cutoffs: Sequence[int | None]) -> int | None:
+    """Return the largest cutoff; None is the whole list."""
+    return None if None in cutoffs else max(k for k in cutoffs if k is not None)
+
+
+def in_words(problem: Exception) -> str:
+    """Return what the metric says is wrong, with the fields of the page in place of options."""
+    text = str(problem)
+    for says, remedy in REMEDIES.items():
+        before, found, _ = text.partition(says)
+        if found:
+            return before + remedy
+    return text
+
+
 def zero_division_of(empty: str) -> float | str:
     """Return the option of `compute` for queries with nothing relevant."""
     words: dict[str, float | str] = {LEFT_OUT: math.nan, RIGHTLY_EMPTY: "rightly_empty"}
     return words[empty] if empty in words else float(empty)
 
 
+def option_of(name: str, choice: str) -> dict[str, Any]:
+    """Return the option of `compute` that a choice of the bar makes."""
+    values: dict[str, Callable[[str], Any]] = {"empty": zero_division_of, "unjudged": "removed".__eq__}
+    return {NAMES.get(name, name): values[name](choice) if name in values else choice}
+
+
+def label_of(option: str) -> str:
+    """Return the label of an option of `compute` that the bar has."""
+    return next(label for name, label in LABELS.items() if NAMES.get(name, name) == option)
+
+
 def options_of(
     cutoffs: str,
     log_base: float | None,
-    gain: str,
-    discount: str,
-    ideal: str,
-    ties: str,
-    empty: str,
-    negative: str,
-    missing: str,
-    unjudged: str,
+    *settings: str,
 ) -> dict[str, Any]:
-    """Return the options of `compute` from what the bar shows."""
+    """Return the options of `compute` from what the bar shows: settings in the order of CHOICES."""
     if log_base is None or log_base <= 1:
         raise ValueError("Base of the logarithm: give a number above 1, such as 2.")
-    if None in (gain, discount, ideal, ties, empty, negative, missing, unjudged):
-        raise ValueError("A choice is empty: choose one of its options.")
-    return {
-        "k": cutoffs_of(cutoffs),
-        "gain": gain,
-        "discount": discount,
-        "log_base": log_base,
-        "ideal": ideal,
-        "ties": ties,
-        "zero_division": zero_division_of(empty),
-        "negative_relevance": negative,
-        "missing": missing,
-        "judged_only": unjudged == "removed",
-    }
+    options: dict[str, Any] = {"k": cutoffs_of(cutoffs), "log_base": log_base}
+    for name, choice in zip(CHOICES, settings, strict=True):
+        if choice is None:
+            raise ValueError(f"{LABELS[name]}: choose one of its options.")
+        options |= option_of(name, choice)
+    if options["ideal"] == "full" and None in options["k"]:
+        raise ValueError("The full ideal has as many documents as there are ranks: give Cutoffs k, such as 10.")
+    return options
 
 
 def settings_of(convention: str) -> list[Any]:
@@ -124,17 +158,16 @@ def non_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
     return kept | {name: options[name] for name, value in others.items() if options[name] != value}
 
 
-def formula(options: Mapping[str, Any]) -> str:
-    """Return the measure as these options make it, in LaTeX."""
+def symbols(options: Mapping[str, Any]) -> str:
+    """Return the formula of DCG as HTML, its symbols named by the terms that the picture marks."""
     k = options["k"][0]
-    at = "" if k is None else f"@{k}"
-    limit = "n" if k is None else str(k)
-    gain = {"linear": "r_i", "exponential": "2^{r_i} - 1", "binary": "[r_i > 0]"}[options["gain"]]
-    base = f"{options['log_base']:g}"
-    divisors = {"log": f"\\log_{{{base}}}(i+1)", "reciprocal": "i", "jarvelin": f"\\max(1, \\log_{{{base}}} i)"}
-    dcg = f"\\sum_{{i=1}}^{{{limit}}} \\frac{{{gain}}}{{{divisors[options['discount']]}}}"
+    gain = {"linear": "r", "exponential": "(2<sup>r</sup> − 1)", "binary": "[r &gt; 0]"}[options["gain"]]
+    logarithm = f"log<sub>{options['log_base']:g}</sub>"
+    divisors = {"log": f"{logarithm}(i + 1)", "reciprocal": "i", "jarvelin": f"max(1, {logarithm} i)"}
     return (
-        f"$$\\text{{nDCG}}{at} = \\frac{{\\text{{DCG}}{at}}}{{\\text{{IDCG}}{at}}}$$\n\n$$\\text{{DCG}}{at} = {dcg}$$"
+        "<span data-term='dcg'>DCG</span> = Σ <span data-term='gain' title='gain of the document at rank i, of "
+        f"relevance r'>{gain}</span> × <span data-term='discount' title='discount of rank i'>1 ⁄ "
+        f"{divisors[options['discount']]}</span>, over {'all ranks' if k is None else f'ranks 1 to {k}'}"
     )
 
 
@@ -150,59 +183,76 @@ def _python(value: Any) -> str:
 
 
 def parse_link(parameters: Mapping[str, str], rows: Rows) -> tuple[Rows, str, list[Any], list[str]]:
-    """Return the table, the convention and the bar of a share link, and the names of what cannot be read.
+    """Return the table, the convention and the bar of an address, and the names of what cannot be read.
 
-    What the link lacks, or has in a form that cannot be read, is `rows` or the default.
+    What the address lacks, or has in a form that cannot be read, is `rows` or the default.
     """
     unread = []
 
     def read(name: str, otherwise: Any, of_text: Callable[[str], Any]) -> Any:
         try:
             return of_text(parameters[name]) if name in parameters else otherwise
-        except (ValueError, KeyError, RecursionError):
+        except (ValueError, KeyError, csv.Error):
             unread.append(name)
             return otherwise
 
-    rows = read("ranking", rows, _rows_of)
-    usual = read("convention", bar_of("sklearn"), bar_of)
+    relevance = read("rel", None, lambda text: _cells_of(text, None))
+    if relevance is not None:
+        size = len(relevance)
+        usual_ids, usual_scores = _usual_columns(size)
+        ids = read("ids", usual_ids, lambda text: _cells_of(text, size))
+        scores = read("scores", usual_scores, lambda text: _cells_of(text, size))
+        rows = list(map(list, zip(ids, relevance, scores, strict=True)))
+    named = read("convention", "sklearn", {name: name for name in CONVENTIONS}.__getitem__)
     readers: dict[str, Callable[[str], Any]] = {"k": lambda text: text[:200], "log": _base_of}
     readers |= {name: {each: each for each in words}.__getitem__ for name, words in CHOICES.items()}
-    bar = [read(name, value, readers[name]) for name, value in zip(LINKED, usual, strict=True)]
-    return rows, convention_of(*bar[2:-1]), bar, unread
+    bar = [read(name, value, readers[name]) for name, value in zip(LINKED, bar_of(named), strict=True)]
+    return rows, named if bar[2:-1] == settings_of(named) else convention_of(*bar[2:-1]), bar, unread
 
 
 def _base_of(text: str) -> float:
-    """Return the base of the logarithm in a link."""
+    """Return the base of the logarithm in an address."""
     if not math.isfinite(base := float(text)):
         raise ValueError("a base is finite")
     return base
 
 
-def _rows_of(text: str) -> Rows:
-    """Return the rows of the table from the JSON in a link."""
-    given = json.loads(text)
-    if not isinstance(given, list) or not all(isinstance(row, list) and len(row) == 3 for row in given):
-        raise ValueError("a ranking is a list of rows of three cells")
-    if len(given) > DOCUMENTS:
-        raise ValueError(f"a ranking has at most {DOCUMENTS} rows")
-    rows = [[text_of(cell) for cell in row] for row in given]
-    return [[cell.encode("utf-8", "replace").decode() for cell in row] for row in rows]
+def _cells_of(text: str, size: int | None) -> list[str]:
+    """Return the cells of a column in an address."""
+    cells = [each.strip() for each in next(csv.reader([text]), [])]
+    if len(cells) != (len(cells) if size is None else size) or len(cells) > DOCUMENTS:
+        raise ValueError(f"a ranking has at most {DOCUMENTS} documents, and a cell of each column for each")
+    return [cell.encode("utf-8", "replace").decode() for cell in cells]
 
 
-def link_to(address: str, rows: Rows, *bar: Any) -> tuple[str, bool]:
-    """Return a link that restores the bar, and the table unless it is too long; and whether it does."""
-    convention = convention_of(*bar[2:-1])
-    named = convention not in ("sklearn", "custom")
-    usual = bar_of(convention if named else "sklearn")
-    parameters = {"k": bar[0]} | ({"convention": convention} if named else {})
-    fields = zip(LINKED, bar, usual, strict=True)
+def _usual_columns(size: int) -> tuple[list[str], list[str]]:
+    """Return the names and the scores of documents that need not be in an address."""
+    return [f"d{at}" for at in range(1, size + 1)], [f"{at}" for at in range(size, 0, -1)]
+
+
+def query_of(rows: Rows, convention: str, *bar: Any) -> tuple[str, bool]:
+    """Return the address, after its ?, of a bar and a table, unless that is too long; and whether it is not."""
+    named = convention if convention in CONVENTIONS and settings_of(convention) == [*bar[2:-1]] else "sklearn"
+    parameters = {"k": text_of(bar[0])} | ({"convention": named} if named != "sklearn" else {})
+    fields = zip(LINKED[1:], bar[1:], bar_of(named)[1:], strict=True)
     parameters |= {name: str(value) for name, value, default in fields if value not in (None, default)}
     kept = [[text_of(cell) for cell in row] for row in rows if any(text_of(cell) for cell in row)]
-    ranking = json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
-    whole = len(ranking) <= 4000  # what browsers and servers take
-    if whole:
-        parameters["ranking"] = ranking
-    return f"{address.partition('?')[0]}?{urllib.parse.urlencode(parameters)}", whole
+    usual_ids, usual_scores = _usual_columns(len(kept))
+    columns = {"rel": (1, None), "ids": (0, usual_ids), "scores": (2, usual_scores)}
+    ranking = {}
+    for name, (at, usual) in columns.items():
+        cells = [row[at] for row in kept]
+        if cells != usual:
+            text = io.StringIO()
+            csv.writer(text, lineterminator="").writerow(cells)
+            ranking[name] = text.getvalue()
+    whole = sum(map(len, ranking.values())) <= LONGEST_RANKING
+    return urllib.parse.urlencode({**(ranking if whole else {}), **parameters}, safe=","), whole
+
+
+def cell_of(value: float | None) -> str:
+    """Return a number as a cell of a table; None as an empty one."""
+    return "" if value is None else repr(value).removesuffix(".0")
 
 
 def text_of(cell: Any) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 
+from .choices import in_words
 from .render import error_html
 
 Handler = Callable[..., Any]
@@ -23,7 +24,7 @@ def follow(events: Sequence[Any], handler: Handler, inputs: Any, outputs: Any, *
     It is put behind an event of its own: when Gradio has deferred one of several handlers of
     an event, it runs all of them again, and two such events would keep each other going.
     """
-    gr.on(events, None, js="() => []").then(handler, inputs, outputs, **QUIET, **how)
+    gr.on(events, None, js="() => []").then(handler, inputs, outputs, **{**QUIET, **how})
 
 
 def show_errors(outputs: int) -> Callable[[Handler], Handler]:
@@ -35,7 +36,8 @@ def show_errors(outputs: int) -> Callable[[Handler], Handler]:
             try:
                 return handler(*arguments)
             except (ValueError, TypeError, OverflowError) as problem:
-                return (error_html(problem), *[None] * (outputs - 1))
+                said = error_html(in_words(problem))
+                return said if outputs == 1 else (said, *[None] * (outputs - 1))
 
         return handle
 

@@ -114,6 +114,35 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
     return pd.DataFrame(rows, columns=STEPS)
 
 
+def best_order(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> list[tuple[str, float, float]]:
+    """Return the documents of the ideal order: name, gain, and what it adds to IDCG, as `ranks` has it.
+
+    A full ideal is of no documents in particular: their names are empty.
+    """
+    documents = zip(ranking.documents, ranking.relevance, ranking.score, strict=True)
+    of_retrieved = options["ideal"] == "retrieved"
+    in_ideal = {d for d, r, s in documents if r is not None and (s is not None or not of_retrieved)}
+    rows = ranks[["document", "gain"]].itertuples(index=False)
+    best = sorted(((d, gain) for d, gain in rows if d in in_ideal), key=lambda each: -each[1])
+    if options["ideal"] == "full" and best:
+        best = [("", best[0][1])] * int((ranks["ideal"] > 0).sum())
+    return [(d, gain, added) for (d, gain), added in zip(best, ranks["ideal"], strict=False)]
+
+
+def scores_of(rankings: Sequence[Ranking], options: dict[str, Any]) -> list[float]:
+    """Return the score of each of several rankings, at one cutoff."""
+    given = [each.given(options) for each in rankings]
+    if options.get("ties") == "docid":
+        inputs: dict[str, Any] = {
+            side: {f"{at}": each[side]["query"] for at, each in enumerate(given)} for side in given[0]
+        }
+    else:
+        inputs = {side: [each[side][0] for each in given] for side in given[0]}
+    (scores,) = ndcg.compute(**inputs, **options, use_aggregator=False).values()
+    found: list[float] = scores
+    return found
+
+
 def curves(ranking: Ranking, options: dict[str, Any]) -> pd.DataFrame:
     """Return DCG, the ideal DCG and nDCG at every cutoff ``k``."""
     columns = {"DCG": "DCG", "ideal DCG": "IDCG", "nDCG": "nDCG"}

@@ -1,16 +1,31 @@
-"""The tab of one ranking: a table to edit, its score, and how each document adds to it."""
+"""The tab of one ranking: its picture, a table to edit, and every number of it."""
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gradio as gr
 import pandas as pd
 
-from .choices import DOCUMENTS, Rows, link_to, options_of, parse_link, snippet, text_of
+from .choices import (
+    CHOICES,
+    DOCUMENTS,
+    LABELS,
+    WORDS,
+    Rows,
+    cell_of,
+    largest,
+    option_of,
+    options_of,
+    same_values,
+    snippet,
+    text_of,
+)
 from .events import QUIET, follow, raise_errors, show_errors
 from .figures import Ranking, as_lines, curves, steps, whole_ranks
 from .metric import ndcg
-from .render import csv_link, score_card, table_html
+from .picture import JS, SHOWS, picture
+from .render import csv_link, list_html, table_html
 
 HEADERS = ["document", "relevance", "score"]
 EXAMPLES: dict[str, list[tuple[str, str, str]]] = {
@@ -27,25 +42,33 @@ EXAMPLES: dict[str, list[tuple[str, str, str]]] = {
 }
 FIRST = next(iter(EXAMPLES))
 STEPS_CAPTION = (
-    "Each document's share, up to the first cutoff. Ideal: what the ideal ranking has at this rank; "
+    "Each document's share, up to the largest cutoff. Ideal: what the ideal ranking has at this rank; "
     "loss: how much less this one has"
 )
 LARGEST = 1e100  # sums of more would not be finite
 LINES = {"this ranking": "#2563eb", "ideal": "#b45309"}  # told apart, and seen, on light and dark
-LINK = "Link to this ranking and these choices"
 EMPTY = "relevance is empty where not judged, score where not retrieved"
 
 
-def ranking_tab(page: gr.Blocks, convention: Any, bar: list[Any]) -> gr.Dataframe:
-    """Lay out the tab and return its table; a link that opens the page sets the convention and the bar, too."""
+def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Dataframe, gr.Textbox]:
+    """Lay out the tab and return its table, and the field for the link to what it shows.
+
+    Args:
+        page: that it is part of.
+        bar: the options.
+        here: shows what each option changes.
+    """
     # what a first visit shows is there before any event
     first = score_ranking(table_of(EXAMPLES[FIRST]), *(each.value for each in bar))
     with gr.Tab("One ranking", id="ranking"):
-        with gr.Row():
-            with gr.Column(scale=2, min_width=320):
-                table = _editor()
-            with gr.Column(scale=3, min_width=320):
-                score = gr.HTML(first[0], elem_id="ranking-score")
+        drawn = gr.HTML(first[0], js_on_load=JS, apply_default_css=False, elem_id="picture")
+        with gr.Accordion("Edit as a table, or take an example", open=False):
+            table = _editor()
+        with gr.Accordion("Every number", open=False):
+            step_table = gr.HTML(first[3], elem_id="steps")
+            cutoff_table = gr.HTML(first[4], elem_id="by-cutoff")
+            file = gr.HTML(first[7])
+            with gr.Row():
                 dcg_plot = gr.LinePlot(  # drawn on load: a score should not wait for plots
                     x="rank",
                     y="DCG",
@@ -55,31 +78,24 @@ def ranking_tab(page: gr.Blocks, convention: Any, bar: list[Any]) -> gr.Datafram
                     y_lim=[0, None],
                     height=240,
                 )
-                ndcg_plot = gr.LinePlot(x="k", y="nDCG", title="nDCG at every cutoff", y_lim=[0, 1], height=240)
-        step_table = gr.HTML(first[3], elem_id="steps")
-        cutoff_table = gr.HTML(first[4], elem_id="by-cutoff")
-        with gr.Row():
-            signature = gr.Textbox(first[5], label="Signature", buttons=["copy"], min_width=300, elem_id="signature")
-            link = gr.Textbox(label=LINK, buttons=["copy"], max_lines=3, min_width=300, elem_id="link")
-        code = gr.Textbox(first[6], label="The same in Python", lines=8, max_lines=20, buttons=["copy"], elem_id="code")
-        file = gr.HTML(first[7])
-
-    def restore(request: gr.Request) -> list[Any]:
-        """Return what the address of the page asks for, if anything, the link to it, and the first plots."""
-        parameters = dict(request.query_params)
-        rows, convention, bar, unread = parse_link(parameters, EXAMPLES[FIRST])
-        asked = [rows, convention, *bar] if parameters else [gr.skip()] * (2 + len(bar))
-        if unread:
-            problem = f"Not readable in the link, and left as usual: {', '.join(unread)}"
-            asked[0] = gr.Dataframe([list(row) for row in rows], label=f"{problem}. {EMPTY.capitalize()}")
-        return [*asked, show_link(request, table_of(rows), *bar), *first[1:3]]
+                ndcg_plot = gr.LinePlot(x="k", y="nDCG", title="nDCG at every cutoff", height=240)
+        with gr.Accordion("Use it in code, or link to it", open=False):
+            with gr.Row():
+                signature = gr.Textbox(
+                    first[5], label="Signature", buttons=["copy"], min_width=300, elem_id="signature"
+                )
+                link = gr.Textbox(label="Link", buttons=["copy"], max_lines=3, min_width=300, elem_id="link")
+            code = gr.Textbox(
+                first[6], label="The same in Python", lines=8, max_lines=20, buttons=["copy"], elem_id="code"
+            )
 
     changes = [each.change for each in (table, *bar)]
-    page.load(restore, None, [table, convention, *bar, link, dcg_plot, ndcg_plot], **QUIET)
-    shown = [score, dcg_plot, ndcg_plot, step_table, cutoff_table, signature, code, file]
+    shown = [drawn, dcg_plot, ndcg_plot, step_table, cutoff_table, signature, code, file, here]
+    page.load(lambda: (*first[1:3], first[8]), None, [dcg_plot, ndcg_plot, here], **QUIET)
     follow(changes, score_ranking, [table, *bar], shown)
-    follow(changes, show_link, [table, *bar], link)
-    return table
+    drawn.order(take_order, table, table, **QUIET)
+    drawn.grade(raise_grade, table, table, **QUIET)
+    return table, link
 
 
 def _editor() -> gr.Dataframe:
@@ -94,16 +110,13 @@ def _editor() -> gr.Dataframe:
         label=f"Documents; {EMPTY}",
         elem_id="table",
     )
-    place = gr.Number(1, precision=0, minimum=1, label="Row, for the buttons below", elem_id="row")
+    place = gr.Number(1, precision=0, minimum=1, label="Row, for Remove", elem_id="row")
     with gr.Row():
         add, remove = gr.Button("Add"), gr.Button("Remove")
-        up, down = gr.Button("Move up"), gr.Button("Move down")
     example.input(take_example, example, table, **QUIET)
     table.select(choose_row, None, place, **QUIET)
     add.click(add_row, table, table, **QUIET)
     remove.click(remove_row, [table, place], table, **QUIET)
-    up.click(lambda table, row: move(table, row, -1), [table, place], [table, place], **QUIET)
-    down.click(lambda table, row: move(table, row, 1), [table, place], [table, place], **QUIET)
     return table
 
 
@@ -157,22 +170,51 @@ def remove_row(table: pd.DataFrame, row: float | None) -> list[list[Any]]:
 
 
 @raise_errors
-def move(table: pd.DataFrame, row: float | None, by: int) -> tuple[list[list[Any]], int]:
-    """Return the table with a document one place up or down, trading scores with its neighbour, and its new row."""
-    rows = rows_of(table)
-    at = int(row or 0) - 1
-    other = at + by
-    if 0 <= at < len(rows) and 0 <= other < len(rows):
-        rows[at], rows[other] = rows[other], rows[at]
-        rows[at][2], rows[other][2] = rows[other][2], rows[at][2]
-    return rows, max(1, min(len(rows), other + 1))
+def take_order(table: pd.DataFrame, event: gr.EventData) -> list[list[Any]]:
+    """Return the table in the order in which the cards were put."""
+    return reordered(ranking_of(rows_of(table)), event.ranked, event.missed)
+
+
+def reordered(ranking: Ranking, ranked: Sequence[str], missed: Sequence[str]) -> list[list[Any]]:
+    """Return the rows of a ranking in another order.
+
+    The scores stay where they were: the first document gets the highest. One that was not retrieved
+    before gets a score between its neighbours'. Documents that are not named keep their scores.
+
+    Raises:
+        ValueError: A document is unknown, or named twice.
+    """
+    relevance = dict(zip(ranking.documents, ranking.relevance, strict=True))
+    score = dict(zip(ranking.documents, ranking.score, strict=True))
+    named = [*ranked, *missed]
+    if len(set(named)) < len(named) or not set(named) <= set(ranking.documents):
+        raise ValueError("The cards are not those of the table any more; move them again.")
+    known = [each for each in ranked if score[each] is not None]
+    best_first = sorted((score[each] or 0.0 for each in known), reverse=True)
+    given = dict(zip(known, best_first, strict=True))
+    above = None
+    for place, document in enumerate(ranked):
+        if document not in given:
+            below = next((given[each] for each in ranked[place:] if each in given), None)
+            ends = 1.0 if above is None else above - 1
+            given[document] = ends if below is None else below + 1 if above is None else (above + below) / 2
+        above = given[document]
+    kept = {each: score[each] for each in ranking.documents if each not in set(named)}
+    scores = {**{each: given[each] for each in ranked}, **kept, **dict.fromkeys(missed)}
+    return [[each, cell_of(relevance[each]), cell_of(number)] for each, number in scores.items()]
 
 
 @raise_errors
-def show_link(request: gr.Request, table: pd.DataFrame, *bar: Any) -> gr.Textbox:
-    """Return the link to what is shown."""
-    address, whole = link_to(request.headers.get("referer", ""), rows_of(table), *bar)
-    return gr.Textbox(address, label=LINK if whole else "Link to these choices; the ranking is too long for a link")
+def raise_grade(table: pd.DataFrame, event: gr.EventData) -> list[list[Any]]:
+    """Return the table with a document one grade more relevant; after the highest comes 0."""
+    ranking = ranking_of(rows_of(table))
+    highest = max([3.0, *(each for each in ranking.relevance if each is not None)])
+    rows = []
+    for document, relevance, score in zip(*ranking, strict=True):
+        if document == event.document:
+            relevance = 0.0 if relevance is None or relevance >= highest else relevance + 1
+        rows.append([document, cell_of(relevance), cell_of(score)])
+    return rows
 
 
 def ranking_of(rows: Rows) -> Ranking:
@@ -209,45 +251,77 @@ def _number(cell: str, name: str, row: int) -> float | None:
     return value
 
 
-@show_errors(8)
+@show_errors(9)
 def score_ranking(table: pd.DataFrame, *bar: Any) -> tuple[Any, ...]:
-    """Return everything the tab shows of a ranking."""
+    """Return everything the tab shows of a ranking, which is drawn at the largest of the cutoffs."""
     options = options_of(*bar)
     ranking = ranking_of(rows_of(table))
+    refuse_negative(ranking, options)
     given = ranking.given(options)
     by_query = ndcg.compute(**given, **options, use_aggregator=False)
     result = {name: value for name, (value,) in by_query.items()}
     if any(math.isnan(value) for value in result.values()):
         raise ValueError("Nothing relevant was judged, and such queries are left out of the mean: there is no score.")
-    ranks = steps(ranking, options, options["k"][0])
+    drawn = {**options, "k": [largest(options["k"])]}
+    name, value = next(iter(scores_by_name(ranking, drawn).items()))
+    ranks = steps(ranking, drawn, drawn["k"][0])
     by_cutoff = curves(ranking, options)
     added = ["contribution", "ideal", "loss"]
     sums = pd.DataFrame({"rank": ["sum"], **dict.fromkeys(["document", "relevance"], ""), **ranks[added].sum()})
-    ideal, lost = ranks["ideal"].sum(), ranks["loss"].sum()
-    note = f"{_tie_note(ranking, options)} Of the ideal {ideal:.4f}, this ranking loses {lost:.4f}."
-    if ideal <= 0:
-        note = f"Nothing relevant was judged: this is the value chosen for such queries. {note}"
+    lines = whole_ranks(by_cutoff[["k", "nDCG"]])
+    bounds = [min(0.0, by_cutoff["nDCG"].min()), max(1.0, by_cutoff["nDCG"].max())]
     return (
-        score_card(result, note),
+        picture(ranking, ranks, {name: value, **result}, drawn, _tie_note(ranking, drawn)),
         whole_ranks(as_lines(by_cutoff)),
-        whole_ranks(by_cutoff[["k", "nDCG"]]),
+        gr.update(value=lines, y_lim=bounds),
         table_html(STEPS_CAPTION, pd.concat([ranks, sums])),
         table_html("The curves in numbers", by_cutoff),
         ndcg.signature(**options),
         snippet(given, options),
         csv_link(ranks, "ranking.csv"),
+        what_changes(ranking, drawn, value),
     )
+
+
+def scores_by_name(ranking: Ranking, options: dict[str, Any]) -> dict[str, float]:
+    """Return the scores of a ranking by their names."""
+    by_query = ndcg.compute(**ranking.given(options), **options, use_aggregator=False)
+    return {name: value for name, (value,) in by_query.items()}
+
+
+def refuse_negative(ranking: Ranking, options: Mapping[str, Any]) -> None:
+    """Raise an error that names the row of a relevance that the options refuse."""
+    for row, (document, relevance) in enumerate(zip(ranking.documents, ranking.relevance, strict=True), 1):
+        if relevance is not None and relevance < 0 and options["negative_relevance"] == "raise":
+            problem = f"Row {row} ({document}): relevance −{-relevance:g} is negative"
+            raise ValueError(f"{problem}. Set {LABELS['negative']} to clip or keep.")
+
+
+def what_changes(ranking: Ranking, options: dict[str, Any], value: float) -> str:
+    """Return a sentence on each option: what its other choices would make of this score."""
+    lines = []
+    for name, choices in CHOICES.items():
+        words = {each: WORDS.get((name, each), each) for each in choices}
+        chosen = next(each for each in choices if same_values(option_of(name, each), options))
+        others = []
+        for each in choices:
+            try:
+                (number,) = scores_by_name(ranking, {**options, **option_of(name, each)}).values()
+            except ValueError:  # such as a full ideal without a cutoff
+                number = math.nan
+            if not abs(number - value) < SHOWS:
+                others.append(f"{words[each]} would make it {'no score' if math.isnan(number) else f'{number:.4f}'}")
+        lines.append(f"{LABELS[name]} is {words[chosen]}: {', '.join(others) or 'no other choice changes this score'}.")
+    return list_html("What each option changes here, in this one ranking", lines)
 
 
 def _tie_note(ranking: Ranking, options: dict[str, Any]) -> str:
-    """Return what the order of tied documents can do to the score at the first cutoff."""
-    how = {**options, "k": options["k"][0], "use_aggregator": False}
-    (name, worst), (_, best) = (
-        next(iter(ndcg.compute(**ranking.inputs, **{**how, "ties": ties}).items())) for ties in ("worst", "best")
-    )
-    if worst != best:
-        return f"Tied documents: by their order, {name} could be anything from {worst[0]:.4f} to {best[0]:.4f}."
+    """Return what the order of tied documents can do to the score; without ties nothing."""
     scores = [score for score in ranking.score if score is not None]
     if len(set(scores)) == len(scores):
-        return "No documents are tied."
+        return ""
+    ends = [scores_by_name(ranking, {**options, "ties": ties}) for ties in ("worst", "best")]
+    (worst,), (best,) = (each.values() for each in ends)
+    if worst != best:
+        return f"Tied documents: by their order, it could be anything from {worst:.4f} to {best:.4f}."
     return "The order of tied documents does not change this score."

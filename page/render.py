@@ -5,32 +5,13 @@ import csv
 import html
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-CSS = """
-.score { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1.5rem; }
-.score .value { font-size: 2.75rem; font-weight: 700; font-variant-numeric: tabular-nums; }
-.score .other b { font-variant-numeric: tabular-nums; }
-.error { border-left: .25rem solid #dc2626; padding: .5rem .75rem; font-weight: 600; overflow-wrap: anywhere; }
-.sheet { overflow: auto; max-height: 26rem; }
-.sheet table { border: 0 !important; border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
-.sheet th { position: sticky; top: 0; background: var(--body-background-fill); text-align: left !important; }
-.sheet th, .sheet td { padding: .25rem .75rem !important; border: solid var(--border-color-primary) !important; }
-.sheet th, .sheet td { border-width: 0 0 1px !important; }
-.sheet td { min-width: 4rem; overflow-wrap: break-word; }
-.sheet td:last-child { min-width: 7rem; }
-#differences td:last-child { min-width: 16rem; }
-figcaption { font-weight: 600; margin: .75rem 0 .25rem; }
-.csv { text-decoration: underline; }
-#code textarea { font-family: var(--font-mono); }
-.or { color: var(--body-text-color) !important; }
-#formula .katex-display { overflow-x: auto; overflow-y: hidden; }
-button[role="tab"][aria-selected="true"] { color: var(--body-text-color) !important; font-weight: 700; }
-footer, footer * { color: var(--body-text-color) !important; opacity: 1; }
-"""
+CSS = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 
 def score_card(result: Mapping[str, float], note: str = "") -> str:
@@ -44,6 +25,12 @@ def score_card(result: Mapping[str, float], note: str = "") -> str:
 def note_html(text: str) -> str:
     """Return a remark on a result."""
     return f"<p class='note'>{html.escape(text)}</p>"
+
+
+def list_html(caption: str, lines: Sequence[str]) -> str:
+    """Return sentences as a list."""
+    items = "".join(f"<li>{html.escape(each)}</li>" for each in lines)
+    return f"<figure><figcaption>{html.escape(caption)}</figcaption><ul>{items}</ul></figure>"
 
 
 def error_html(problem: Exception | str) -> str:

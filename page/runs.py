@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 import pandas as pd
 
-from .choices import CONVENTIONS, DOCUMENTS, options_of
+from .choices import CONVENTIONS, DOCUMENTS, cell_of, options_of
 from .events import QUIET, follow, raise_errors, show_errors
 from .metric import ndcg
 from .ranking import table_with
@@ -34,8 +34,8 @@ ABOUT = (
 )
 
 
-def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> None:
-    """Lay out the tab; a query that is chosen in it opens in the table of the first tab."""
+def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File]:
+    """Lay out the tab and return its files; a query that is chosen in it opens in the table of the first tab."""
     with gr.Tab("Search runs", id="runs"):
         gr.Markdown(ABOUT)
         with gr.Row():
@@ -59,7 +59,8 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> None:
     shown = [score, audit, means, pairs, bars, queries, signature, file]
     scoring = score_button.click(score_runs, [*files, *bar], shown, api_visibility="private")
     follow([each.change for each in (*files, *bar)], forget_runs, None, shown, cancels=scoring)
-    queries.select(open_query, files, [table, tabs], **QUIET)
+    queries.select(open_query, files, [table, tabs], **QUIET).then(None, js="() => scrollTo(0, 0)")
+    return files
 
 
 def forget_runs() -> tuple[Any, ...]:
@@ -121,7 +122,7 @@ def audit_row(name: str, run: Mappings, qrels: Mappings, score: Any) -> list[Any
     """Return what to know of a run before believing its score."""
     documents = sum(map(len, run.values()))
     not_ranked, not_judged = len(qrels.keys() - run.keys()), len(run.keys() - qrels.keys())
-    unjudged = f"{_text(round(score.unjudged, 2))} of {score.ranked}"
+    unjudged = f"{cell_of(round(score.unjudged, 2))} of {score.ranked}"
     return [name, documents, len(run), not_ranked, not_judged, score.tied, unjudged]
 
 
@@ -177,8 +178,4 @@ def ranking_from_upload(qrels_file: str, run_files: list[str], query: str, colum
     listed = [*ranked[: max(DOCUMENTS // 2, DOCUMENTS - len(missing))], *missing][:DOCUMENTS]
     there = len(ranked) + len(missing)
     cut = "" if len(listed) == there else f", {len(listed)} of {there} documents"
-    return [[d, _text(judged.get(d)), _text(run.get(d))] for d in listed], f"Query {query} by {name}{cut}"
-
-
-def _text(value: float | None) -> str:
-    return "" if value is None else repr(value).removesuffix(".0")
+    return [[d, cell_of(judged.get(d)), cell_of(run.get(d))] for d in listed], f"Query {query} by {name}{cut}"

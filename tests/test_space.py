@@ -132,7 +132,8 @@ def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None
     modules = {f"{name}.py" for name in (*ROOMS, "app", "nDCG")}
     benchmarks = ("AGREEMENT.md", "RESULTS.md", "SCALE.md", "SIMULATIONS.md", "growth.svg")
     linked = {f"benchmarks/{name}" for name in benchmarks}
-    for pattern in ("conformance/[!.]*.*", "conformance/runners/*.py", "docs/*.md", "examples/*.*", "page/*.py"):
+    kit = ("conformance/[!.]*.*", "conformance/runners/*.py")
+    for pattern in (*kit, "docs/*.md", "examples/*.*", "page/*.py", "page/*.css", "page/*.js"):
         linked |= {path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern)}
     assert files == {"README.md", "requirements.txt", "LICENSE", *modules, *linked}
     for name in files - {"nDCG.py"}:

@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+import math
 import os
 import re
 import shutil
@@ -150,7 +151,7 @@ def visit(tabs: Tabs) -> Iterator[Opener]:
         page.bring_to_front()  # hidden tabs draw no frames
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(tabs.url + query)
-        page.wait_for_selector("#ranking-score .value, #ranking-score .error")
+        page.wait_for_selector("#picture .value, #picture .error")
         return page
 
     yield open_page
@@ -179,11 +180,11 @@ RESTED = """
 """
 
 
-def value(page: Any, where: str = "#ranking-score") -> str:
+def value(page: Any, where: str = "#picture") -> str:
     return str(page.inner_text(f"{where} .value"))
 
 
-def wait_for(page: Any, text: str, where: str = "#ranking-score") -> None:
+def wait_for(page: Any, text: str, where: str = "#picture") -> None:
     script = "([where, text]) => document.querySelector(where)?.innerText.includes(text)"
     page.wait_for_function(script, arg=[where, text])
 
@@ -196,6 +197,7 @@ def upload(page: Any, where: str, *paths: Path) -> None:
 
 
 def edit(page: Any, row: int, column: int, text: str) -> None:
+    unfold(page, "Edit as a table")
     page.dblclick(f"#table [data-testid=cell-{row}-{column}]")
     cell = f"#table [data-testid=cell-{row}-{column}]"
     page.wait_for_selector(f"{cell} textarea, {cell} input")
@@ -205,7 +207,21 @@ def edit(page: Any, row: int, column: int, text: str) -> None:
     page.keyboard.press("Enter")
 
 
+def unfold(page: Any, name: str) -> None:
+    """Open what is folded under a name."""
+    button = page.get_by_role("button", name=name)
+    if "open" not in (button.get_attribute("class") or "").split():
+        button.click()
+
+
+def field(page: Any, label: str, fold: str = "Options") -> Any:
+    """Return a field by the start of its label, unfolded."""
+    unfold(page, fold)
+    return page.get_by_label(label, exact=False).first
+
+
 def choose(page: Any, label: str, option: str) -> None:
+    unfold(page, "take an example" if label == "Examples" else "Options")
     page.get_by_label(label, exact=True).first.click()
     page.get_by_role("option", name=option, exact=True).click()
 
@@ -226,20 +242,28 @@ def score(ndcg: evaluate.Metric, k: int = 10, **options: Any) -> str:
 def test_the_page_opens_with_an_example_scored(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
     assert value(page) == score(ndcg)
+    unfold(page, "Every number")
+    page.wait_for_selector("#steps td")
     *steps, sums = [row for row in cells(page, "#steps") if len(row) == 8]
     exact = ndcg.compute(**TEXTBOOK, k=10, measures=["DCG", "IDCG"])
     assert [float(sums[at]) for at in (5, 6)] == pytest.approx(list(exact.values()), abs=5e-5)
     assert [row[:3] for row in steps[:2]] == [["1", "d1", "3"], ["2", "d2", "2"]]
     assert sum(float(row[5]) for row in steps) == pytest.approx(exact["DCG@10"], abs=3e-4)
+    unfold(page, "Use it in code")
     expect(page.locator("#signature textarea, #signature input")).to_have_value(ndcg.signature(k=10))
 
 
 EXAMPLES: list[tuple[str, list[int], list[Any], str]] = [
-    ("Perfect", [3, 2, 1, 0], [4, 3, 2, 1], "No documents are tied."),
-    ("Reversed", [0, 1, 2, 3], [4, 3, 2, 1], "No documents are tied."),
+    ("Perfect", [3, 2, 1, 0], [4, 3, 2, 1], "No swap helps."),
+    ("Reversed", [0, 1, 2, 3], [4, 3, 2, 1], "swap d1 and d4"),
     ("All tied", [3, 2, 1, 0], [1, 1, 1, 1], "anything from 0.6138 to 1.0000"),
     ("Nothing relevant", [0, 0, 0], [3, 2, 1], "Nothing relevant was judged"),
-    ("Relevant documents not retrieved", [3, 2, 3, 0, 1, 2, 3, 2], [6, 5, 4, 3, 2, 1, None, None], "loses"),
+    (
+        "Relevant documents not retrieved",
+        [3, 2, 3, 0, 1, 2, 3, 2],
+        [6, 5, 4, 3, 2, 1, None, None],
+        "retrieve d7 at rank 1",
+    ),
 ]
 
 
@@ -253,6 +277,7 @@ def test_every_example_scores_as_the_metric_says(visit: Opener, ndcg: evaluate.M
 
 def test_columns_of_the_table_stay_as_they_are(visit: Opener) -> None:
     page = visit()
+    unfold(page, "Edit as a table")
     page.click("#table [data-testid=cell-0-1]", button="right")
     page.wait_for_selector("[role=menuitem][aria-label='Delete row']")
     assert page.locator("[role=menuitem][aria-label*=olumn]").count() == 0
@@ -261,23 +286,22 @@ def test_columns_of_the_table_stay_as_they_are(visit: Opener) -> None:
 
 def test_an_edited_cell_updates_the_number_and_a_bad_one_clears_it(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
+    unfold(page, "Every number")
+    unfold(page, "Use it in code")
     edit(page, 3, 1, "3")
     wait_for(page, score(ndcg, references=[[3, 2, 3, 3, 1, 2]]))
     edit(page, 3, 1, "many")
     wait_for(page, "Row 4: relevance 'many' is not a number; leave it empty if it was not judged.")
-    expect(page.locator("#ranking-score .value")).to_have_count(0)
+    expect(page.locator("#picture .value")).to_have_count(0)
     expect(page.locator("#steps td")).to_have_count(0)
     expect(page.locator("#signature textarea, #signature input")).to_have_value("")
     edit(page, 3, 1, "")
     wait_for(page, score(ndcg, references=[[3, 2, 3, None, 1, 2]]))
 
 
-def test_documents_are_added_removed_and_moved(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_documents_are_added_and_removed(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
-    page.get_by_role("button", name="Move down").click()  # the first trades places with the second
-    wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
-    page.get_by_role("button", name="Move up").click()
-    wait_for(page, score(ndcg))
+    unfold(page, "Edit as a table")
     page.get_by_role("button", name="Remove").click()
     wait_for(page, score(ndcg, predictions=[[5, 4, 3, 2, 1]], references=[[2, 3, 0, 1, 2]]))
     page.get_by_role("button", name="Add").click()
@@ -285,8 +309,97 @@ def test_documents_are_added_removed_and_moved(visit: Opener, ndcg: evaluate.Met
     wait_for(page, score(ndcg, predictions=[[5, 4, 3, 2, 1, None]], references=[[2, 3, 0, 1, 2, 3]]))
 
 
+def card(page: Any, document: str) -> Any:
+    return page.locator(f"#picture li[data-document={document}]")
+
+
+def drag(page: Any, document: str, other: str) -> None:
+    """Drag a card by the mouse to just above another."""
+    start, end = card(page, document).locator(".document").bounding_box(), card(page, other).bounding_box()
+    page.mouse.move(start["x"] + 5, start["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 90, end["y"] + 30, steps=4)
+    page.mouse.move(end["x"] + 90, end["y"] + 2, steps=4)
+    page.mouse.up()
+
+
+def test_a_card_that_is_dragged_is_scored_by_its_new_rank(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    drag(page, "d6", "d4")
+    wait_for(page, score(ndcg, references=[[3, 2, 3, 2, 0, 1]]))
+    shown = page.locator("#picture .order .document").all_inner_texts()
+    assert shown == ["d1", "d2", "d3", "d6", "d4", "d5"]
+    drag(page, "d1", "d3")
+    wait_for(page, score(ndcg, references=[[2, 3, 3, 2, 0, 1]]))
+
+
+def test_a_finger_drags_a_card_by_its_grip(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit("", 390)
+    touch = page.context.new_cdp_session(page)
+    start, end = card(page, "d6").locator(".grip").bounding_box(), card(page, "d4").bounding_box()
+    for kind, y in (("touchStart", start["y"] + 9), ("touchMove", end["y"] + 30), ("touchMove", end["y"] + 2)):
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": start["x"] + 9, "y": y}]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    wait_for(page, score(ndcg, references=[[3, 2, 3, 2, 0, 1]]))
+
+
+def test_keys_move_a_card_out_of_the_ranking_and_back(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    card(page, "d1").locator(".grip").focus()
+    page.keyboard.press("ArrowDown")
+    wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
+    expect(card(page, "d1").locator(".grip")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
+    expect(card(page, "d1").locator(".grip")).to_have_attribute("aria-label", "Move d1, rank 3: arrow keys")
+    page.keyboard.press("Delete")
+    wait_for(page, score(ndcg, predictions=[[5, 4, 3, 2, 1, None]], references=[[2, 3, 0, 1, 2, 3]]))
+    expect(page.locator("#picture .tray .document")).to_have_text(["d1"])
+    page.keyboard.press("ArrowUp")
+    wait_for(page, score(ndcg, references=[[2, 3, 0, 1, 2, 3]]))
+
+
+def test_the_advice_does_what_it_says(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    swapped = ndcg.compute(predictions=[[6, 5, 4, 3, 2, 1]], references=[[3, 2, 3, 2, 1, 0]], k=10)["nDCG@10"]
+    gained = swapped - ndcg.compute(**TEXTBOOK, k=10)["nDCG@10"]
+    expect(page.locator("#picture .adds")).to_have_text(f"+{gained:.4f}")
+    page.get_by_role("button", name="swap d4 and d6").click()
+    wait_for(page, f"{swapped:.4f}")
+
+
+def test_the_quotient_is_of_the_measures_at_the_largest_cutoff(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit("?k=1,3")
+    wait_for(page, "nDCG@3")
+    assert value(page) == score(ndcg, k=3)
+    sums = ndcg.compute(**TEXTBOOK, k=3, measures=["DCG", "IDCG"]).values()
+    assert page.locator("#picture .part b").all_inner_texts() == [f"{each:.4f}" for each in sums]
+    expect(page.locator("#picture .others")).to_have_text(f"nDCG@1 {score(ndcg, k=1)}")
+    unfold(page, "Every number")
+    page.wait_for_selector("#steps td")
+    discounts = [float(row[4]) for row in cells(page, "#steps") if len(row) == 8 and row[4]]
+    assert discounts == pytest.approx([1 / math.log2(rank + 1) for rank in (1, 2, 3)] + [0, 0, 0], abs=5e-5)
+
+
+def test_parts_of_the_picture_light_each_other_up(visit: Opener) -> None:
+    page = visit()
+    page.hover("#picture .formula [data-term=discount]")
+    expect(page.locator("#picture .sum .lit")).to_have_count(6)
+    card(page, "d3").locator(".card").hover()
+    expect(page.locator("#picture .ideal .lit")).to_have_text("d3")
+
+
+def test_the_score_and_the_picture_are_on_the_first_screen_of_a_phone(visit: Opener) -> None:
+    page = visit("", 390)
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.locator("#picture .value").bounding_box()["y"] < 300
+    last = page.locator("#picture .order > li").last.bounding_box()
+    assert last["y"] + last["height"] < 844
+
+
 def test_a_keyboard_is_enough(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
+    unfold(page, "Edit as a table")
     page.focus("#table [data-testid=cell-0-1]")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -309,14 +422,15 @@ def test_a_convention_sets_the_choices_and_a_choice_of_ones_own_is_custom(visit:
     choose(page, "Convention", "lightgbm")
     wait_for(page, score(ndcg, convention="lightgbm"))
     expect(page.get_by_label("Gain", exact=True).first).to_have_value("exponential")
-    wait_for(page, "−1", "#formula")  # of the gain 2^r - 1
+    wait_for(page, "− 1", "#picture .formula")  # of the gain 2^r - 1
     choose(page, "Gain", "binary")
     wait_for(page, score(ndcg, convention="lightgbm", gain="binary"))
     expect(page.get_by_label("Convention", exact=True).first).to_have_value("custom")
+    unfold(page, "Use it in code")
     expect(page.locator("#code textarea")).to_have_value(re.compile("gain='binary'"))
-    page.get_by_label("Cutoffs", exact=False).first.fill("1, 3,none")
+    field(page, "Cutoffs").fill("1, 3,none")
     wait_for(page, "nDCG@3")
-    page.get_by_label("Cutoffs", exact=False).first.fill("0")
+    field(page, "Cutoffs").fill("0")
     wait_for(page, "k: '0' is no cutoff: write whole numbers from 1")
 
 
@@ -333,6 +447,8 @@ def test_the_page_comes_to_rest_after_a_choice(visit: Opener, ndcg: evaluate.Met
 
 def test_the_code_that_is_shown_computes_the_number(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit("?k=3&convention=rax&log=10")
+    unfold(page, "Use it in code")
+    page.wait_for_selector("#code textarea")
     page.wait_for_function("document.querySelector('#code textarea').value.includes('k=3')")
     code = page.input_value("#code textarea").replace("import evaluate", "")
     lines = [line for line in code.splitlines() if not line.startswith("ndcg =")]
@@ -341,51 +457,93 @@ def test_the_code_that_is_shown_computes_the_number(visit: Opener, ndcg: evaluat
     assert f"{result['nDCG@3']:.4f}" == value(page)
 
 
-def test_a_link_restores_what_was_shared(visit: Opener) -> None:
+def address(page: Any) -> str:
+    return str(page.evaluate("location.search"))
+
+
+def wait_for_address(page: Any, text: str) -> None:
+    page.wait_for_function("text => decodeURIComponent(location.search).includes(text)", arg=text)
+
+
+def test_the_address_is_short_and_always_names_what_is_shown(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
-    choose(page, "Convention", "lightgbm")
-    page.get_by_label("Cutoffs", exact=False).first.fill("3, 5")
+    wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
+    choose(page, "Convention", "xgboost")
+    wait_for_address(page, "convention=xgboost")
+    field(page, "Cutoffs").fill("3, 5")
     edit(page, 0, 0, "näme & <b>")
     edit(page, 3, 1, "")
+    wait_for_address(page, "rel=3,2,3,,1,2&ids=näme+&+<b>,d2,")
     wait_for(page, "nDCG@5")
-    page.wait_for_function("document.querySelector('#link textarea').value.includes('convention=lightgbm')")
-    page.wait_for_function("document.querySelector('#link textarea').value.includes('n%C3%A4me')")
-    unjudged = urllib.request.quote('["d4","","3"]')
-    page.wait_for_function("text => document.querySelector('#link textarea').value.includes(text)", arg=unjudged)
-    come_to_rest(page)
-    link, shown = page.input_value("#link textarea"), page.inner_text("#ranking-score .score")
-    again = visit(link.partition("/?")[2] and "?" + link.partition("/?")[2])
-    wait_for(again, value(page))
-    expect(again.locator("#ranking-score .score")).to_have_text(shown, use_inner_text=True)
-    expect(again.locator("#table [data-testid=cell-0-0]")).to_have_text("näme & <b>")
-    expect(again.get_by_label("Convention", exact=True).first).to_have_value("lightgbm")
+    shown = page.inner_text("#picture .score")
+    for again in (visit(address(page)), page):
+        if again is page:
+            page.reload()
+            page.wait_for_selector("#picture .value")
+        expect(again.locator("#picture .score")).to_have_text(shown, use_inner_text=True)
+        expect(card(again, "d2")).to_have_count(1)
+        expect(again.locator("#picture .order .document").first).to_have_text("näme & <b>")
+        unfold(again, "Options")
+        expect(again.get_by_label("Convention", exact=True).first).to_have_value("xgboost")
+        unfold(again, "Use it in code")
+        expect(again.locator("#link textarea")).to_have_value(re.compile("convention=xgboost"))
 
 
-def test_a_ranking_too_long_for_a_link_is_not_promised(visit: Opener) -> None:
-    ranking = json.dumps([[f"d{at}" * 9, "1", str(at)] for at in range(40)])
-    page = visit("?ranking=" + urllib.request.quote(ranking))
-    page.wait_for_function("document.querySelector('#link textarea').value.includes('d39')")
-    page.get_by_role("button", name="Add").click()
-    page.wait_for_function("document.querySelector('#link textarea').value.includes('d41') == false")
-    long = json.dumps([[f"d{at}" * 30, "1", str(at)] for at in range(60)])
-    page = visit("?ranking=" + urllib.request.quote(long))
+def test_back_undoes_a_change_and_forward_makes_it_again(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
+    time.sleep(1.1)  # what comes sooner belongs to the same step
+    card(page, "d1").locator(".grip").focus()
+    page.keyboard.press("ArrowDown")
+    wait_for_address(page, "rel=2,3,3,0,1,2&ids=d2,d1,")
+    wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
+    page.go_back()
+    wait_for(page, score(ndcg))
+    assert address(page) == "?rel=3,2,3,0,1,2&k=10"
+    page.go_forward()
+    wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
+
+
+def test_the_address_names_the_tab(visit: Opener) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Batch").click()
+    wait_for_address(page, "tab=batch")
+    again = visit(address(page))
+    expect(again.get_by_role("tab", name="Batch")).to_have_attribute("aria-selected", "true")
+
+
+def columns(rows: list[list[str]]) -> str:
+    """An address of rows of document, relevance and score."""
+    lists = dict(zip(("ids", "rel", "scores"), map(",".join, zip(*rows, strict=True)), strict=True))
+    return "?" + "&".join(f"{name}={urllib.request.quote(cells)}" for name, cells in lists.items())
+
+
+def test_a_ranking_too_long_for_an_address_is_not_promised(visit: Opener) -> None:
+    page = visit(columns([[f"d{at}" * 5, "1", str(at)] for at in range(100)]))
+    unfold(page, "Use it in code")
+    wait_for(page, "Link to this ranking", "#link")
+    unfold(page, "Edit as a table")
+    page.wait_for_selector("#table [data-testid=cell-0-0]")
+    edit(page, 0, 0, "d" * 1500)
     wait_for(page, "the ranking is too long for a link", "#link")
-    assert "ranking" not in page.input_value("#link textarea")
+    assert "rel=" not in address(page)
 
 
 @pytest.mark.parametrize(
     ("query", "unread"),
     [
-        ("?ranking=[[%22a%22," + "9" * 5000 + ",1]]&convention=none&gain=<b>&log=e", "ranking, convention, log, gain"),
+        ("?rel=1,2&ids=a&convention=none&gain=<b>&log=e", "ids, convention, log, gain"),
         ("?k=" + "9" * 999, ""),  # which the score refuses
     ],
     ids=["nothing to read", "a cutoff of 999 digits"],
 )
-def test_a_broken_link_breaks_nothing_and_says_what_it_lacks(visit: Opener, query: str, unread: str) -> None:
+def test_a_broken_address_breaks_nothing_and_says_what_it_lacks(visit: Opener, query: str, unread: str) -> None:
     page = visit(query)
+    unfold(page, "Edit as a table")
+    page.wait_for_selector("#table [data-testid=cell-0-0]")
     if unread:
         wait_for(page, f"Not readable in the link, and left as usual: {unread}. Relevance is empty", "#table")
-        assert page.inner_text("#ranking-score .value").strip()
+        assert page.inner_text("#picture .value").strip()
     else:
         wait_for(page, "is no cutoff")
         assert "Not readable" not in page.inner_text("#table")
@@ -430,16 +588,18 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     assert shown[4] == f"{pair.low:.4f} to {pair.high:.4f}"
     assert shown[-1] == f"{pair.wins}, {pair.ties}, {pair.losses}"
     page.locator("#queries [data-testid=cell-0-2]").click()  # of q1, by the other run
+    unfold(page, "Edit as a table")
     wait_for(page, "Query q1 by dense", "#table")
+    assert page.evaluate("scrollY") == 0
     of_q1 = ndcg.compute(predictions=runs["dense"], references=qrels, k=10, use_aggregator=False)["nDCG@10"]
     wait_for(page, f"{of_q1[0]:.4f}")
     page.get_by_role("tab", name="Search runs").click()
     page.locator("#queries [role=gridcell]").filter(has_text="q2").first.click()
     wait_for(page, "Query q2 by bm25", "#table")
     page.get_by_role("tab", name="Search runs").click()
-    page.get_by_label("Cutoffs", exact=False).first.fill("9")
+    field(page, "Cutoffs").fill("9")
     wait_for(page, "Press Score.", "#runs-score")  # no number that the choices above did not make
-    page.get_by_label("Cutoffs", exact=False).first.fill("10")
+    field(page, "Cutoffs").fill("10")
     choose(page, "Convention", "trec_eval")
     page.click("#score-runs")
     inputs = {"predictions": files / "bm25.run", "references": files / "qrels.txt", "k": 10}
@@ -480,33 +640,40 @@ def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metri
     (tmp_path / "flat.csv").write_text(table.getvalue())
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
     page.set_input_files("#batch-file input[type=file]", tmp_path / "bad.csv")
-    wait_for(page, "bad.csv: has no predictions", "#batch-problem")
+    wait_for(page, "bad.csv: has no predictions", "#batch-score")
+    expect(page.locator("#batch-queries td")).to_have_count(0)  # of the batch before
     page.click("#batch-file [aria-label='Clear'], #batch-file [aria-label='Remove this file']")
     page.set_input_files("#batch-file input[type=file]", tmp_path / "flat.csv")
     wait_for(page, f"{ndcg.compute(**flat, k=10)['nDCG@10']:.4f}", "#batch-score")
-    expect(page.locator("#batch-problem")).to_have_text("")
+    expect(page.locator("#batch-score .error")).to_have_count(0)
+    page.wait_for_selector("#batch-queries td")
+    assert [row[0] for row in cells(page, "#batch-queries") if row] == ["a", "b"]
 
 
-def test_numbers_differ_by_convention(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_whose_number_it_is(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
     page = visit()
-    page.get_by_role("tab", name="Why do numbers differ?").click()
-    page.wait_for_selector("#differences >> text=trec_eval")
-    shown = {row[0]: row[1] for row in cells(page, "#differences") if len(row) == 3}
+    page.get_by_role("tab", name="Whose number is it?").click()
+    wait_for(page, "Give the one you got.", "#whose")
+    page.locator("#got input, #got textarea").fill("0.9488")
+    *others, last = ndcg.explain(**TEXTBOOK, k=10, got="0.9488").matches
+    wait_for(page, f"0.9488 is the nDCG@10 of {', '.join(others)} and {last}.", "#whose")
+    expect(page.locator("#whose .yours")).to_have_count(1)
+    page.get_by_label("The example of the metric card").check()
+    wait_for(page, "No convention has 0.9488", "#whose")
+    rows = [row.locator("td").all_inner_texts() for row in page.locator("#whose .owners tbody tr").all()]
+    shown = {name: number for names, number, *_ in rows for name in names.split(", ")}
     libraries = ("trec_eval", "sklearn", "ranx", "rax", "lightgbm")
     assert {name: float(shown[name]) for name in libraries} == {name: NUMBERS[name] for name in libraries}
-    page.get_by_label("The ranking of the first tab").check()
-    wait_for(page, score(ndcg), "#difference")
-    page.get_by_role("tab", name="Batch").click()
-    flat = {"predictions": [0.9, 0.8, 0.1, 0.5, 0.2], "references": [0, 1, 1, 1, 0]}
-    for label, values in (("Predictions", flat["predictions"]), ("References", flat["references"])):
-        page.get_by_label(label, exact=False).first.fill(json.dumps(values))
-    page.get_by_label("Query ids", exact=False).fill('["a", "a", "a", "b", "b"]')
-    page.get_by_label("Weights", exact=False).fill("[1, 9]")
-    expected = ndcg.compute(**flat, query_ids=list("aaabb"), sample_weight=[1, 9], k=10)["nDCG@10"]
-    wait_for(page, f"{expected:.4f}", "#batch-score")
-    page.get_by_role("tab", name="Why do numbers differ?").click()
-    page.get_by_label("The batch of the third tab").check()
-    wait_for(page, f"{expected:.4f}", "#difference")
+    page.get_by_role("tab", name="Search runs").click()
+    upload(page, "#qrels", files / "qrels.txt")
+    upload(page, "#runs", files / "bm25.run", files / "dense.run")
+    page.get_by_role("tab", name="Whose number is it?").click()
+    page.get_by_label("The search runs").check()
+    for name in RUNS:
+        run = {"predictions": files / f"{name}.run", "references": files / "qrels.txt"}
+        numbers = ndcg.explain(**run, k=10).numbers
+        wait_for(page, f"{name}: No convention has 0.9488", "#whose")
+        wait_for(page, f"{numbers['trec_eval']:.4f}", "#whose")
 
 
 def test_the_card_shows_its_formulas(visit: Opener) -> None:
@@ -573,20 +740,19 @@ def test_the_first_score_is_there_before_any_event(visit: Opener, server: Server
     page = visit().context.new_page()
     page.route("**/gradio_api/{run,queue}/**", lambda route: route.abort())
     page.goto(server.url)
-    page.wait_for_selector("#ranking-score .value")
+    page.wait_for_selector("#picture .value")
     page.close()
 
 
 def test_an_edit_asks_the_server_for_little(visit: Opener) -> None:
-    ranking = json.dumps([[f"d{at}", str(at % 4), str(at % 7)] for at in range(20)])
-    page = visit("?ranking=" + urllib.request.quote(ranking))
+    page = visit(columns([[f"d{at}", str(at % 4), str(at % 7)] for at in range(20)]))
     come_to_rest(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
     for edits, grade in enumerate(("3", "0", "1"), 1):
         before = value(page)
         edit(page, 6, 1, grade)
-        script = "before => document.querySelector('#ranking-score .value').innerText != before"
+        script = "before => document.querySelector('#picture .value').innerText != before"
         page.wait_for_function(script, arg=before)
         come_to_rest(page)
         assert len(asked) <= 8 * edits  # the clicked row, the score and the link, each once or twice

@@ -1,34 +1,29 @@
-"""The links that the page is opened by, and what stands in place of what they lack."""
+"""The addresses that the page is opened by, and what stands in place of what they lack."""
 
 import urllib.parse
 from typing import Any
 
 import pytest
 
-from page.choices import RIGHTLY_EMPTY, bar_of, convention_of, link_to, parse_link
+from page.choices import CONVENTIONS, RIGHTLY_EMPTY, bar_of, convention_of, parse_link, query_of
 
 ROWS = [("a", "0", "2"), ("b", "1", "1")]
 
 
 @pytest.mark.parametrize(
-    "ranking",
+    ("parameters", "unread"),
     [
-        "[[",
-        "[1]",
-        f'[["a",{"9" * 5000},1]]',
-        "[" * 100_000,
-        '[["a",1]]',
-        '[["a",1,2,3]]',
-        "[[]]",
-        '{"a":1}',
-        "[" + ",".join(['["a",1,2]'] * 501) + "]",
+        ({"rel": ",".join("1" * 501)}, "rel"),
+        ({"rel": "1\n2"}, "rel"),
+        ({"rel": "0,1", "ids": "a"}, "ids"),
+        ({"rel": "0,1", "scores": "1,2,3"}, "scores"),
     ],
-    ids=lambda text: text[:20],
+    ids=["too many", "two lines", "a name too few", "a score too many"],
 )
-def test_a_link_whose_rows_are_no_documents_is_not_read(ranking: str) -> None:
-    rows, *_, unread = parse_link({"ranking": ranking}, ROWS)
-    assert unread == ["ranking"]
-    assert rows == ROWS
+def test_columns_that_do_not_fit_are_not_read(parameters: dict[str, str], unread: str) -> None:
+    rows, *_, found = parse_link(parameters, ROWS)
+    assert found == [unread]
+    assert rows == (ROWS if unread == "rel" else [["d1", "0", "2"], ["d2", "1", "1"]])
 
 
 @pytest.mark.parametrize(
@@ -40,7 +35,7 @@ def test_a_link_whose_rows_are_no_documents_is_not_read(ranking: str) -> None:
     ],
     ids=str,
 )
-def test_what_a_link_lacks_is_as_usual(parameters: dict[str, str], unread: list[str]) -> None:
+def test_what_an_address_lacks_is_as_usual(parameters: dict[str, str], unread: list[str]) -> None:
     rows, convention, bar, found = parse_link(parameters, ROWS)
     assert found == unread
     assert rows == ROWS
@@ -58,15 +53,26 @@ def test_what_a_link_lacks_is_as_usual(parameters: dict[str, str], unread: list[
     ],
     ids=str,
 )
-def test_a_link_restores_the_bar_and_the_rows(bar: list[Any]) -> None:
-    link, whole = link_to("http://localhost/?k=7", ROWS, *bar)
-    address, _, query = link.partition("?")
-    rows, convention, found, unread = parse_link(dict(urllib.parse.parse_qsl(query, keep_blank_values=True)), [])
-    assert (address, whole, unread) == ("http://localhost/", True, [])
-    assert (rows, found) == ([list(row) for row in ROWS], bar)
-    assert convention == convention_of(*bar[2:-1])
+def test_an_address_restores_the_bar_and_the_rows(bar: list[Any]) -> None:
+    for rows in (ROWS, [("a, b", "", "2"), ('"q"&', "1", ""), ("=", "x", "0")], [("d1", "", "1")]):
+        query, whole = query_of(rows, "custom", *bar)
+        found, convention, read, unread = parse_link(dict(urllib.parse.parse_qsl(query, keep_blank_values=True)), [])
+        assert (whole, unread) == (True, [])
+        assert (found, read) == ([list(row) for row in rows], bar)
+        assert convention == convention_of(*bar[2:-1])
 
 
-def test_a_link_names_the_convention_rather_than_what_it_sets() -> None:
-    link, _ = link_to("http://localhost/", [], *bar_of("lightgbm"))
-    assert link == "http://localhost/?k=10&convention=lightgbm&ranking=%5B%5D"
+def test_an_address_is_short() -> None:
+    textbook = [(f"d{at + 1}", relevance, f"{6 - at}") for at, relevance in enumerate("323012")]
+    assert query_of(textbook, "sklearn", *bar_of("sklearn")) == ("rel=3,2,3,0,1,2&k=10", True)
+    assert query_of([("d1", "1", "2")], "sklearn", *bar_of("sklearn")) == ("rel=1&scores=2&k=10", True)
+    assert query_of([("a" * 4000, "1", "1")], "sklearn", *bar_of("sklearn")) == ("k=10", False)
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_an_address_names_the_convention_that_was_chosen(name: str) -> None:
+    query, _ = query_of(ROWS, name, *bar_of(name))
+    _, convention, bar, _ = parse_link(dict(urllib.parse.parse_qsl(query, keep_blank_values=True)), [])
+    assert (convention, bar) == (name, bar_of(name))
+    changed = [*bar_of(name)[:-1], "removed"]
+    assert f"convention={name}" in query_of(ROWS, name, *changed)[0] or name == "sklearn"

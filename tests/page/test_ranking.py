@@ -38,10 +38,30 @@ def test_a_table_of_other_columns_has_no_score(table: pd.DataFrame) -> None:
     found = ", ".join(map(str, table.columns))
     score, *others = score_ranking(table, *BAR)
     assert f"The table must have the columns document, relevance, score; it has {found}." in score
-    assert others == [None] * 7
+    assert others == [None] * 8
 
 
 @pytest.mark.parametrize("cell", ["1_000", "\u0661", "0x10", "1,5"])
 def test_a_cell_is_a_number_where_a_file_would_hold_one(cell: str) -> None:
     score, *_ = score_ranking(table_of([["a", cell, "2"], *RANKING]), *BAR)
     assert f"Row 1: relevance {cell!r} is not a number" in score.replace("&#x27;", "'")
+
+
+def test_a_negative_relevance_is_refused_by_its_row_and_the_fields_of_the_page() -> None:
+    error = score_of(table_of([*RANKING, ["d6", "-2", "0"]]))
+    assert "Row 3 (d6): relevance −2 is negative. Set Negative relevance to clip or keep." in error
+
+
+def test_the_picture_and_the_steps_are_of_the_largest_cutoff() -> None:
+    for cutoffs, drawn in (("1, 2", 2), ("2, 1", 2), ("1, all", None)):
+        steps = score_ranking(table_of(RANKING), cutoffs, *BAR[1:])[3]
+        assert steps == score_ranking(table_of(RANKING), "" if drawn is None else str(drawn), *BAR[1:])[3]
+
+
+def test_the_plot_holds_every_value() -> None:
+    for references, bounds in ((("-1", "3"), True), (("0", "1"), False)):
+        rows = [["a", references[0], "2"], ["b", references[1], "1"]]
+        plot = score_ranking(table_of(rows), *BAR[:7], "keep", *BAR[8:])[2]
+        low, high = plot["y_lim"]
+        assert all(low <= value <= high for value in plot["value"]["nDCG"])
+        assert (low < 0) == bounds

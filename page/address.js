@@ -1,0 +1,13 @@
+// The address names what is shown. What comes a second after the last change is a step of its own, which Back undoes.
+const own = search => [...new URLSearchParams(search)].filter(([name]) => !name.startsWith("__")).sort().join();
+const others = () => [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("__"));
+let last = null;
+watch("value", () => {
+  const now = Date.now();
+  const step = last !== null && now - last > 1000;
+  last = now;
+  if (own(location.search) === own(props.value)) return;
+  const rest = others().map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join("");
+  history[step ? "pushState" : "replaceState"](history.state, "", `?${props.value}${rest}${location.hash}`);
+});
+addEventListener("popstate", () => trigger("back", { query: location.search }));

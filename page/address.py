@@ -1,0 +1,72 @@
+"""The address of the page: it always names what is shown, so that a link, a reload and Back bring it back."""
+
+import urllib.parse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import pandas as pd
+
+from .choices import parse_link, query_of
+from .events import QUIET, follow, raise_errors
+from .ranking import EMPTY, EXAMPLES, FIRST, rows_of
+
+JS = Path(__file__).with_name("address.js").read_text(encoding="utf-8")
+LINK = "Link to this ranking and these choices"
+TOO_LONG = "Link to these choices; the ranking is too long for a link"
+
+
+def keep_address(
+    page: gr.Blocks, tabs: gr.Tabs, table: gr.Dataframe, convention: Any, bar: Sequence[Any], link: gr.Textbox
+) -> None:
+    """Make the address follow the open tab, the table and the bar, and these follow the address.
+
+    Args:
+        page: that opens by its address.
+        tabs: of the page.
+        table: of the first tab.
+        convention: the field of its name.
+        bar: the options.
+        link: shows the whole address.
+    """
+    by_name = {str(each.id): each for each in tabs.children if isinstance(each, gr.Tab)}
+    names = list(by_name)
+    address = gr.HTML(js_on_load=JS, visible="hidden", elem_id="address")
+    opened = gr.Textbox(names[0], visible="hidden")
+    for name, each in by_name.items():
+        each.select(None, None, opened, js=f"() => {name!r}", **QUIET)
+
+    def restore(parameters: Mapping[str, str]) -> list[Any]:
+        tab = parameters["tab"] if parameters.get("tab") in names else names[0]
+        return [gr.Tabs(selected=tab), tab, *shown_at(parameters)]
+
+    def load(request: gr.Request) -> list[Any]:
+        """Return what the address asks for when the page opens."""
+        parameters = dict(request.query_params)
+        return restore(parameters) if parameters else [gr.skip()] * (1 + len(state))
+
+    def go_back(event: gr.EventData) -> list[Any]:
+        """Return what the address asks for that the browser has gone back to."""
+        return restore(dict(urllib.parse.parse_qsl(str(event.query)[1:], keep_blank_values=True)))
+
+    @raise_errors
+    def show(request: gr.Request, tab: str, table: pd.DataFrame, convention: str, *bar: Any) -> list[Any]:
+        """Return the link and the address of what is shown."""
+        query, whole = query_of(rows_of(table), convention, *bar)
+        query += "" if tab == names[0] else f"&tab={tab}"
+        referer = request.headers.get("referer", "").partition("?")[0]
+        return [gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG), query]
+
+    state = [opened, table, convention, *bar]
+    page.load(load, None, [tabs, *state], **QUIET).then(show, state, [link, address], **QUIET)
+    address.back(go_back, None, [tabs, *state], **QUIET)
+    follow([each.change for each in state], show, state, [link, address])
+
+
+def shown_at(parameters: Mapping[str, str]) -> list[Any]:
+    """Return the table, the convention and the bar that an address asks for."""
+    rows, convention, bar, unread = parse_link(parameters, EXAMPLES[FIRST])
+    problem = f"Not readable in the link, and left as usual: {', '.join(unread)}. " if unread else "Documents; "
+    label = problem + (EMPTY.capitalize() if unread else EMPTY)
+    return [gr.Dataframe([list(row) for row in rows], label=label), convention, *bar]

@@ -1,0 +1,199 @@
+"""The picture of one ranking: its documents as cards to move, what each adds, and the best order beside them.
+
+It is HTML that picture.js brings to life; each of its numbers comes from the metric. Parts with the same
+``data-term`` light each other up.
+"""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from .choices import symbols
+from .figures import Ranking, best_order, scores_of
+
+JS = Path(__file__).with_name("picture.js").read_text(encoding="utf-8")
+DRAWN = 100  # documents of a list; the table has the others
+SEARCHED = 40  # documents that are swapped with each other in search of the best swap
+MOST_DOTS = 4  # the highest relevance that is shown as dots
+SHOWS = 5e-5  # what shows in four digits
+
+
+class Advice(NamedTuple):
+    """The one change that would add most to a score.
+
+    Attributes:
+        text: the change in words.
+        documents: that take part in it: two that are swapped, or one to retrieve.
+        adds: to the score.
+    """
+
+    text: str
+    documents: tuple[str, ...]
+    adds: float
+
+
+def advice(ranking: Ranking, ranked: Sequence[str], options: dict[str, Any]) -> Advice | None:
+    """Return the swap of two ranked documents, or the missed one put first, that adds most; None if none adds."""
+    at = {document: place for place, document in enumerate(ranking.documents)}
+    tries: list[tuple[str, tuple[str, ...]]] = [("", ())]
+    rankings = [ranking]
+    for one, other in combinations(ranked[:SEARCHED], 2):
+        score = [*ranking.score]
+        score[at[one]], score[at[other]] = score[at[other]], score[at[one]]
+        tries.append((f"swap {one} and {other}", (one, other)))
+        rankings.append(ranking._replace(score=score))
+    first = 1 + max((score for score in ranking.score if score is not None), default=0.0)
+    missed = [each for each in ranking.documents if ranking.score[at[each]] is None]
+    for one in missed[:SEARCHED]:
+        score = [first if place == at[one] else each for place, each in enumerate(ranking.score)]
+        tries.append((f"retrieve {one} at rank 1", (one,)))
+        rankings.append(ranking._replace(score=score))
+    scores = scores_of(rankings, options)
+    best = max(range(len(scores)), key=scores.__getitem__)
+    adds = scores[best] - scores[0]
+    return Advice(*tries[best], adds) if adds >= SHOWS else None
+
+
+def picture(
+    ranking: Ranking, ranks: pd.DataFrame, result: Mapping[str, float], options: dict[str, Any], note: str
+) -> str:
+    """Return the picture of a ranking.
+
+    Args:
+        ranking: the ranking.
+        ranks: its steps up to the cutoff that is drawn.
+        result: its scores by name, the one that is drawn first.
+        options: of `compute`, with this cutoff alone.
+        note: what to say besides.
+    """
+    rows = ranks.to_dict("records")
+    ranked = [row for row in rows if row["rank"][0].isdigit()]
+    ideal = sum(row["ideal"] for row in rows)
+    found = advice(ranking, [row["document"] for row in ranked], options) if ideal > 0 else None
+    cards = _Cards.of(ranking, rows, found)
+    tray = "".join(cards.unranked(row) for row in rows if row["rank"] == "not retrieved")
+    removed = "".join(cards.unranked(row) for row in rows if row["rank"] == "removed")
+    best = best_order(ranking, ranks, options)[:DRAWN]
+    more = len(ranked) - DRAWN
+    name, value = next(iter(result.items()))
+    others = [f"<span>{escape(each)} <b>{number:.4f}</b></span>" for each, number in result.items() if each != name]
+    return "".join(
+        [
+            # a card that was moved to no effect is drawn where it was: these names make it another page
+            f"<div class='picture' data-given='{escape(' '.join(ranking.documents))}'>",
+            f"<p class='score' role='status'><span class='name'>{escape(name)}</span>",
+            f"<output class='value'>{value:.4f}</output><span class='sign'>=</span>",
+            _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
+            f"<span class='sign'>÷</span>{_part('ideal', ideal, 'DCG, ideal order')}</p>",
+            f"<p class='others'>{' '.join(others)}</p>" if others else "",
+            f"<p class='said'>{_said(value, ideal, found)} {escape(note)}</p>",
+            f"<p class='formula'>{symbols(options)}</p>",
+            "<div class='lists'><section><div class='heads'><h3>Your order<small>: drag, or press ↑ ↓</small></h3>",
+            "<h3 data-term='dcg'>gain × discount<small>, dashed: gain alone</small></h3></div>",
+            f"<ol class='order'>{''.join(map(cards.row, ranked[:DRAWN]))}</ol>",
+            f"<p>{more:,} more documents are in the table below.</p>" if more > 0 else "",
+            f"<div class='tray'><h3>Not retrieved</h3><ul>{tray}</ul><p class='nothing'>drop a document here</p></div>",
+            f"<div class='removed'><h3>Removed, since not judged</h3><ul>{removed}</ul></div>" if removed else "",
+            "</section><section class='best'><h3 data-term='ideal'>The ideal order</h3>",
+            f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol></section></div></div>",
+        ]
+    )
+
+
+def _part(term: str, number: float, what: str) -> str:
+    return f"<span class='part' data-term='{term}'><b>{number + 0.0:.4f}</b><small>{what}</small></span>"
+
+
+def _said(value: float, ideal: float, found: Advice | None) -> str:
+    """Return how good a score is, and what would help most, in words."""
+    if ideal <= 0:
+        return "Nothing relevant was judged: this is the value chosen for such queries."
+    share = f"{value:.0%} of what the best order would score." if 0 <= value <= 1 else ""
+    if found is None:
+        return f"{share} No swap helps."
+    swap = f"<button class='advice' type='button'>{escape(found.text)}</button>"
+    return f"{share} Most would be won by this: {swap} <b class='adds'>+{found.adds:.4f}</b>"
+
+
+class _Cards(NamedTuple):
+    """Documents as they are drawn.
+
+    Attributes:
+        relevance: of each document.
+        score: of each document.
+        widest: the gain that fills the width of a bar.
+        dots: how many dots show a relevance; 0 for its number.
+        advised: the documents that are to be marked.
+    """
+
+    relevance: dict[str, float | None]
+    score: dict[str, float | None]
+    widest: float
+    dots: int
+    advised: tuple[str, ...]
+
+    @classmethod
+    def of(cls, ranking: Ranking, rows: Sequence[Mapping[str, Any]], found: Advice | None) -> "_Cards":
+        """Return the documents of a ranking."""
+        judged = [each for each in ranking.relevance if each is not None]
+        dotted = all(each in range(MOST_DOTS + 1) for each in judged)
+        return cls(
+            dict(zip(ranking.documents, ranking.relevance, strict=True)),
+            dict(zip(ranking.documents, ranking.score, strict=True)),
+            max([abs(row[name]) for row in rows for name in ("gain", "ideal")]) or 1,
+            int(max([1, *judged])) if dotted else 0,
+            found.documents if found else (),
+        )
+
+    def row(self, row: Mapping[str, Any]) -> str:
+        """Return a ranked document: its card, its gain × discount as a bar and in numbers, the ranks it shares."""
+        document, rank, gain, added = row["document"], row["rank"], row["gain"], row["contribution"]
+        discount = f"{row['discount']:.2f}"
+        tied = f"<small>tied {rank}</small>" if "–" in rank else ""
+        kind = f" class='tied' data-tied='{rank}'" if tied else ""
+        return (
+            f"<li data-document='{escape(document)}'{kind}>{self._card(document, f'rank {rank}')}"
+            f"{self._bar(gain, added, 'dcg')}<span class='sum'><span class='product'>"
+            f"<span data-term='gain'>{gain:g}</span> × <span data-term='discount'>{discount}</span> = </span>"
+            f"<span data-term='dcg'>{added + 0.0:.2f}</span>{tied}</span></li>"
+        )
+
+    def unranked(self, row: Mapping[str, Any]) -> str:
+        """Return a document without a rank."""
+        return f"<li data-document='{escape(row['document'])}'>{self._card(row['document'], row['rank'])}</li>"
+
+    def ideal(self, document: str, gain: float, added: float) -> str:
+        """Return a document of the ideal order."""
+        term = f" data-term='document {escape(document)}'" if document else ""
+        text = f"<span{term}>{escape(document)}</span> <span data-term='ideal'>{added + 0.0:.2f}</span>"
+        return f"<li>{self._bar(gain, added, 'ideal')}<span class='sum'>{text}</span></li>"
+
+    def _bar(self, gain: float, added: float, term: str) -> str:
+        outer, inner = (100 * min(1, max(0, each) / self.widest) for each in (gain, added))
+        return (
+            f"<span class='bar {term}' aria-hidden='true'><i data-term='gain' style='width:{outer:.4g}%'></i>"
+            f"<b data-term='{term}' style='width:{inner:.4g}%'></b></span>"
+        )
+
+    def _card(self, document: str, place: str) -> str:
+        relevance, score = self.relevance[document], self.score[document]
+        name, judged = escape(document), "not judged" if relevance is None else f"relevance {relevance:g}"
+        kind = f"card{' unjudged' if relevance is None else ''}{' advised' if document in self.advised else ''}"
+        if relevance is None:
+            grade = "not judged"
+        elif self.dots:
+            grade = "".join(f"<i{' class=on' if at < relevance else ''}></i>" for at in range(self.dots))
+        else:
+            grade = f"{relevance:g}"
+        scored = "" if score is None else f"<span class='at'>{score:g}</span>"
+        return (
+            f"<div class='{kind}' data-term='document {name}'>"
+            f"<button type='button' class='grip' aria-label='Move {name}, {place}: arrow keys'>⋮⋮</button>"
+            f"<span class='document' title='{name}'>{name}</span>"
+            f"<button type='button' class='grade' aria-label='{name}: {judged}; press for more'>{grade}</button>"
+            f"{scored}</div>"
+        )

@@ -1,0 +1,50 @@
+"""A batch as the page shows it: its queries by their ids, and what is wrong in the words of the page."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from page.batch import fill_batch, score_batch
+from page.choices import LEFT_OUT, bar_of
+
+BAR = bar_of("sklearn")
+
+
+def test_queries_have_the_ids_that_were_given() -> None:
+    _, _, table, *_ = score_batch("[1, 2, 3, 4]", "[1, 0, 0, 1]", "", '["b", "a", "b", "a"]', *BAR)
+    rows = [re.findall("<td>(.*?)</td>", row) for row in table.split("<tr>")]
+    assert [row for row in rows if row] == [["b", "0.6309"], ["a", "1.0000"]]
+
+
+def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
+    error, *others = fill_batch(str(tmp_path / "bad.csv"))
+    assert "bad.csv: has no predictions" in error
+    assert others[:5] == [None] * 5
+
+
+@pytest.mark.parametrize(
+    ("references", "bar", "said"),
+    [
+        (
+            "[[1, -1]]",
+            BAR,
+            "references: query 0, position 1: the relevance -1 is negative. Set Negative relevance to clip or keep.",
+        ),
+        (
+            "[[0, 0]]",
+            [*BAR[:6], LEFT_OUT, *BAR[7:]],
+            "nDCG@10: every query is left out. Set Nothing relevant to 0, or Query not in the run to nothing",
+        ),
+        (
+            "[[1, 0]]",
+            ["", *BAR[1:4], "full", *BAR[5:]],
+            "The full ideal has as many documents as there are ranks: give Cut",
+        ),
+    ],
+    ids=["negative", "left out", "full"],
+)
+def test_what_is_wrong_names_the_fields_of_the_page(references: str, bar: list[object], said: str) -> None:
+    error, *_ = score_batch("[[2, 1]]", references, "", "", *bar)
+    assert said in error

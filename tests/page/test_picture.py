@@ -1,0 +1,83 @@
+"""The picture of a ranking: its advice, its bars, and what moving its cards makes of the table."""
+
+import re
+from typing import Any
+
+import evaluate
+import pytest
+
+from page.choices import bar_of, options_of
+from page.figures import Ranking, steps
+from page.picture import advice, picture
+from page.ranking import reordered
+
+TEXTBOOK = Ranking([f"d{at}" for at in range(1, 7)], [3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1])
+OPTIONS = options_of(*bar_of("sklearn"))
+
+
+def drawn(ranking: Ranking, **changed: Any) -> str:
+    options = {**OPTIONS, **changed}
+    return picture(ranking, steps(ranking, options, options["k"][0]), {"nDCG@10": 0.5}, options, "")
+
+
+def test_the_advice_is_the_swap_that_adds_most(ndcg: evaluate.Metric) -> None:
+    found = advice(TEXTBOOK, TEXTBOOK.documents, OPTIONS)
+    scores = {}
+    for one in range(6):
+        for other in range(one):
+            relevance = [*TEXTBOOK.relevance]
+            relevance[one], relevance[other] = relevance[other], relevance[one]
+            swapped = ndcg.compute(predictions=[TEXTBOOK.score], references=[relevance], k=10)["nDCG@10"]
+            scores[f"swap d{other + 1} and d{one + 1}"] = swapped
+    assert found is not None
+    assert found.text == max(scores, key=scores.__getitem__)
+    now = ndcg.compute(**TEXTBOOK.inputs, k=10)["nDCG@10"]
+    assert found.adds == pytest.approx(scores[found.text] - now)
+
+
+@pytest.mark.parametrize("ties", ["average", "docid"])
+def test_a_document_that_was_missed_is_to_be_retrieved_first(ties: str) -> None:
+    ranking = Ranking(["a", "b"], [3, 1], [None, 1])
+    found = advice(ranking, ["b"], {**OPTIONS, "ties": ties})
+    assert found is not None
+    assert (found.text, found.documents) == ("retrieve a at rank 1", ("a",))
+
+
+def test_the_best_order_needs_no_advice() -> None:
+    assert advice(Ranking(["a", "b"], [2, 1], [2, 1]), ["a", "b"], OPTIONS) is None
+
+
+def test_bars_are_as_long_as_gain_and_discounted_gain() -> None:
+    html = drawn(Ranking(["a", "b"], [1, 2], [2, 1]))
+    own, ideal = html.split("class='ideal'")
+    # the gain of 2 is the whole width
+    assert re.findall(r"width:([\d.]+)%", own) == ["50", "50", "100", "63.09"]
+    assert re.findall(r"width:([\d.]+)%", ideal) == ["100", "100", "50", "31.55"]
+
+
+def test_documents_that_are_tied_missed_or_not_judged_are_marked() -> None:
+    html = drawn(Ranking(["a", "b", "<i>"], [2, None, 1], [1, 1, None]))
+    assert html.count("data-tied='1–2'") == 2
+    assert "<div class='card unjudged' data-term='document b'>" in html
+    tray = html.partition("class='tray'")[2].partition("</div></section>")[0]
+    assert re.findall("data-document='(.*?)'", tray) == ["&lt;i&gt;"]
+    assert "<i>b" not in html
+
+
+def test_scores_stay_at_their_ranks_when_documents_move() -> None:
+    rows = reordered(Ranking(["a", "b", "c"], [0, None, 2], [9, 9, 1]), ["c", "a", "b"], [])
+    assert rows == [["c", "2", "9"], ["a", "0", "9"], ["b", "", "1"]]
+
+
+def test_a_document_that_is_retrieved_now_scores_between_its_neighbours() -> None:
+    ranking = Ranking(["a", "b", "c"], [0, 1, 2], [4, 2, None])
+    for order, scores in (("cab", ["5", "4", "2"]), ("acb", ["4", "3", "2"]), ("abc", ["4", "2", "1"])):
+        assert [row[2] for row in reordered(ranking, list(order), [])] == scores
+    assert reordered(ranking, ["b"], ["a", "c"]) == [["b", "1", "2"], ["a", "0", ""], ["c", "2", ""]]
+    assert reordered(ranking, ["c"], ["b"])[1] == ["a", "0", "4"]  # which was not named
+
+
+@pytest.mark.parametrize("ranked", [["a", "a"], ["x"]], ids=str)
+def test_cards_of_another_table_are_refused(ranked: list[str]) -> None:
+    with pytest.raises(ValueError, match="The cards are not those of the table any more"):
+        reordered(Ranking(["a", "b"], [0, 1], [2, 1]), ranked, [])

@@ -1,0 +1,75 @@
+"""Whose number it is: the conventions that make it, of a ranking, of files, of a batch or of the card's example."""
+
+import re
+from pathlib import Path
+
+import evaluate
+import pytest
+
+from page.choices import bar_of
+from page.metric import ndcg as loaded
+from page.ranking import EXAMPLES, FIRST, table_of
+from page.whose import CARD_EXAMPLE, SOURCES, find_owner
+
+RANKING, RUNS, BATCH, CARD = SOURCES
+TEXTBOOK = table_of(EXAMPLES[FIRST])
+
+
+def shown(source: str, got: str = "", batch: tuple[str, ...] = ("",) * 4, files: tuple = (None, None)) -> str:
+    return find_owner(source, got, TEXTBOOK, *files, *batch, *bar_of("sklearn"))
+
+
+def owners(html: str) -> dict[str, str]:
+    """The number of each convention."""
+    rows = re.findall("<tr><td>(.*?)</td><td>(.*?)</td>", html)
+    return {name: number for names, number in rows for name in names.split(", ")}
+
+
+def test_each_convention_has_its_number(ndcg: evaluate.Metric) -> None:
+    found = owners(shown(CARD))
+    assert set(found) == set(ndcg.explain(**CARD_EXAMPLE, k=10).numbers)
+    for name, number in found.items():
+        assert number == f"{ndcg.compute(**CARD_EXAMPLE, k=10, convention=name)['nDCG@10']:.4f}"
+
+
+def test_the_conventions_that_have_the_number_are_named_and_marked(ndcg: evaluate.Metric) -> None:
+    matches = ndcg.explain(**CARD_EXAMPLE, k=10, got="0.6496").matches
+    html = shown(CARD, "0.6496")
+    assert f"<h3>0.6496 is the nDCG@10 of {', '.join(matches[:-1])} and {matches[-1]}.</h3>" in html
+    assert html.count("<strong>yours</strong>") == 1
+    assert "Why ranx_burges differs from sklearn" in html
+    assert "class=yours" not in shown(CARD)
+
+
+def test_a_number_of_no_convention_is_that_of_one_with_a_choice_changed(ndcg: evaluate.Metric) -> None:
+    number = ndcg.compute(**CARD_EXAMPLE, k=10, discount="reciprocal")["nDCG@10"]
+    html = shown(CARD, f"{number:.6f}")
+    assert f"No convention has {number:.6f}; it is that of sklearn with Discount: reciprocal" in html
+
+
+def test_a_ranking_a_batch_and_runs_are_explained(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    assert "0.9608 is the nDCG@10 of sklearn" in shown(RANKING, "0.9608")
+    assert owners(shown(BATCH, batch=("[[1, 2]]", "[[0, 1]]", "", "")))["sklearn"] == "1.0000"
+    (tmp_path / "qrels.txt").write_text("q 0 a 0\nq 0 b 1\n")
+    (tmp_path / "bm25.run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
+    html = shown(RUNS, "0.6309", files=(str(tmp_path / "qrels.txt"), [str(tmp_path / "bm25.run")]))
+    assert html.startswith("<h3>bm25: 0.6309 is the nDCG@10 of ")
+
+
+@pytest.mark.parametrize(
+    ("source", "got", "said"),
+    [
+        (RANKING, "many", "The number I got must be an nDCG"),
+        (RUNS, "", "Upload the qrels"),
+        (BATCH, "", "Give predictions"),
+    ],
+    ids=["no number", "no files", "no batch"],
+)
+def test_what_is_wrong_is_said(source: str, got: str, said: str) -> None:
+    html = shown(source, got)
+    assert said in html
+    assert "role='alert'" in html
+
+
+def test_the_example_is_the_cards() -> None:
+    assert round(loaded.compute(**CARD_EXAMPLE)["nDCG"], 4) == 0.5921
