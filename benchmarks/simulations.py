@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+import significance  # noqa: E402
 from significance import falls, intervals, paired_tests  # noqa: E402
 
 Floats = NDArray[np.float64]
@@ -37,6 +38,9 @@ CONFIDENCE = 0.95
 SIZES = (5, 10, 20, 50, 100)
 GATE_SIZES = (20, 50, 100)
 DIFFERING = 0.7  # the share of queries in which two runs differ
+TESTS = ("randomisation", "randomisation, one side", "Student's t", "interval excludes 0")
+PEERS = ("ours", "SciPy permutation_test", "ranx fisher", "SciPy ttest_rel")
+DIFFERENCES = (0, 0.01, 0.02, 0.03, 0.05, 0.08)
 BLOCK = 100  # samples that are resampled alike
 
 
@@ -249,6 +253,89 @@ def table_of_agreement(repetitions: int) -> list[str]:
     return _table([["values", *(f"{size} queries" for size in sizes)], *([name, *row] for name, row in rows.items())])
 
 
+def false_positives(repetitions: int, name: str, size: int) -> list[float]:
+    """Return how often each test finds a difference at its level where there is none.
+
+    Both systems are of one family, and in 30% of the queries they score the same.
+    """
+    family = USUAL[name]
+    rng = np.random.default_rng(size)
+    shape = (repetitions, size)
+    first = family.first(rng, shape)
+    second = np.where(rng.random(shape) < 0.3, first, family.first(rng, shape))
+    weight = None if family.weight is None else family.weight(rng, (1, size))[0]
+    pairs = [(at, at + repetitions) for at in range(repetitions)]
+    values = np.concatenate([first, second])
+    found = paired_tests(values, weight, pairs)
+    one_sided = paired_tests(values, weight, pairs, alternative="greater")
+    ends = intervals(values, weight, pairs)
+    excludes = (ends.low[2 * repetitions :] > 0) | (ends.high[2 * repetitions :] < 0)
+    p_values = (found.randomization, one_sided.randomization, found.t_test)
+    return [*(float((each <= 1 - CONFIDENCE).mean()) for each in p_values), float(excludes.mean())]
+
+
+def power_of_tests(repetitions: int, difference: float, size: int) -> list[float]:
+    """Return how often each test finds the mean of differences that are normal with a standard deviation of 0.1."""
+    from ranx.statistical_tests.fisher_randomization_test import fisher_randomization_test
+
+    rng = np.random.default_rng(size)
+    second = rng.random((repetitions, size))
+    first = second + difference + rng.normal(0, 0.1, (repetitions, size))
+    pairs = [(at, at + repetitions) for at in range(repetitions)]
+    ours = paired_tests(np.concatenate([first, second]), None, pairs)
+    scipys, ranxs = [], []
+    for one, other in zip(first, second, strict=True):
+        test = scipy.stats.permutation_test(
+            (one - other,), np.mean, permutation_type="samples", n_resamples=499, vectorized=True, rng=rng
+        )
+        scipys.append(test.pvalue)
+        ranxs.append(fisher_randomization_test(one, other, 499, 0.05, 42)[0])
+    t_tests = scipy.stats.ttest_rel(first, second, axis=1).pvalue
+    return [float((np.array(each) <= 0.05).mean()) for each in (ours.randomization, scipys, ranxs, t_tests)]
+
+
+def table_of_false_positives(repetitions: int) -> list[str]:
+    """Return a table of how often tests find what is not there: a row for each family and test."""
+    cells = list(product(USUAL, SIZES))
+    rows: dict[tuple[str, str], list[str]] = {}
+    found = _in_processes(partial(false_positives, repetitions), *zip(*cells, strict=True))
+    for (name, _), shares in zip(cells, found, strict=True):
+        for test, share in zip(TESTS, shares, strict=True):
+            rows.setdefault((name, test), []).append(f"{100 * share:.1f}%")
+    header = ["values", "test", *(f"{size} queries" for size in SIZES)]
+    return _table([header, *([*names, *row] for names, row in rows.items())])
+
+
+def table_of_power(repetitions: int) -> list[str]:
+    """Return a table of how often tests find a difference: a row for each number of queries and test."""
+    cells = list(product(DIFFERENCES, (20, 50, 100)))
+    rows: dict[tuple[int, str], list[str]] = {}
+    found = _in_processes(partial(power_of_tests, repetitions), *zip(*cells, strict=True))
+    for (_, size), shares in zip(cells, found, strict=True):
+        for test, share in zip(PEERS, shares, strict=True):
+            rows.setdefault((size, test), []).append(f"{100 * share:.0f}%")
+    header = ["queries", "test", *(f"{each:g}" for each in DIFFERENCES)]
+    return _table([header, *([str(size), test, *rows[size, test]] for size in (20, 50, 100) for test in PEERS)])
+
+
+def sections_of_tests(repetitions: int) -> list[str]:
+    """Return the text on the tests around their tables."""
+    significance.SAMPLED = 14  # exchanges, as a power of two: 2 ** 20 of each pair would take hours
+    error = math.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repetitions)
+    return [
+        "## False positives",
+        f"How often a test at the 5% level finds a difference between two systems of one family, in {repetitions:,} "
+        f"samples a cell (Monte Carlo error {100 * error:.1f} points). Up to 32 differing queries the randomisation "
+        "test is exact, above it tries 16,384 exchanges here. Where values are few (0 or 1, or mostly the same) few "
+        "p-values are possible, so that it finds less than 5%.",
+        "\n".join(table_of_false_positives(repetitions)),
+        "## Power",
+        f"How often a test finds a difference whose values over queries are normal with a standard deviation of 0.1, "
+        f"by its mean, in {repetitions // 2:,} samples a cell; SciPy and ranx try 499 exchanges.",
+        "\n".join(table_of_power(repetitions // 2)),
+    ]
+
+
 def gate(repetitions: int, max_drop: float, fall: float, spread: float, size: int) -> float:
     """Return how often the gate finds a regression of a run whose mean truly falls so far.
 
@@ -319,6 +406,7 @@ def markdown(repetitions: int, resamples: int) -> str:
         "How often the interval of a difference excludes 0 while the randomisation test has p ≥ 0.05, and the other "
         "way round.",
         "\n".join(agreeing),
+        *sections_of_tests(repetitions // 4),
         *section_of_gates(gates, repetitions // 4),
     ]
     return "\n\n".join(text) + "\n"

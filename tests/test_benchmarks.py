@@ -146,3 +146,16 @@ def test_processes_in_a_shell_print_one_number(monkeypatch: pytest.MonkeyPatch) 
 
     assert set(shell.seconds(lines=4_000, rounds=1)) == set(shell.WAYS)
     assert shell.number("ndcg", "run\tvalue\nrun\t0.5\n") == shell.number("ir_measures", "nDCG@10\t0.5000\n") == 0.5
+
+
+@pytest.mark.peers
+def test_simulations_of_tests_find_little_that_is_not_there_and_much_that_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import simulations
+
+    for share in simulations.false_positives(400, "symmetric: Beta(3, 3)", 20):
+        assert share <= 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
+    found = simulations.power_of_tests(40, 0.08, 20)
+    assert len(found) == len(simulations.PEERS)
+    assert min(found) > 0.7
+    assert max(simulations.power_of_tests(40, 0, 20)) < 0.3
