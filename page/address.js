@@ -10,4 +10,6 @@ watch("value", () => {
   const rest = others().map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join("");
   history[step ? "pushState" : "replaceState"](history.state, "", `?${props.value}${rest}${location.hash}`);
 });
-addEventListener("popstate", () => trigger("back", { query: location.search }));
+addEventListener("popstate", () => {
+  if (own(location.search) !== own(props.value)) trigger("back", { query: location.search });  // else a link within it
+});
