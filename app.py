@@ -66,13 +66,13 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
     gr.Markdown(about, elem_id="about")
     convention, bar, here = options_bar()
     with gr.Tabs() as tabs:
-        table, link = ranking_tab(demo, bar, here)
+        table, step, link = ranking_tab(demo, bar, here)
         files = runs_tab(bar, table, tabs)
         batch = batch_tab(bar)
         whose_tab(bar, table, files, batch)
         card_tab()
         api_tab()
-    keep_address(demo, tabs, table, convention, bar, link)
+    keep_address(demo, tabs, step, table, convention, bar, link)
 
 demo.queue(max_size=200, default_concurrency_limit=4)
 

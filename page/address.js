@@ -8,6 +8,17 @@ watch("value", () => {
   last = now;
   if (own(location.search) === own(props.value)) return;
   const rest = others().map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join("");
-  history[step ? "pushState" : "replaceState"](history.state, "", `?${props.value}${rest}${location.hash}`);
+  history[step ? "pushState" : "replaceState"](history.state, "", `?${props.value}${rest}`);
 });
-addEventListener("popstate", () => trigger("back", { query: location.search }));
+addEventListener("popstate", () => {
+  if (own(location.search) !== own(props.value)) trigger("back", { query: location.search });  // else a link within it
+});
+// Gradio's router, which knows nothing of this address, would answer a link within the page by loading it again.
+document.addEventListener("click", event => {
+  const link = event.target.closest?.('a[href^="#"]');
+  const target = link && document.getElementById(decodeURIComponent(link.hash.slice(1)));
+  if (!target) return;
+  event.preventDefault();
+  event.stopPropagation();
+  target.scrollIntoView();
+}, true);

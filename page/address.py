@@ -10,6 +10,7 @@ import pandas as pd
 
 from .choices import parse_link, query_of
 from .events import QUIET, follow, raise_errors
+from .guide import STEPS, is_of_step
 from .ranking import EMPTY, EXAMPLES, FIRST, rows_of
 
 JS = Path(__file__).with_name("address.js").read_text(encoding="utf-8")
@@ -18,13 +19,20 @@ TOO_LONG = "Link to these choices; the ranking is too long for a link"
 
 
 def keep_address(
-    page: gr.Blocks, tabs: gr.Tabs, table: gr.Dataframe, convention: Any, bar: Sequence[Any], link: gr.Textbox
+    page: gr.Blocks,
+    tabs: gr.Tabs,
+    step: gr.Textbox,
+    table: gr.Dataframe,
+    convention: Any,
+    bar: Sequence[Any],
+    link: gr.Textbox,
 ) -> None:
     """Make the address follow the open tab, the table and the bar, and these follow the address.
 
     Args:
         page: that opens by its address.
         tabs: of the page.
+        step: of the guide.
         table: of the first tab.
         convention: the field of its name.
         bar: the options.
@@ -51,22 +59,24 @@ def keep_address(
         return restore(dict(urllib.parse.parse_qsl(str(event.query)[1:], keep_blank_values=True)))
 
     @raise_errors
-    def show(request: gr.Request, tab: str, table: pd.DataFrame, convention: str, *bar: Any) -> list[Any]:
+    def show(request: gr.Request, tab: str, step: str, table: pd.DataFrame, convention: str, *bar: Any) -> list[Any]:
         """Return the link and the address of what is shown."""
-        query, whole = query_of(rows_of(table), convention, *bar)
-        query += "" if tab == names[0] else f"&tab={tab}"
+        rows = rows_of(table)
+        query, whole = query_of(None if is_of_step(rows, step) else rows, convention, *bar)
+        query = (f"step={step}&" if step else "") + query + ("" if tab == names[0] else f"&tab={tab}")
         referer = request.headers.get("referer", "").partition("?")[0]
         return [gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG), query]
 
-    state = [opened, table, convention, *bar]
+    state = [opened, step, table, convention, *bar]
     page.load(load, None, [tabs, *state], **QUIET).then(show, state, [link, address], **QUIET)
     address.back(go_back, None, [tabs, *state], **QUIET)
     follow([each.change for each in state], show, state, [link, address])
 
 
 def shown_at(parameters: Mapping[str, str]) -> list[Any]:
-    """Return the table, the convention and the bar that an address asks for."""
-    rows, convention, bar, unread = parse_link(parameters, EXAMPLES[FIRST])
+    """Return the step, the table, the convention and the bar that an address asks for."""
+    step = parameters["step"] if parameters.get("step") in STEPS else ""
+    rows, convention, bar, unread = parse_link(parameters, STEPS[step].rows if step else EXAMPLES[FIRST])
     problem = f"Not readable in the link, and left as usual: {', '.join(unread)}. " if unread else "Documents; "
     label = problem + (EMPTY.capitalize() if unread else EMPTY)
-    return [gr.Dataframe([list(row) for row in rows], label=label), convention, *bar]
+    return [step, gr.Dataframe([list(row) for row in rows], label=label), convention, *bar]

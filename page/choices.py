@@ -230,19 +230,19 @@ def _usual_columns(size: int) -> tuple[list[str], list[str]]:
     return [f"d{at}" for at in range(1, size + 1)], [f"{at}" for at in range(size, 0, -1)]
 
 
-def query_of(rows: Rows, convention: str, *bar: Any) -> tuple[str, bool]:
-    """Return the address, after its ?, of a bar and a table, unless that is too long; and whether it is not."""
+def query_of(rows: Rows | None, convention: str, *bar: Any) -> tuple[str, bool]:
+    """Return the address, after its ?, of a bar and a table, if any, unless that is too long; and whether it is not."""
     named = convention if convention in CONVENTIONS and settings_of(convention) == [*bar[2:-1]] else "sklearn"
     parameters = {"k": text_of(bar[0])} | ({"convention": named} if named != "sklearn" else {})
     fields = zip(LINKED[1:], bar[1:], bar_of(named)[1:], strict=True)
     parameters |= {name: str(value) for name, value, default in fields if value not in (None, default)}
-    kept = [[text_of(cell) for cell in row] for row in rows if any(text_of(cell) for cell in row)]
+    kept = [[text_of(cell) for cell in row] for row in rows or [] if any(text_of(cell) for cell in row)]
     usual_ids, usual_scores = _usual_columns(len(kept))
     columns = {"rel": (1, None), "ids": (0, usual_ids), "scores": (2, usual_scores)}
     ranking = {}
     for name, (at, usual) in columns.items():
         cells = [row[at] for row in kept]
-        if cells != usual:
+        if cells != usual and rows is not None:
             text = io.StringIO()
             csv.writer(text, lineterminator="").writerow(cells)
             ranking[name] = text.getvalue()

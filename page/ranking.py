@@ -23,6 +23,7 @@ from .choices import (
 )
 from .events import QUIET, follow, raise_errors, show_errors
 from .figures import Ranking, as_lines, curves, steps, whole_ranks
+from .guide import guide
 from .metric import ndcg
 from .picture import JS, SHOWS, picture
 from .render import csv_link, list_html, table_html
@@ -50,8 +51,8 @@ LINES = {"this ranking": "#2563eb", "ideal": "#b45309"}  # told apart, and seen,
 EMPTY = "relevance is empty where not judged, score where not retrieved"
 
 
-def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Dataframe, gr.Textbox]:
-    """Lay out the tab and return its table, and the field for the link to what it shows.
+def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Dataframe, gr.Textbox, gr.Textbox]:
+    """Lay out the tab and return its table, its guided step, and the field for the link to what it shows.
 
     Args:
         page: that it is part of.
@@ -61,9 +62,11 @@ def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Data
     # what a first visit shows is there before any event
     first = score_ranking(table_of(EXAMPLES[FIRST]), *(each.value for each in bar))
     with gr.Tab("One ranking", id="ranking"):
+        table = _table()
+        step = guide(table)
         drawn = gr.HTML(first[0], js_on_load=JS, apply_default_css=False, elem_id="picture")
         with gr.Accordion("Edit as a table, or take an example", open=False):
-            table = _editor()
+            _editor(table)
         with gr.Accordion("Every number", open=False):
             step_table = gr.HTML(first[3], elem_id="steps")
             cutoff_table = gr.HTML(first[4], elem_id="by-cutoff")
@@ -95,13 +98,12 @@ def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Data
     follow(changes, score_ranking, [table, *bar], shown)
     drawn.order(take_order, table, table, **QUIET)
     drawn.grade(raise_grade, table, table, **QUIET)
-    return table, link
+    return table, step, link
 
 
-def _editor() -> gr.Dataframe:
-    """Lay out the table of documents, with the examples and the buttons that change it."""
-    example = gr.Dropdown(list(EXAMPLES), value=FIRST, label="Examples")
-    table = gr.Dataframe(
+def _table() -> gr.Dataframe:
+    """Return the table of documents, which is laid out below."""
+    return gr.Dataframe(
         table_of(EXAMPLES[FIRST]),
         headers=HEADERS,
         datatype="str",
@@ -109,7 +111,14 @@ def _editor() -> gr.Dataframe:
         interactive=True,
         label=f"Documents; {EMPTY}",
         elem_id="table",
+        render=False,
     )
+
+
+def _editor(table: gr.Dataframe) -> None:
+    """Lay out the table, with the examples and the buttons that change it."""
+    example = gr.Dropdown(list(EXAMPLES), value=FIRST, label="Examples")
+    table.render()
     place = gr.Number(1, precision=0, minimum=1, label="Row, for Remove", elem_id="row")
     with gr.Row():
         add, remove = gr.Button("Add"), gr.Button("Remove")
@@ -117,7 +126,6 @@ def _editor() -> gr.Dataframe:
     table.select(choose_row, None, place, **QUIET)
     add.click(add_row, table, table, **QUIET)
     remove.click(remove_row, [table, place], table, **QUIET)
-    return table
 
 
 def table_of(rows: Rows) -> pd.DataFrame:

@@ -1,0 +1,73 @@
+"""The five steps: what their texts say of their rankings is so."""
+
+import math
+import urllib.parse
+
+import evaluate
+import pytest
+
+from page.address import shown_at
+from page.choices import bar_of, query_of
+from page.guide import STEPS, guide_html, is_of_step, take_step
+from page.ranking import ranking_of
+
+
+def scored(ndcg: evaluate.Metric, rows: list[list[str]], **options: object) -> float:
+    value: float = ndcg.compute(**ranking_of(rows).inputs, k=10, **options)["nDCG@10"]
+    return value
+
+
+def moved(rows: list[list[str]], one: int, other: int) -> list[list[str]]:
+    """The rows with two documents swapped, whose scores stay."""
+    documents = [row[:2] for row in rows]
+    documents[one], documents[other] = documents[other], documents[one]
+    return [[*document, row[2]] for document, row in zip(documents, rows, strict=True)]
+
+
+def test_a_swap_changes_the_score_unless_the_relevance_is_the_same(ndcg: evaluate.Metric) -> None:
+    rows = STEPS["discount"].rows
+    now = (2 / math.log2(3) + 3 / 2) / (3 + 2 / math.log2(3))
+    assert scored(ndcg, rows) == pytest.approx(now)
+    assert scored(ndcg, moved(rows, 0, 1)) == pytest.approx((2 + 3 / 2) / (3 + 2 / math.log2(3)))
+    assert scored(ndcg, moved(rows, 0, 3)) == pytest.approx(now)
+
+
+def test_the_worst_order_gets_more_than_half(ndcg: evaluate.Metric) -> None:
+    rows = STEPS["ideal"].rows
+    assert scored(ndcg, rows) > 0.5
+    assert scored(ndcg, [[row[0], row[1], f"{at}"] for at, row in enumerate(rows)]) == 1
+
+
+def test_tied_documents_share_their_ranks_and_other_rules_can_be_lucky(ndcg: evaluate.Metric) -> None:
+    rows = STEPS["ties"].rows
+    shared = sum(1 / math.log2(rank + 1) for rank in (2, 3, 4)) / 3
+    ideal = 3 + 2 / math.log2(3) + 1 / 2
+    assert scored(ndcg, rows) == pytest.approx((3 + 3 * shared) / ideal)
+    assert scored(ndcg, rows, ties="first") != scored(ndcg, rows)
+
+
+def test_what_is_missing_costs(ndcg: evaluate.Metric) -> None:
+    rows = STEPS["missing"].rows
+    assert [row[0] for row in rows if not row[2]] == ["d5", "d6"]
+    assert [row[0] for row in rows if not row[1]] == ["d3"]
+    assert scored(ndcg, rows) < scored(ndcg, [*rows[:4], ["d5", "3", "5"], rows[5]])
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_each_step_has_an_address_of_its_own(name: str) -> None:
+    step, table, *_ = shown_at({"step": name})
+    assert step == name
+    assert is_of_step(table.value["data"], name)
+    assert query_of(None, "sklearn", *bar_of("sklearn")) == ("k=10", True)
+    query, _ = query_of([["d1", "1", "1"]], "sklearn", *bar_of("sklearn"))
+    step, table, *_ = shown_at({"step": name, **dict(urllib.parse.parse_qsl(query))})
+    assert (step, table.value["data"]) == (name, [["d1", "1", "1"]])
+    assert guide_html(name).count("aria-current=step") == 1
+
+
+def test_a_step_that_is_open_closes() -> None:
+    class Event:
+        name = "ties"
+
+    assert take_step("", Event()) == ["ties", STEPS["ties"].rows]  # type: ignore[arg-type]
+    assert take_step("ties", Event())[0] == ""  # type: ignore[arg-type]
