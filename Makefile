@@ -56,6 +56,7 @@ agreement: .venv/check.done .venv/libraries ## run each library beside its conve
 
 simulations: .venv/test.done ## measure how often intervals hold and the gate fails, into benchmarks/SIMULATIONS.md: 12 minutes
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/simulations.py
+	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/statistics_plots.py
 
 vectors: .venv/bin/python ## write conformance/vectors.json anew, after a change of conventions.py or of the cases
 	@$(BIN)/python conformance/make_vectors.py

@@ -686,9 +686,10 @@ def _notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | Non
             few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
         if together > 1:
             ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
+        corrected = f" corrected for {together:,}" if together > 1 else ""
         found.append(
-            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p corrected for "
-            f"{together:,} is at least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
+            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p{corrected} is at "
+            f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
         )
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
     if near:

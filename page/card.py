@@ -1,5 +1,6 @@
 """The tab of the metric card: the README and the pages of docs/."""
 
+import base64
 import re
 from pathlib import Path
 
@@ -20,15 +21,21 @@ def card_tab() -> None:
 
 
 def metric_card(folder: Path) -> str:
-    """Return the README without its front matter, then the pages of docs/: as one text, whose links lead within it."""
+    """Return the README without its front matter, then the pages of docs/: one text, with pictures and inner links."""
     card = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
     pages = {path.stem: path.read_text(encoding="utf-8") for path in sorted((folder / "docs").glob("*.md"))}
 
+    titles = {name: page.partition("\n")[0].removeprefix("# ") for name, page in pages.items()}
+
     def within(link: re.Match[str]) -> str:
-        text, path, anchor = link.groups()
+        is_picture, text, path, anchor = link.groups()
+        if is_picture:
+            picture = base64.b64encode((folder / "docs" / path).read_bytes()).decode()
+            return f"![{text}](data:image/svg+xml;base64,{picture})"
         page = Path(path).stem
         if path and page not in pages:
             return text  # a file that the page does not show
-        return f"[{text}](#h-{anchor or page})"  # Gradio names a heading by GitHub's rule, after an h-
+        heading = anchor or re.sub(r"[^\w\- ]", "", titles[page].lower()).replace(" ", "-")
+        return f"[{text}](#h-{heading})"  # Gradio names a heading by GitHub's rule, after an h-
 
-    return re.sub(r"\[([^]]+)\]\(([\w./-]*)(?:#([\w-]+))?\)", within, "\n\n".join([card, *pages.values()]))
+    return re.sub(r"(!?)\[([^]]+)\]\(([\w./-]*)(?:#([\w-]+))?\)", within, "\n\n".join([card, *pages.values()]))

@@ -159,3 +159,29 @@ def test_simulations_of_tests_find_little_that_is_not_there_and_much_that_is(mon
     assert len(found) == len(simulations.PEERS)
     assert min(found) > 0.7
     assert max(simulations.power_of_tests(40, 0, 20)) < 0.3
+
+
+def test_the_pictures_of_statistics_show_what_page_and_tables_say(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """If this fails, `python benchmarks/statistics_plots.py` draws them anew."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    monkeypatch.chdir(BENCHMARKS.parent)
+    import statistics_plots as plots
+
+    held = plots.coverage((BENCHMARKS / "SIMULATIONS.md").read_text(encoding="utf-8"))
+    assert plots.figures_in("coverage") == held
+    assert set(map(len, held["Means"]["ours"].values())) == {6}
+    comparison = plots.compared()
+    differences = plots.figures_in("comparison")
+    assert differences == pytest.approx(plots.differences_in(comparison), abs=1e-5)
+    assert all(pair.p_holm < 0.05 for pair in comparison.pairs)  # as the page says
+    power = plots.figures_in("power")
+    for gap, by_size in power.items():
+        for size, found in by_size.items():  # of 200 trials: four standard errors, and what few possible p-values cost
+            assert found == pytest.approx(plots.planned(float(gap), int(size)), abs=0.145), (gap, size)
+        assert by_size["20"] == plots.found_of(float(gap), 20, 200)
+    for name, figure in (("coverage", plots.draw_coverage(held)), ("power", plots.draw_power(power))):
+        plots.save(name, figure, plots.figures_in(name), tmp_path)
+        assert plots.figures_in(name, tmp_path) == plots.figures_in(name)

@@ -128,10 +128,10 @@ def test_dead_links_are_found(tmp_path: Path) -> None:
     assert list(dead_links(page)) == ["page.md: other.md", "page.md: #no-heading", "page.md: page.md#What-it-is"]
 
 
-def test_every_page_has_its_name_for_a_title_and_no_heading_stands_twice() -> None:
+def test_every_page_starts_with_its_title_and_no_heading_stands_twice() -> None:
     """The Space shows them in one: there a link to a page leads to its title."""
     every: Counter[str] = Counter()
     for page in (README, *DOCS):
         every.update(anchors(text(page)))
-        assert page == README or text(page).startswith(f"# {page.stem.capitalize()}\n")
+        assert page == README or re.match(r"# \w.*\n", text(page))
     assert [anchor for anchor, times in every.items() if times > 1] == []

@@ -504,7 +504,7 @@ def test_a_correction_that_cannot_reach_the_level_is_noted(
 
 def test_one_pair_of_few_queries_is_noted(ndcg: evaluate.Metric) -> None:
     (note,) = ndcg.compare(**differing(5, systems=2)).notes
-    assert note.endswith("p corrected for 1 is at least 0.0625. It takes 6 queries that differ.")
+    assert note.endswith("with so few queries that differ, p is at least 0.0625. It takes 6 queries that differ.")
 
 
 def test_too_few_exchanges_for_many_pairs_are_noted(ndcg: evaluate.Metric) -> None:

@@ -130,8 +130,9 @@ def hub(space: Path) -> Iterator[Hub]:
 def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None:
     files = {path.relative_to(space).as_posix() for path in space.rglob("*") if path.is_file()}
     modules = {f"{name}.py" for name in (*ROOMS, "app", "nDCG")}
-    benchmarks = ("AGREEMENT.md", "RESULTS.md", "SCALE.md", "SIMULATIONS.md", "growth.svg")
-    linked = {f"benchmarks/{name}" for name in benchmarks}
+    benchmarks = ("AGREEMENT.md", "RESULTS.md", "SCALE.md", "SIMULATIONS.md")
+    pictures = ("comparison.svg", "coverage.svg", "growth.svg", "power.svg")
+    linked = {f"benchmarks/{name}" for name in (*benchmarks, *pictures)}
     kit = ("conformance/[!.]*.*", "conformance/runners/*.py")
     for pattern in (*kit, "docs/*.md", "examples/*.*", "page/*.py", "page/*.css", "page/*.js"):
         linked |= {path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern)}
