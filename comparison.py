@@ -263,7 +263,14 @@ class Comparison(Readable):
                     f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}",
                 ]
             )
-        power = [["80% power at the 5% level", "measure", "detectable difference", "queries needed for the one seen"]]
+        power = [
+            [
+                "80% power (4 of 5 trials at the 5% level)",
+                "measure",
+                "detectable difference",
+                "queries needed for the one seen",
+            ]
+        ]
         for pair in self.pairs:
             detectable = "–" if pair.detectable is None else number_text(pair.detectable)
             needed = "–" if pair.queries_needed is None else f"{pair.queries_needed:,}"

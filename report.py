@@ -45,7 +45,7 @@ class Score(NamedTuple):
         tied: queries whose value depends on how ties are ordered.
         ranked: documents within the cutoff, over all queries.
         unjudged: those of them that were not judged; an expectation where ties leave open which they are.
-        chance: the mean that a random order of the same documents has in expectation: that of equal scores.
+        chance: the mean that a random order of the same documents has on average: that of equal scores.
 
     Queries of weight 0, or without a value, are not counted.
     """
@@ -576,7 +576,7 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     for name, score in scores.items():
         differs = np.abs(differences(columns[name], columns[f"chance {name}"])) > 0
         if score.low <= score.chance and differs.any():  # else the order decides nothing
-            chance = f"a random order of the same documents has {number_text(score.chance)} in expectation"
+            chance = f"a random order of the same documents has {number_text(score.chance)} on average"
             below = f"{name} is below chance, {chance}: do higher scores rank first?"
             found.append(f"{name} may be chance: {chance}." if score.chance <= score.high else below)
     return found

@@ -24,7 +24,6 @@ def metric_card(folder: Path) -> str:
     """Return the README without its front matter, then the pages of docs/: one text, with pictures and inner links."""
     card = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
     pages = {path.stem: path.read_text(encoding="utf-8") for path in sorted((folder / "docs").glob("*.md"))}
-
     titles = {name: page.partition("\n")[0].removeprefix("# ") for name, page in pages.items()}
 
     def within(link: re.Match[str]) -> str:

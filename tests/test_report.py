@@ -227,7 +227,7 @@ def test_a_score_that_may_be_chance_is_noted(ndcg: evaluate.Metric) -> None:
     reversed_scores = -systems["good"]
     how = {"references": relevance, "measures": ["nDCG", "IDCG", "CG"], "resamples": 200}
     of_random = ndcg.report(predictions=systems["random"], **how)
-    chance = f"a random order of the same documents has {of_random.scores['nDCG'].chance:.4f} in expectation"
+    chance = f"a random order of the same documents has {of_random.scores['nDCG'].chance:.4f} on average"
     assert of_random.notes == (f"nDCG may be chance: {chance}.",)
     assert f"nDCG may be chance: {chance}." in str(of_random)
     assert ndcg.report(predictions=systems["good"], **how).notes == ()
@@ -430,6 +430,34 @@ def test_a_comparison_may_ask_one_side(ndcg: evaluate.Metric, alternative: str, 
     assert question in axes.get_xlabel()
     dashed = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == "--"]
     assert dashed == ([{"greater": -0.05, "less": 0.05}[alternative]] if margin else [])
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.02])
+def test_the_interval_of_90_percent_tells_what_a_t_test_of_one_side_does_at_5(
+    ndcg: evaluate.Metric, margin: float
+) -> None:
+    better = []
+    for weight in (0.5, 0.8, 1.2, 2):
+        systems, relevance = generated(queries=60, weights=(weight, 0.6))
+        how = {"systems": systems, "references": relevance, "alternative": "greater", "margin": margin}
+        pair = ndcg.compare(**how, confidence=0.9).pairs[0]
+        better.append(pair.low > -margin)
+        assert better[-1] == (pair.p_t < 0.05)
+    assert set(better) == {False, True}
+
+
+def test_light_queries_that_agree_make_the_randomisation_test_sure_beside_a_heavy_one(ndcg: evaluate.Metric) -> None:
+    systems = {"worse": [[1, 2]] * 21, "better": [[2, 1]] * 21}
+    how = {"systems": systems, "references": [[3, 2.9]] + [[1, 0]] * 20, "sample_weight": [1000, *[1] * 20]}
+    (pair,) = ndcg.compare(**how).pairs
+    assert pair.p == 2 / 2**21
+    assert pair.p_t > 0.05
+
+
+def test_twenty_perfect_queries_leave_room_for_others(ndcg: evaluate.Metric) -> None:
+    score = ndcg.report(predictions=[[2, 1]] * 20, references=[[1, 0]] * 20).scores["nDCG"]
+    odds = scipy.stats.norm.ppf(0.975) ** 2 / 20
+    assert (score.low, score.high) == pytest.approx((1 / (1 + odds), 1))
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.2])
