@@ -1,6 +1,8 @@
 """The tab of search runs: qrels and runs to upload, audited, scored and compared."""
 
+import html
 import itertools
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,11 +23,11 @@ AUDIT_CAPTION = (
     "tied: queries whose score depends on the order of ties; unjudged: documents within the first cutoff"
 )
 AUDIT = ["run", "documents", "queries", "not ranked", "not judged", "tied", "unjudged@k"]
-MEANS = ["run", "measure", "mean", "from", "to", "standard error"]
+MEANS = ["run", "measure", "mean", "from", "to", "standard error", "chance"]
+SIGNIFICANT = 0.05
 PAIRS = ["measure", "run", "other", "difference", "95% interval", "p", "p (Holm)", "t-test p", "t-test p (Holm)"]
 PAIRS += ["won, tied, lost"]
 RESAMPLES = 2000
-BARS = 20
 RUNS = 5
 FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
 ABOUT = (
@@ -43,10 +45,10 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
             run_files = gr.File(label="Runs", file_count="multiple", elem_id="runs")
         score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
         score = gr.HTML(elem_id="runs-score")
-        audit = gr.HTML(elem_id="audit")
         means = gr.HTML(elem_id="means")
+        bars = gr.HTML(elem_id="by-query")
         pairs = gr.HTML(elem_id="pairs")
-        bars = gr.BarPlot(x="query", y="value", title="Query by query", sort="y", x_label_angle=-90, height=300)
+        audit = gr.HTML(elem_id="audit")
         queries = gr.Dataframe(
             headers=["query", "score"],
             label="Every query: choose one to open its ranking by the run of that column",
@@ -86,35 +88,96 @@ def score_runs(qrels_file: str | None, run_files: list[str] | None, *bar: Any) -
     if len(names) == 1:
         report = report_on(runs[names[0]], qrels, options)
         scores, pairs = {names[0]: report.scores}, []
-        measure = what = value = next(iter(report.scores))
+        measure = value = next(iter(report.scores))
+        verdict = [f"{names[0]} has {measure} {report.scores[measure].value:.3f}."]
         table = report.queries.to_pandas()[["query", "retrieved", "judged", "relevant", measure]]
+        drawn = query_bars(table[["query", measure]].sort_values(measure), measure, ("", ""), {})
     else:
         report = compare_runs(runs, qrels, options)
-        scores, pairs = report.scores, report.pairs
-        measure, value = report.measures[0], "difference"
-        what = f"{names[0]} less {names[1]}, in {measure}"
+        pairs, measure, value = report.pairs, report.measures[0], "difference"
+        scores = dict(sorted(report.scores.items(), key=lambda each: -each[1][measure].value))
+        best, second, *_ = scores
+        missing = {name: [query for query in qrels if query not in runs[name]] for name in names}
+        verdict = [verdict_on(pair, len(pairs) > len(report.measures)) for pair in pairs if pair.measure == measure]
+        verdict += [missing_text(name, queries) for name, queries in missing.items() if queries]
         by_system = report.queries.to_pandas().pivot(index="query", columns="system", values=measure)
         table = by_system.loc[list(qrels), names].reset_index()
         table[value] = table[names[0]] - table[names[1]]
-    bars = table[["query", value]].set_axis(["query", "value"], axis=1).dropna()
-    bars = bars.sort_values("value", key=abs if pairs else None, ascending=not pairs).head(BARS)
-    which = "differ most" if pairs else "score lowest"
-    note = f"{report.resampling}. Bars: {what}, the {len(bars)} queries that {which}."
+        less = table[["query"]].assign(difference=table[best] - table[second]).sort_values(value, ascending=False)
+        lacks = {query: name for name in (best, second) for query in missing[name]}
+        drawn = query_bars(less, f"{measure}: {best} less {second}", (best, second), lacks)
     audit = [audit_row(name, run, qrels, scores[name][measure]) for name, run in runs.items()]
     means = [
-        [system, name, score.value, score.low, score.high, score.standard_error]
+        [system, name, score.value, score.low, score.high, score.standard_error, score.chance]
         for system, each in scores.items()
         for name, score in each.items()
     ]
+    notes = " ".join([f"{report.resampling}.", *report.notes])
+    cards = score_card({f"{system}: {name}": value for system, name, value, *_ in means}, notes)
     return (
-        score_card({f"{system}: {name}": value for system, name, value, *_ in means}, " ".join([note, *report.notes])),
+        f"<h3 class='verdict' role='status'>{html.escape(' '.join(verdict))}</h3>{cards}",
         table_html(AUDIT_CAPTION, pd.DataFrame(audit, columns=AUDIT)),
-        table_html("Scores, with 95% intervals", pd.DataFrame(means, columns=MEANS)),
+        table_html(
+            "Scores, with 95% intervals, best first; chance: of a random order", pd.DataFrame(means, columns=MEANS)
+        ),
         table_html("Paired comparison", pd.DataFrame(map(pair_row, pairs), columns=PAIRS)) if pairs else None,
-        bars.sort_values("value"),
+        drawn,
         table.round(4),
         report.signature,
-        csv_link(table, "queries.csv"),
+        csv_link(report.queries.to_pandas(), "queries.csv"),
+    )
+
+
+def verdict_on(pair: Any, corrected: bool) -> str:
+    """Return which of two runs is better, by how much, and how sure that is, in a sentence."""
+    ahead = pair.difference >= 0
+    better, worse = (pair.system, pair.other) if ahead else (pair.other, pair.system)
+    low, high = (pair.low, pair.high) if ahead else (-pair.high, -pair.low)
+    won, lost = (pair.wins, pair.losses) if ahead else (pair.losses, pair.wins)
+    p = pair.p_holm if corrected else pair.p
+    sure = f"(95% interval {low:.3f} to {high:.3f}, p = {p:.2g}; won {won}, tied {pair.ties}, lost {lost})"
+    if p < SIGNIFICANT:
+        return f"{better} beats {worse} by {abs(pair.difference):.3f} in {pair.measure} {sure}."
+    return f"{better} is {abs(pair.difference):.3f} above {worse} in {pair.measure}, which may be chance {sure}."
+
+
+def missing_text(name: str, queries: list[str]) -> str:
+    """Return which queries a run lacks, in a sentence."""
+    if len(queries) == 1:
+        return f"One query, {queries[0]}, is missing from {name}."
+    some = ", ".join(queries[:3]) + (", …" if len(queries) > 3 else "")
+    return f"{len(queries):,} queries are missing from {name}: {some}."
+
+
+def query_bars(
+    values: pd.DataFrame, caption: str, runs: tuple[str, str], lacks: Mapping[str, str], shown: int = 1000
+) -> str:
+    """Return a bar per query: to the left where the first run is better, to the right where the second is.
+
+    Args:
+        values: the query, and what is drawn of it.
+        caption: what that is.
+        runs: the two; of one run empty.
+        lacks: the run that lacks a query, by the query.
+        shown: how many queries are drawn.
+    """
+    widest = max([abs(each) for each in values.iloc[:, 1] if each == each], default=0) or 1
+    rows = []
+    for query, value in values.head(shown).itertuples(index=False):
+        side = "second" if value < 0 else "first"
+        width = 0 if math.isnan(value) else (49.6 if runs[0] else 100) * abs(value) / widest
+        text = "left out" if math.isnan(value) else f"{value + 0.0:+.4f}" if runs[0] else f"{value + 0.0:.4f}"
+        lacking = f" <small>not in {html.escape(lacks[query])}</small>" if query in lacks else ""
+        rows.append(
+            f"<tr><td>{html.escape(query)}{lacking}</td><td><span class='{'two' if runs[0] else 'one'}' aria-hidden="
+            f"'true'><b class='{side}' style='width:{width:.4g}%'></b></span></td><td>{text}</td></tr>"
+        )
+    first, second = (html.escape(f"{each} better") if each else "" for each in runs)
+    label = html.escape(f"{caption}, {min(len(values), shown):,} of {len(values):,} queries")
+    head = f"<th>query</th><th class='sides'><span>{first}</span><span>{second}</span></th><th>value</th>"
+    return (
+        f"<figure><figcaption>{label}</figcaption><div class='sheet by-query' role='region' tabindex='0' "
+        f"aria-label='{label}'><table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></figure>"
     )
 
 

@@ -1,11 +1,22 @@
 """Uploaded runs: their names, their audit, and a query of theirs as a ranking."""
 
+import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from page.choices import DOCUMENTS, bar_of, options_of
-from page.runs import audit_row, ranking_from_upload, report_on, run_names
+from page.runs import (
+    audit_row,
+    compare_runs,
+    missing_text,
+    query_bars,
+    ranking_from_upload,
+    report_on,
+    run_names,
+    verdict_on,
+)
 
 QRELS = {"q1": {"a": 1.0, "b": 0.0}, "q2": {"a": 2.0}}
 RUN = {"q1": {"a": 1.0, "x": 1.0, "b": 0.5}, "q3": {"a": 1.0}}
@@ -41,3 +52,36 @@ def test_a_query_opens_with_what_was_retrieved_and_what_was_missed(tmp_path: Pat
     rows, what = ranking_from_upload(qrels, runs, "q", 2)
     assert rows[0] == ["a", "2", ""]
     assert what.startswith("Query q by two")
+
+
+def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:
+    qrels = {f"q{at}": {"a": 1.0, "b": 0.0} for at in range(10)}
+    good = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+    bad = {query: {"a": 1.0, "b": 2.0} for query in qrels}
+    for systems in ({"good": good, "bad": bad}, {"bad": bad, "good": good}):
+        (pair,) = compare_runs(systems, qrels, options_of(*bar_of("sklearn"))).pairs
+        sign = 1 if pair.system == "good" else -1
+        low, high = sorted((sign * pair.low, sign * pair.high))
+        # 1 - 1 / log2(3) in each query; of 2^10 exchanges 2 are as extreme
+        sure = f"95% interval {low:.3f} to {high:.3f}, p = 0.002; won 10, tied 0, lost 0"
+        assert verdict_on(pair, False) == f"good beats bad by 0.369 in nDCG@10 ({sure})."
+    (pair,) = compare_runs({"one": good, "two": {**good, "q0": bad["q0"]}}, qrels, options_of(*bar_of("sklearn"))).pairs
+    assert "one is 0.037 above two in nDCG@10, which may be chance" in verdict_on(pair, False)
+
+
+def test_what_is_missing_is_named() -> None:
+    assert missing_text("dense", ["q3"]) == "One query, q3, is missing from dense."
+    assert missing_text("dense", list("abcd")) == "4 queries are missing from dense: a, b, c, …."
+
+
+def test_bars_are_on_the_side_of_the_better_run() -> None:
+    values = pd.DataFrame({"query": ["a", "b", "<i>"], "difference": [0.5, -0.25, float("nan")]})
+    html = query_bars(values, "nDCG: x less y", ("x", "y"), {"b": "y"})
+    assert re.findall("class='(first|second)' style='width:(.*?)%'", html) == [
+        ("first", "49.6"),
+        ("second", "24.8"),
+        ("first", "0"),
+    ]
+    assert re.findall("<td>([^<]*?)</td></tr>", html) == ["+0.5000", "-0.2500", "left out"]
+    assert "b <small>not in y</small>" in html
+    assert "<i>" not in html
