@@ -560,3 +560,28 @@ def test_a_fall_of_the_margin_is_tolerated_and_queries_without_a_value_do_not_co
     found = significance.falls(before, after, max_drop=0.09)
     assert found.regression[0]
     assert found.p == 0.5**7
+
+
+@pytest.mark.peers
+def test_statsmodels_corrects_and_plans_alike() -> None:
+    from statsmodels.stats.multitest import multipletests
+    from statsmodels.stats.power import TTestPower
+    from statsmodels.stats.weightstats import DescrStatsW
+
+    rng = np.random.default_rng(4)
+    p_values = rng.random(12) ** 3
+    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1], rel=1e-12)
+    values = rng.random((2, 40)) + [[0.08], [0]]
+    difference = values[0] - values[1]
+    for alternative, name in (("two-sided", "two-sided"), ("greater", "larger")):
+        effect = difference.mean() / difference.std(ddof=1)
+        needed = TTestPower().solve_power(effect, alpha=0.05, power=0.8, alternative=name)
+        found = power(values, None, [(0, 1)], alternative=alternative)
+        assert found.queries_needed[0] == math.ceil(needed)
+        detectable = TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8, alternative=name)
+        assert found.detectable[0] == pytest.approx(detectable * difference.std(ddof=1), rel=1e-6)
+        expected = DescrStatsW(difference).ttest_mean(0, alternative=name)[1]
+        assert paired_tests(values, None, [(0, 1)], alternative=alternative).t_test[0] == pytest.approx(expected)
+    low, high = DescrStatsW(difference).tconfint_mean()
+    ends = intervals(values, None, [(0, 1)])
+    assert (ends.low[2], ends.high[2]) == (pytest.approx(low), pytest.approx(high))
