@@ -571,7 +571,7 @@ def test_statsmodels_corrects_and_plans_alike() -> None:
     rng = np.random.default_rng(4)
     p_values = rng.random(12) ** 3
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1], rel=1e-12)
-    values = rng.random((2, 40)) + [[0.08], [0]]
+    values = rng.random((2, 40)) + np.array([[0.08], [0]])
     difference = values[0] - values[1]
     for alternative, name in (("two-sided", "two-sided"), ("greater", "larger")):
         effect = difference.mean() / difference.std(ddof=1)
