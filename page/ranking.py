@@ -25,6 +25,7 @@ from .events import QUIET, follow, raise_errors, show_errors
 from .figures import Ranking, as_lines, curves, steps, whole_ranks
 from .guide import guide
 from .metric import ndcg
+from .paste import pasted_rows
 from .picture import JS, SHOWS, picture
 from .render import csv_link, list_html, table_html
 
@@ -65,7 +66,7 @@ def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Data
         table = _table()
         step = guide(table)
         drawn = gr.HTML(first[0], js_on_load=JS, apply_default_css=False, elem_id="picture")
-        with gr.Accordion("Edit as a table, or take an example", open=False):
+        with gr.Accordion("Edit as a table, paste, or take an example", open=False):
             _editor(table)
         with gr.Accordion("Every number", open=False):
             step_table = gr.HTML(first[3], elem_id="steps")
@@ -117,12 +118,21 @@ def _table() -> gr.Dataframe:
 
 def _editor(table: gr.Dataframe) -> None:
     """Lay out the table, with the examples and the buttons that change it."""
-    example = gr.Dropdown(list(EXAMPLES), value=FIRST, label="Examples")
+    with gr.Row():
+        example = gr.Dropdown(list(EXAMPLES), value=FIRST, label="Examples", min_width=300)
+        paste = gr.Textbox(
+            label="Paste: 3 2 3 0 1 2, or lines of document, relevance, score",
+            lines=2,
+            max_length=50_000,
+            min_width=300,
+            elem_id="paste",
+        )
     table.render()
     place = gr.Number(1, precision=0, minimum=1, label="Row, for Remove", elem_id="row")
     with gr.Row():
         add, remove = gr.Button("Add"), gr.Button("Remove")
     example.input(take_example, example, table, **QUIET)
+    paste.change(take_paste, paste, table, **QUIET)
     table.select(choose_row, None, place, **QUIET)
     add.click(add_row, table, table, **QUIET)
     remove.click(remove_row, [table, place], table, **QUIET)
@@ -155,6 +165,12 @@ def table_with(rows: Rows, what: str) -> gr.Dataframe:
 def take_example(name: str) -> gr.Dataframe:
     """Return the table of an example."""
     return table_with(EXAMPLES[name], "Documents")
+
+
+@raise_errors
+def take_paste(text: str) -> Any:
+    """Return the table of a pasted ranking; of nothing, no change."""
+    return gr.skip() if not text.strip() else table_with(pasted_rows(text), "Documents, as pasted")
 
 
 def choose_row(event: gr.SelectData) -> int:

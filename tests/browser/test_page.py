@@ -309,6 +309,14 @@ def test_documents_are_added_and_removed(visit: Opener, ndcg: evaluate.Metric) -
     wait_for(page, score(ndcg, predictions=[[5, 4, 3, 2, 1, None]], references=[[2, 3, 0, 1, 2, 3]]))
 
 
+def test_what_is_pasted_from_a_spreadsheet_is_scored(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    unfold(page, "take an example")
+    page.locator("#paste textarea").fill("id\trelevance\tscore\na\t1\t0.2\nb\t0\t0.9\nc\t2\t0.5")
+    wait_for(page, score(ndcg, predictions=[[0.2, 0.9, 0.5]], references=[[1, 0, 2]]))
+    assert page.locator("#picture .order .document").all_inner_texts() == ["b", "c", "a"]
+
+
 def card(page: Any, document: str) -> Any:
     return page.locator(f"#picture li[data-document={document}]")
 
