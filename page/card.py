@@ -10,8 +10,9 @@ from .metric import ROOT
 
 DELIMITERS: list[dict[str, str | bool]] = [
     {"left": "$$", "right": "$$", "display": True},
-    {"left": "$", "right": "$", "display": False},
+    {"left": r"\(", "right": r"\)", "display": False},  # a $ is also a shell's
 ]
+CODE_OR_FORMULA = re.compile(r"(?s)(```.*?\n```|`[^`]+`)|(?<!\$)\$([^$]+)\$(?!\$)")
 
 
 def card_tab() -> None:
@@ -37,4 +38,5 @@ def metric_card(folder: Path) -> str:
         heading = anchor or re.sub(r"[^\w\- ]", "", titles[page].lower()).replace(" ", "-")
         return f"[{text}](#h-{heading})"  # Gradio names a heading by GitHub's rule, after an h-
 
-    return re.sub(r"(!?)\[([^]]+)\]\(([\w./-]*)(?:#([\w-]+))?\)", within, "\n\n".join([card, *pages.values()]))
+    text = CODE_OR_FORMULA.sub(lambda found: found[1] or rf"\({found[2]}\)", "\n\n".join([card, *pages.values()]))
+    return re.sub(r"(!?)\[([^]]+)\]\(([\w./-]*)(?:#([\w-]+))?\)", within, text)

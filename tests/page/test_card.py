@@ -27,3 +27,10 @@ def test_the_links_of_the_card_lead_within_it() -> None:
     assert [base64.b64decode(each.removeprefix("data:image/svg+xml;base64,")) for each in pictures] == shown
     assert len(links) - len(within) == sum(prose(page).count("](https://") for page in pages)
     assert FENCE.findall(card) == [block for page in pages for block in FENCE.findall(page)]
+
+
+def test_a_dollar_of_a_shell_opens_no_formula() -> None:
+    card = metric_card(ROOT)
+    assert "exit status $?" in card
+    assert "$" not in prose(card).replace("$$", "")
+    assert r"\(1 / \log_b(i + 1)\)" in card
