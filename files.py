@@ -248,11 +248,16 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
 
 
 def _columns(parts: list[_Part], pool: ThreadPoolExecutor) -> Columns:
-    hashes = pool.map(lambda part: hashes_of(part.table["document"]), parts)
     table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
     query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
     ids, values = table["query"].chunk(0).dictionary, table["value"].to_numpy()
-    return Columns(query, ids, table["document"], values, np.concatenate(list(hashes)))
+    hashes, until = np.empty(len(query), np.uint64), np.cumsum([len(part.table) for part in parts])
+
+    def write_hashes(part: _Part, end: int) -> None:
+        hashes[end - len(part.table) : end] = hashes_of(part.table["document"])
+
+    deque(pool.map(write_hashes, parts, until.tolist()), 0)
+    return Columns(query, ids, table["document"], values, hashes)
 
 
 def _no_rows() -> Columns:

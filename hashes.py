@@ -65,36 +65,38 @@ def same_rows(*sides: Columns) -> tuple[Rows, Rows]:
     blocks = [0, *(np.flatnonzero(np.diff(until // BLOCK)) + 1).tolist(), queries]
     document = pa.chunked_array([chunk for side in sides for chunk in side.document.chunks], pa.string())
 
-    def of_one_hash(start: int, stop: int) -> tuple[Rows, Rows, NDArray[np.uint64]]:
-        """Return pairs of rows among those of some queries, and what they have in common of their hashes."""
-        rows, keys, before = [], [], 0
+    def of_one_hash(start: int, stop: int) -> tuple[Rows, Rows, NDArray[np.uint64], NDArray[np.bool_]]:
+        """Return pairs of rows among those of some queries, what is common to their hashes, and if their query is."""
+        rows, queries, keys, before = [], [], [], 0
         for side, (order, offsets) in zip(sides, groups, strict=True):
             span = slice(*offsets[[start, stop]].tolist())
             at = span if isinstance(order, slice) else order[span]
             rows.append(before + (np.arange(span.start, span.stop) if isinstance(at, slice) else at))
-            keys.append(side.query[at].view(np.uint64) * ODD + side.hashes[at])
+            queries.append(side.query[at])
+            keys.append(queries[-1].view(np.uint64) * ODD + side.hashes[at])
             before += len(side.query)
-        row, key = np.concatenate(rows), np.concatenate(keys)
+        row, query, key = np.concatenate(rows), np.concatenate(queries), np.concatenate(keys)
         of_row = np.uint64((1 << len(key).bit_length()) - 1)
         key &= ~of_row
         key |= np.arange(len(key), dtype=np.uint64)
         key.sort()
         found = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
-        first, second = (row[(key[each] & of_row).view(np.int64)] for each in (found, found + 1))
-        return first, second, key[found] & ~of_row
+        pair = [(key[each] & of_row).view(np.int64) for each in (found, found + 1)]
+        first, second = (row[each] for each in pair)
+        return first, second, key[found] & ~of_row, query[pair[0]] == query[pair[1]]
 
     def of_one_document(first: Rows, second: Rows) -> NDArray[np.bool_]:
         return np.asarray(pc.equal(document.take(pa.array(first)), document.take(pa.array(second))).to_numpy())
 
     with ThreadPoolExecutor(pa.cpu_count()) as pool:
         found = zip(*pool.map(of_one_hash, blocks[:-1], blocks[1:]), strict=True)
-        first, second, common = map(np.concatenate, found)
+        first, second, common, of_one_query = map(np.concatenate, found)
         parts = (np.array_split(rows, pa.cpu_count()) for rows in (first, second))
         same = np.concatenate(list(pool.map(of_one_document, *parts)))
-    query = np.concatenate([side.query for side in sides])
-    same &= query[first] == query[second]
+    same &= of_one_query
     if same.all():
         return first, second
+    query = np.concatenate([side.query for side in sides])
     unlike = np.isin(common, common[~same])  # of one hash, which ids that differ have too
     rows = np.union1d(first[unlike], second[unlike])
     last: dict[tuple[int, str], int] = {}

@@ -406,13 +406,12 @@ def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: fl
     known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
-    run = run._replace(query=known[run.query])
-    if (kept := run.query >= 0).sum() < len(kept):  # queries without judgments are left out
-        run = run.only(kept)
+    if (known != np.arange(len(known))).any():
+        run = run._replace(query=known[run.query])
+    if (known < 0).any():  # queries without judgments are left out
+        run = run.only(run.query >= 0)
     first, second = same_rows(run, qrels)
     second -= len(run.query)
-    judged, relevance = np.zeros(len(run.query), bool), np.zeros(len(run.query))
-    judged[first], relevance[first] = True, qrels.value[second]
     retrieved = np.zeros(len(qrels.query), bool)
     retrieved[second] = True
     order, until = grouped(run.query, len(qrels.query_ids))
@@ -434,11 +433,16 @@ def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: fl
         row = lacked[until_lacked[index] + position - len(rows)]
         return f"{name}, document {shown(qrels.document[int(row)].as_py())}"
 
-    columns = (run.value, -np.inf), (relevance, qrels.value[lacked]), (judged, True)
-    score, relevance, judged = _map_in_threads(
-        lambda each: np.insert(each[0][order], at, each[1]), columns, len(judged)
-    )
     offsets = until + until_lacked
+    score = np.insert(run.value[order], at, -np.inf) if len(lacked) else run.value[order]
+    before = until_lacked[run.query[first]]
+    if not isinstance(order, slice):
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        first = rank[first]
+    rows = np.concatenate([first + before, at + np.arange(len(lacked))])
+    judged, relevance = np.zeros(len(score), bool), np.zeros(len(score))
+    judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
     missing = np.ones(len(qrels.query_ids), bool)
     missing[known[known >= 0]] = False
     padding = is_padding(relevance, ignore_index)
@@ -454,10 +458,12 @@ def _sort_ties(
     query: NDArray[np.int64],
     score: NDArray[Any],
     ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
-) -> NDArray[np.int64]:
+) -> Order:
     """Return an order by query in which tied rows are in ascending order of their document's ordinal."""
-    order = np.arange(len(query))[order]
     at = tied_rows(query[order], score[order])
+    if not len(at):
+        return order
+    order = np.arange(len(query))[order]
     tied = order[at]
     order[at] = tied[np.lexsort((ordinals(tied), query[tied]))]
     return order
@@ -468,14 +474,18 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 
     >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .1, .5, .5])).tolist()
     [0, 2]
+    >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .5, .1, .5])).tolist()
+    [0, 1]
     """
-    order = np.lexsort((score, query))
-    same = (query[order][1:] == query[order][:-1]) & (score[order][1:] == score[order][:-1])
-    member = np.zeros(len(order), bool)
+    are_in_order = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
+    order: Order = slice(None) if are_in_order.all() else np.lexsort((score, query))
+    query, score = query[order], score[order]
+    same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+    member = np.zeros(len(query), bool)
     member[1:] = same
     member[:-1] |= same
-    rows = np.sort(order[member])
-    return np.asarray(rows[score[rows] > -np.inf])
+    member &= score > -np.inf
+    return np.flatnonzero(member) if isinstance(order, slice) else np.sort(order[member])
 
 
 def _ordinals(ids: pa.Array) -> NDArray[np.int64]:

@@ -73,9 +73,19 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
 
 
 def describe_queries(
-    describe: Callable[[Rankings], dict[str, NDArray[Any]]], inputs: Inputs, options: Options
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
+    inputs: Inputs,
+    options: Options,
+    piece: int | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """Return columns, by name, with a row for each query, which a function makes of each part of the rankings."""
+    """Return columns, by name, with a row for each query, which a function makes of each part of the rankings.
+
+    Args:
+        describe: the function.
+        inputs: the rankings.
+        options: how they are read and scored.
+        piece: how many documents the function takes at a time, about; None for whole parts.
+    """
     described: list[dict[str, NDArray[Any]]] = []
     queries = 0
     bar = None
@@ -86,9 +96,10 @@ def describe_queries(
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=queries))
             if options.missing == "raise":
                 refuse_missing(part)
-            with user_terms(part, queries):
-                described.append(describe(part))
-            queries += part.queries
+            for each in [part] if piece is None else part.pieces(piece):
+                with user_terms(each, queries):
+                    described.append(describe(each))
+                queries += each.queries
             if bar is not None:
                 bar.update(part.queries)
     if not queries:

@@ -101,6 +101,27 @@ class Rankings(NamedTuple):
             "retrieved and judged": self._sums(retrieved & judged),
         }
 
+    def pieces(self, documents: int) -> Iterator["Rankings"]:
+        """Yield the same queries in pieces of about so many documents each.
+
+        >>> [piece.queries for piece in read(np.eye(5), np.eye(5)).pieces(documents=10)]
+        [2, 2, 1]
+        """
+        offsets = np.arange(self.queries + 1) * self.relevance.shape[1] if self.offsets is None else self.offsets
+        cuts = np.flatnonzero(np.diff(np.maximum(offsets - 1, 0) // documents)).tolist()
+        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
+            rows = slice(start, stop) if self.offsets is None else slice(*offsets[[start, stop]].tolist())
+            yield Rankings(
+                self.relevance[rows],
+                self.score[rows],
+                None if self.offsets is None else offsets[start : stop + 1] - offsets[start],
+                None if self.judged is None else self.judged[rows],
+                None if self.retrieved is None else self.retrieved[rows],
+                None if self.place is None else partial(_later, self.place, start),
+                None if self.query_ids is None else self.query_ids[start:stop],
+                None if self.missing is None else self.missing[start:stop],
+            )
+
     def empty(self) -> Mask:
         """Return which queries have no documents at all, such as lists that are padding throughout.
 
@@ -116,6 +137,11 @@ class Rankings(NamedTuple):
             return np.asarray(mask.sum(axis=1, dtype=np.int64))
         until = np.concatenate([[0], np.cumsum(mask)])
         return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
+
+
+def _later(place: Place, queries: int, query: int, position: int | None) -> str:
+    """Return the words for a place so many queries later."""
+    return place(queries + query, position)
 
 
 def read(

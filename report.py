@@ -28,6 +28,7 @@ from .slices import Slices, Value, slice_name, slices_of
 
 COUNTS = ("retrieved", "judged", "relevant")
 SHOWN = 50  # slices, at most, in tables and plots
+PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
@@ -437,7 +438,7 @@ def query_columns(inputs: Inputs, options: Options) -> PerQuery:
     `query` is there only where queries have ids; `ideal`, the highest IDCG of all that was judged, tells those
     with nothing relevant.
     """
-    return describe_queries(partial(_describe, options), inputs, options)
+    return describe_queries(partial(_describe, options), inputs, options, PIECE)
 
 
 def _describe(options: Options, part: Rankings) -> PerQuery:

@@ -22,6 +22,9 @@ import scipy.stats
 from conftest import ROOT, MetricFactory, lean_environment
 
 import comparison
+import report as room
+from options import Options
+from rankings import Inputs
 from significance import holm, intervals, paired_tests, power
 
 # Query 0 is tied at rank 1, query 1 has nothing relevant, query 2 an unjudged document at rank 2 and a relevant one
@@ -48,6 +51,45 @@ SEVERAL: dict[str, Any] = {"k": [3, 10], "measures": ["nDCG", "DCG"]}
 
 
 # The report
+
+FORMS: dict[str, tuple[Any, Any]] = {
+    "grids": (SYSTEMS["bm25"], RELEVANCE),
+    "lists of several lengths": (PREDICTIONS, REFERENCES),
+    "ids": (
+        {"q1": {"a": 0.5, "b": 0.5, "c": 0.1}, "q3": {"a": 0.3, "x": 0.2}},
+        {"q1": {"b": 1, "d": 2}, "q2": {"a": 1}, "q3": {"a": 1, "c": 0}},
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("piece", [1, 5, 100])
+def test_queries_are_described_alike_in_pieces_of_any_size(
+    monkeypatch: pytest.MonkeyPatch, form: str, piece: int
+) -> None:
+    inputs, options = Inputs(*FORMS[form]), Options.parse(**SEVERAL, ideal="truncated")
+    whole = room.query_columns(inputs, options)
+    monkeypatch.setattr(room, "PIECE", piece)
+    pieces = room.query_columns(inputs, options)
+    assert list(pieces) == list(whole)
+    for name, column in whole.items():
+        assert column.dtype == pieces[name].dtype
+        np.testing.assert_array_equal(column, pieces[name])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [
+        (([[1.0]] * 9 + [[math.nan]], [[1]] * 10), "predictions: query 9, position 0"),
+        (({f"q{at}": {"a": 1.0} for at in range(10)}, {f"q{at}": {"a": -(at == 8)} for at in range(10)}), "query 'q8'"),
+    ],
+)
+def test_a_fault_in_a_later_piece_is_told_of_its_query(
+    monkeypatch: pytest.MonkeyPatch, wrong: tuple[Any, Any], place: str
+) -> None:
+    monkeypatch.setattr(room, "PIECE", 2)
+    with pytest.raises(ValueError, match=place):
+        room.query_columns(Inputs(*wrong), Options.parse())
 
 
 @pytest.mark.parametrize("options", [{}, {"convention": "lightgbm"}, {"gain": [0, 1, 4, 9], "log_base": 3}], ids=str)
