@@ -5,6 +5,7 @@ into one 64-bit key with the number of its document, and a key's bits tell both 
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +31,15 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     [[3.0, 2.0]]
     """
     shortlist = _shortlist(gains, ranks, exact=True)
-    ordered = gains.copy() if shortlist is None else gains.take(shortlist)
-    single = ordered.astype(np.float32) if lowest >= 0 and ranks < ordered.shape[1] else None
-    if single is not None and (single == ordered).all():  # as grades are; their bits sort as they do, and faster
-        single.view(np.int32).sort(axis=1)
-        ordered = single[:, single.shape[1] - ranks :].astype(np.float64)
+    ordered: NDArray[np.floating[Any]] = gains.copy() if shortlist is None else gains.take(shortlist)
+    beyond = ordered.shape[1] - ranks
+    single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
+    if single is not None and (single is ordered or (single == ordered).all()):
+        single.view(np.int32).sort(axis=1)  # as grades are; their bits sort as they do, and faster
+        ordered = single
     else:
         ordered.sort(axis=1)
-    return ordered[:, ::-1][:, :ranks]
+    return ordered[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
 
 
 def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
@@ -79,7 +81,7 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
     if near.any():
         ranked = _settled_gains(score, gains, numbers, near, ranks, ties == "average")
     else:
-        ranked = gains.take(numbers)
+        ranked = gains.take(numbers).astype(np.float64, copy=False)
     ranked.put(unretrieved, 0)
     return ranked[:, ::-1][:, :ranks], float(keys[:, -1].max())
 
@@ -135,7 +137,7 @@ def _settled_gains(
     """
     crossing = np.flatnonzero(near[:, 1]) if numbers.shape[1] > ranks else np.empty(0, np.intp)
     members, tied = _sort_near(score, numbers, near)
-    ranked = gains.take(numbers)
+    ranked = gains.take(numbers).astype(np.float64, copy=False)
     if averaged:
         ranked.ravel()[members] = _mean_of_groups(ranked.ravel()[members], ~tied)
     if crossing.size:
