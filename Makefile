@@ -46,7 +46,7 @@ check: .venv/check.done ## the gate: lint, format, types, all tests: 5 minutes
 	$(PYTEST)
 
 bench: .venv/bench.done ## measure speed and memory next to other libraries, into benchmarks/RESULTS.md: 40 minutes
-	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/bench.py
+	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/bench.py $(ARGS)
 
 bench-scale: .venv/bench.done ## stream 500 million scores, and 20 million rows through Spark, into benchmarks/SCALE.md
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/scale.py

@@ -2,6 +2,7 @@
 
     python benchmarks/bench.py           # everything, into benchmarks/RESULTS.md; about 30 minutes
     python benchmarks/bench.py --quick   # little work, printed; about 2 minutes
+    python benchmarks/bench.py --before ../other   # the kernel alone, beside that of another checkout; 3 minutes
 
 Contenders get the same work and are checked to agree before they are timed; then they take
 turns, several rounds of it, and a ratio is the median of the ratios within a round. So what
@@ -13,12 +14,15 @@ import re
 import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from statistics import geometric_mean
 
+from contenders import BEFORE, CONTENDERS, CPUS, Contender, kernel_of
 from forms import forms
 from measure import QUICK, Plan, grow, run, without_simd
-from results import markdown, plot
-from shapes import QUICK_SHAPES, SHAPES
+from results import markdown, number, plot, table
+from shapes import GRID, QUICK_SHAPES, SHAPES, Shape
 
 HERE = Path(__file__).resolve().parent
 
@@ -29,9 +33,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="little work, for development")
     parser.add_argument("--only", metavar="REGEX", default="", help="only the shapes whose name it is found in")
     parser.add_argument("--output", type=Path, help="folder for RESULTS.md; with --quick or --only the default is none")
+    parser.add_argument("--before", metavar="CHECKOUT", type=Path, help="only the kernel, beside another checkout's")
     given = parser.parse_args(arguments)
     warnings.simplefilter("ignore")  # what contenders warn of is not our concern here
     plan, shapes = (QUICK, QUICK_SHAPES) if given.quick else (Plan(), SHAPES)
+    if given.before:
+        chosen = [shape for shape in GRID if shape in shapes and re.search(given.only, str(shape))]
+        print(kernels(given.before.resolve(), plan, chosen))
+        return
     start = time.perf_counter()
     results = run(plan, [shape for shape in shapes if re.search(given.only, str(shape))])
     if not given.only:
@@ -45,6 +54,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         output.mkdir(parents=True, exist_ok=True)
         (output / "RESULTS.md").write_text(text + plot(results, output))
     print(text)
+
+
+def kernels(checkout: Path, plan: Plan, shapes: Sequence[Shape]) -> str:
+    """Return a table of our kernel's time over that of another checkout, by shape."""
+    CONTENDERS[BEFORE] = Contender(partial(kernel_of, checkout), whole=True, threads=len(CPUS))
+    ratios = run(plan, shapes, ("kernel", BEFORE)).ratios("kernel", BEFORE, shapes)
+    del CONTENDERS[BEFORE]
+    mean = ("geometric mean", geometric_mean(ratios.values()))
+    rows = [[name, number(ratio)] for name, ratio in (*ratios.items(), mean)]
+    return table(["", "time over that before"], rows)
 
 
 if __name__ == "__main__":

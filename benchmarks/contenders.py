@@ -82,11 +82,11 @@ def _cache_dir() -> str:
 
 
 @functools.cache
-def _metric() -> Any:
+def _metric(checkout: Path = ROOT) -> Any:
     """Our metric, as users load it."""
     import evaluate
 
-    return evaluate.load(str(ROOT / "ndcg.py"), cache_dir=_cache_dir())
+    return evaluate.load(str(checkout / "ndcg.py"), cache_dir=_cache_dir())
 
 
 @functools.cache
@@ -116,9 +116,9 @@ def stock_metric() -> Any:
 
 
 @functools.cache
-def score_queries() -> Callable[..., dict[str, NDArray[np.float64]]]:
+def score_queries(checkout: Path = ROOT) -> Callable[..., dict[str, NDArray[np.float64]]]:
     """Return our kernel, from the package that evaluate makes of the metric's rooms."""
-    package = type(_metric()).__module__.rpartition(".")[0]
+    package = type(_metric(checkout)).__module__.rpartition(".")[0]
     kernel: Callable[..., dict[str, NDArray[np.float64]]] = import_module(f"{package}.scoring").score_queries
     return kernel
 
@@ -131,6 +131,12 @@ def ndcg_of_queries(work: Work) -> NDArray[np.float64]:
 def kernel(work: Work) -> Call:
     """``scoring.score_queries`` and the mean."""
     return lambda: ndcg_of_queries(work).mean()
+
+
+def kernel_of(checkout: Path, work: Work) -> Call:
+    """``scoring.score_queries`` of another checkout, and the mean."""
+    score = score_queries(checkout)
+    return lambda: score(work.relevance, work.score, work.offsets, cutoffs=(work.k,))["nDCG"][0].mean()
 
 
 def compute(work: Work) -> Call:
@@ -293,6 +299,7 @@ CONTENDERS = {
     "rax": Contender(rax, tolerance=1e-4, averages_ties=False),
 }
 PEERS = tuple(CONTENDERS)[8:]
+BEFORE = "kernel before"  # a contender where another checkout is given
 PACKAGES = [
     "numpy",
     "evaluate",
@@ -318,5 +325,6 @@ def contenders_of(shape: Shape) -> tuple[str, ...]:
     if shape.lists:
         return ("compute", "add_batch", "stock evaluate")
     if shape.tied:
-        return ("kernel", "compute", "stock evaluate", "sklearn", "torch.topk")
+        several = ("kernel", BEFORE, "compute", "stock evaluate", "sklearn", "torch.topk")
+        return tuple(name for name in several if name in CONTENDERS)
     return tuple(name for name in CONTENDERS if name not in PEERS or (shape.dense and shape.dtype == "float64"))

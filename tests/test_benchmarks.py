@@ -1,6 +1,7 @@
 """The benchmark on next to no work, with whatever contenders are installed."""
 
 import itertools
+import shutil
 import sys
 import warnings
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+ROOT = BENCHMARKS.parent
+SLOWER = "    __import__('time').sleep(.2)\n    score = _exact_in_float64(score)\n"
 ALWAYS = ("kernel", "kernel, 1 thread", "compute", "add_batch", "stock evaluate", "sklearn")
 
 
@@ -41,6 +44,27 @@ def test_contenders_agree_and_missing_ones_are_named(monkeypatch: pytest.MonkeyP
     assert "- rax: not installed: " in text
     grown = measure._child({"contender": "kernel", "scores": 1_000})
     assert grown.get("ns", 0) > 0, grown
+
+
+def test_the_kernel_is_measured_beside_that_of_another_checkout(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import bench
+    from contenders import CONTENDERS
+    from measure import Plan
+    from shapes import Shape
+
+    for room in ROOT.glob("*.py"):
+        shutil.copy(room, tmp_path)
+    kernel = tmp_path / "scoring.py"
+    kernel.write_text(kernel.read_text().replace("    score = _exact_in_float64(score)\n", SLOWER, 1))
+    known = dict(CONTENDERS)
+    rows = bench.kernels(tmp_path, Plan(scores=2_000, rounds=2), [Shape(10, 10), Shape(10, 10, tied=True)]).splitlines()
+    assert known == CONTENDERS
+    ratios = [float(row.split("|")[2]) for row in rows[2:]]
+    assert len(ratios) == 3
+    assert max(ratios) < 0.1
 
 
 def test_forms_agree_on_queries_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
