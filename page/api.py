@@ -8,8 +8,8 @@ import gradio as gr
 
 from .choices import CHOICES, LEFT_OUT, RIGHTLY_EMPTY, cutoffs_of, zero_division_of
 from .events import Handler, raise_errors
+from .found import compare_runs, read_files, report_on
 from .metric import ROOT, ndcg
-from .runs import compare_runs, read_files, report_on
 from .uploads import check_size
 
 CALLS = """
