@@ -21,6 +21,7 @@ from .columns import Column as Column
 from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
+from .evaluator import sentence_transformers_evaluator
 from .exclusion import Pairs as Pairs
 from .explanation import Explanation, explain
 from .files import Limits, read_qrels, read_run
@@ -299,6 +300,7 @@ class NDCG(Batches, evaluate.Metric):
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
     trainer_metrics = staticmethod(trainer_metrics)
+    sentence_transformers_evaluator = staticmethod(sentence_transformers_evaluator)
     read_run = staticmethod(read_run)
     read_qrels = staticmethod(read_qrels)
 

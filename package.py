@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison, compare
     from .compute import compute
     from .conventions import CONVENTIONS
+    from .evaluator import sentence_transformers_evaluator
     from .explanation import Explanation, explain
     from .files import Limits, read_qrels, read_run
     from .metric import NDCG
@@ -41,6 +42,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "report",
+    "sentence_transformers_evaluator",
     "signature",
     "trainer_metrics",
 ]
@@ -49,6 +51,7 @@ _ROOMS = {
     "comparison": ("Comparison", "compare"),
     "compute": ("compute",),
     "conventions": ("CONVENTIONS",),
+    "evaluator": ("sentence_transformers_evaluator",),
     "explanation": ("Explanation", "explain"),
     "files": ("Limits", "read_qrels", "read_run"),
     "metric": ("NDCG",),

@@ -19,6 +19,7 @@ ROOMS = (
     "comparison.py",
     "compute.py",
     "conventions.py",
+    "evaluator.py",
     "files.py",
     "frames.py",
     "hashes.py",
@@ -172,6 +173,7 @@ FLOORS = {
     "trainer": 6,
     "comparison": 7,
     "explanation": 7,
+    "evaluator": 7,
     "compute": 7,
     "ndcg": 8,
     "metric": 8,  # what ndcg.py is called in the package
