@@ -28,6 +28,7 @@ ROOMS = (
     "comparison",
     "compute",
     "conventions",
+    "evaluator",
     "exclusion",
     "explanation",
     "files",
