@@ -29,6 +29,7 @@ from .frames import is_spark
 from .hashes import same_rows as same_rows
 from .joining import join_by_id as join_by_id
 from .messages import shown as shown
+from .mteb_files import join_tasks, read_mteb
 from .options import ComputeOptions, Cutoffs, Options, QueryOptions, shows_options, signature
 from .queries import checked_rankings, from_frame, query_values, scores
 from .ranked_ids import by_ranked_ids as by_ranked_ids
@@ -303,6 +304,8 @@ class NDCG(Batches, evaluate.Metric):
     sentence_transformers_evaluator = staticmethod(sentence_transformers_evaluator)
     read_run = staticmethod(read_run)
     read_qrels = staticmethod(read_qrels)
+    read_mteb = staticmethod(read_mteb)
+    join_tasks = staticmethod(join_tasks)
 
     def _read(self, inputs: Inputs, ignore_index: float | None = None) -> Batch:
         """Return queries as a batch, if they can be scored."""

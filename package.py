@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .explanation import Explanation, explain
     from .files import Limits, read_qrels, read_run
     from .metric import NDCG
+    from .mteb_files import join_tasks, read_mteb
     from .options import __version__, signature
     from .report import Report, report
     from .spark import compute_spark
@@ -39,6 +40,8 @@ __all__ = [
     "compute",
     "compute_spark",
     "explain",
+    "join_tasks",
+    "read_mteb",
     "read_qrels",
     "read_run",
     "report",
@@ -55,6 +58,7 @@ _ROOMS = {
     "explanation": ("Explanation", "explain"),
     "files": ("Limits", "read_qrels", "read_run"),
     "metric": ("NDCG",),
+    "mteb_files": ("join_tasks", "read_mteb"),
     "options": ("__version__", "signature"),
     "report": ("Report", "report"),
     "spark": ("compute_spark",),

@@ -36,6 +36,7 @@ ROOMS = (
     "hashes",
     "joining",
     "messages",
+    "mteb_files",
     "options",
     "queries",
     "ranked_ids",
