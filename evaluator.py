@@ -7,7 +7,7 @@ corpus only one chunk is encoded at a time, and of each query only the documents
 import csv
 import os
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
@@ -246,10 +246,7 @@ def sentence_transformers_evaluator(
     )
     texts = {query: queries[query] for query in (references if candidates is None else candidates)}
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
-
-    def report_of(run: Run) -> Report:
-        return report_on(Inputs(run, references, exclude=exclude), **how)
-
+    report_of = partial(_report_of, references, exclude, how)
     try:  # what is wrong with the judgments is said before a model is trained
         report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
     except ValueError as error:
@@ -275,6 +272,11 @@ def _check_documents(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
             if document not in corpus:
                 problem = f"query {shown(query)}, document {shown(document)}: is not in corpus"
                 raise ValueError(f"{argument}: {problem}; give its text there, or leave it out")
+
+
+def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) -> Report:
+    """Return the report on a run."""
+    return report_on(Inputs(run, references, exclude=exclude), **how)
 
 
 def _flat(report: Report) -> dict[str, float]:
@@ -321,6 +323,10 @@ def _evaluator_class() -> Callable[..., Any]:
             self.report: Report | None = None
             self.prefix_name_to_metrics({}, name)
 
+        def __reduce__(self) -> tuple[Any, ...]:
+            """Pickle: a model whose card has the results is sent to other processes with the evaluator."""
+            return _blank_evaluator, (), self.__dict__
+
         def __call__(
             self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
         ) -> dict[str, float]:
@@ -350,3 +356,9 @@ def _evaluator_class() -> Callable[..., Any]:
             return {**signature, **self.config}
 
     return NDCGEvaluator
+
+
+def _blank_evaluator() -> Any:
+    """Return an evaluator whose attributes are yet to be restored."""
+    made: Any = _evaluator_class()
+    return made.__new__(made)

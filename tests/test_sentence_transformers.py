@@ -2,6 +2,7 @@
 
 import csv
 import gc
+import pickle
 import sys
 import weakref
 from collections.abc import Iterator, Mapping
@@ -398,6 +399,17 @@ def test_a_trainer_evaluates_by_it_and_keeps_the_best_model(ndcg: evaluate.Metri
     card = (tmp_path / "saved" / "README.md").read_text(encoding="utf-8")
     assert f"| **nDCG@10**   | **{final['dev_nDCG@10']:.4f}** |".replace(" ", "") in card.replace(" ", "")
     assert ours.report.signature in card
+
+
+def test_an_evaluated_model_is_pickled_as_for_other_processes(ndcg: evaluate.Metric) -> None:
+    model = bi_encoder()
+    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, by=dict.fromkeys(QUERIES, "all"), name="dev")
+    found = ours(model)
+    copy = pickle.loads(pickle.dumps(model))
+    ((evaluator_of_copy, results),) = copy.model_card_data.eval_results_dict.items()
+    assert results == found
+    assert (evaluator_of_copy.report, evaluator_of_copy.run) == (ours.report, ours.run)
+    assert evaluator_of_copy(copy) == found
 
 
 def test_no_file_is_written_unless_asked_for(ndcg: evaluate.Metric, tmp_path: Path) -> None:
