@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from .comparison import Comparison, compare
     from .compute import compute
     from .conventions import CONVENTIONS
+    from .evaluator import sentence_transformers_evaluator
     from .explanation import Explanation, explain
     from .files import Limits, read_qrels, read_run
     from .metric import NDCG
+    from .mteb_files import join_tasks, read_mteb
     from .options import __version__, signature
     from .report import Report, report
     from .spark import compute_spark
@@ -38,9 +40,12 @@ __all__ = [
     "compute",
     "compute_spark",
     "explain",
+    "join_tasks",
+    "read_mteb",
     "read_qrels",
     "read_run",
     "report",
+    "sentence_transformers_evaluator",
     "signature",
     "trainer_metrics",
 ]
@@ -49,9 +54,11 @@ _ROOMS = {
     "comparison": ("Comparison", "compare"),
     "compute": ("compute",),
     "conventions": ("CONVENTIONS",),
+    "evaluator": ("sentence_transformers_evaluator",),
     "explanation": ("Explanation", "explain"),
     "files": ("Limits", "read_qrels", "read_run"),
     "metric": ("NDCG",),
+    "mteb_files": ("join_tasks", "read_mteb"),
     "options": ("__version__", "signature"),
     "report": ("Report", "report"),
     "spark": ("compute_spark",),

@@ -362,19 +362,37 @@ def report_on(
 ) -> Report:
     """Return the report on rankings, once the options are checked."""
     columns = query_columns(inputs, options)
+    weight = weights(sample_weight, len(columns["ideal"]))
+    signature = options.signature(weighted=weight is not None, excluding=inputs.exclude is not None)
+    return report_of(columns, weight, by, options=options, resampling=resampling, signature=signature)
+
+
+def report_of(
+    columns: PerQuery,
+    weight: NDArray[np.float64] | None,
+    by: Any,
+    *,
+    options: Options,
+    resampling: Resampling,
+    signature: str,
+) -> Report:
+    """Return the report on what is known of each query, of values alone too, whose rankings are unknown."""
     queries = len(columns["ideal"])
-    weight = weights(sample_weight, queries)
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
     scores = scored(columns, options, weight, resampling.confidence)
     slices = {} if parts is None else _slices(parts, columns, options, weight, resampling.confidence)
-    return Report(
-        signature=options.signature(weighted=weight is not None, excluding=inputs.exclude is not None),
-        scores=scores,
-        counts={
-            "queries": queries,
+    counts = {"queries": queries}
+    if "retrieved" in columns:
+        counts |= {
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
             "nothing_irrelevant": int(np.count_nonzero(columns["nothing irrelevant"])),
             "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
+        }
+    return Report(
+        signature=signature,
+        scores=scores,
+        counts={
+            **counts,
             "left_out": int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum()),
         },
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
@@ -524,9 +542,12 @@ def scores_of(
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
         counted = ~np.isnan(columns[name]) & (True if weight is None else weight > 0)
-        retrieved, valueless = columns["retrieved"][counted], not counted.any()
+        none = np.zeros(len(counted))  # of values alone, whose rankings are unknown
+        retrieved = columns.get("retrieved", none)[counted]
         means = {"value": columns[name], "worst": worst, "best": best, "chance": columns[f"chance {name}"]}
-        averages = {key: math.nan if valueless else mean(name, each, weight) for key, each in means.items()}
+        averages = {
+            key: math.nan if np.isnan(each[counted]).all() else mean(name, each, weight) for key, each in means.items()
+        }
         scores[name] = Score(
             **averages,
             low=number_or_nan(np.minimum(averages["value"], found.low[at])),
@@ -534,13 +555,16 @@ def scores_of(
             standard_error=number_or_nan(found.standard_error[at]),
             tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
             ranked=int(np.minimum(retrieved, retrieved if k is None else min(k, 2**62)).sum()),
-            unjudged=float(columns[result_name("unjudged", k)][counted].sum()),
+            unjudged=float(columns.get(result_name("unjudged", k), none)[counted].sum()),
         )
     return scores
 
 
 def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
     """Return what the reader should know besides: a cutoff that cuts nothing off, ids that never meet, few queries."""
+    few = _few_queries(systems, options, weight)
+    if "retrieved" not in systems[0]:  # values alone, whose rankings are unknown
+        return few
     longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
     found = [
         f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
@@ -554,16 +578,23 @@ def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.floa
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
         found.append(f"No negatives: in {number} all documents are relevant, so that any order of them scores high.")
-    shares = np.ones(len(alike)) if weight is None else weight
+    return (*found, *few)
+
+
+def _few_queries(
+    systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
+) -> tuple[str, ...]:
+    """Return a sentence on queries that are few, if they are."""
+    shares = np.ones(len(systems[0]["ideal"])) if weight is None else weight
     of_results = [shares[~np.isnan(each[name])] for each in systems for name in options.names]
     fewest = min(of_results, key=_counted_as)
-    if (counted := _counted_as(fewest)) < FEW:
-        number = f"{np.count_nonzero(fewest):,}"
-        alike = counted > 0.999 * np.count_nonzero(fewest)
-        number += "" if alike else f", which count as {counted:.1f} by their weights"
-        problem = "intervals and tests may be wrong more often than they say"
-        found.append(f"Few queries ({number}): below {FEW}, {problem}.")
-    return tuple(found)
+    if (counted := _counted_as(fewest)) >= FEW:
+        return ()
+    number = f"{np.count_nonzero(fewest):,}"
+    alike = counted > 0.999 * np.count_nonzero(fewest)
+    number += "" if alike else f", which count as {counted:.1f} by their weights"
+    problem = "intervals and tests may be wrong more often than they say"
+    return (f"Few queries ({number}): below {FEW}, {problem}.",)
 
 
 def _counted_as(weight: NDArray[np.float64]) -> float:
