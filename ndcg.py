@@ -33,6 +33,7 @@ from .queries import checked_rankings, from_frame, query_values, scores
 from .ranked_ids import by_ranked_ids as by_ranked_ids
 from .rankings import Inputs, to_arrow
 from .report import Report, Resampling, report, report_on
+from .scorer import lightgbm_metric, scorer, xgboost_metric
 from .scoring import score_queries as score_queries
 from .significance import Intervals as Intervals
 from .slices import Slices as Slices
@@ -299,6 +300,9 @@ class NDCG(Batches, evaluate.Metric):
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
     trainer_metrics = staticmethod(trainer_metrics)
+    scorer = staticmethod(scorer)
+    lightgbm_metric = staticmethod(lightgbm_metric)
+    xgboost_metric = staticmethod(xgboost_metric)
     read_run = staticmethod(read_run)
     read_qrels = staticmethod(read_qrels)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .metric import NDCG
     from .options import __version__, signature
     from .report import Report, report
+    from .scorer import lightgbm_metric, scorer, xgboost_metric
     from .spark import compute_spark
     from .trainer import trainer_metrics
 
@@ -38,11 +39,14 @@ __all__ = [
     "compute",
     "compute_spark",
     "explain",
+    "lightgbm_metric",
     "read_qrels",
     "read_run",
     "report",
+    "scorer",
     "signature",
     "trainer_metrics",
+    "xgboost_metric",
 ]
 
 _ROOMS = {
@@ -54,6 +58,7 @@ _ROOMS = {
     "metric": ("NDCG",),
     "options": ("__version__", "signature"),
     "report": ("Report", "report"),
+    "scorer": ("lightgbm_metric", "scorer", "xgboost_metric"),
     "spark": ("compute_spark",),
     "trainer": ("trainer_metrics",),
 }
