@@ -28,6 +28,7 @@ from .frames import is_spark
 from .hashes import same_rows as same_rows
 from .joining import join_by_id as join_by_id
 from .messages import shown as shown
+from .meter import meter
 from .options import ComputeOptions, Cutoffs, Options, QueryOptions, shows_options, signature
 from .queries import checked_rankings, from_frame, query_values, scores
 from .ranked_ids import by_ranked_ids as by_ranked_ids
@@ -300,6 +301,7 @@ class NDCG(Batches, evaluate.Metric):
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
     trainer_metrics = staticmethod(trainer_metrics)
+    meter = staticmethod(meter)
     scorer = staticmethod(scorer)
     lightgbm_metric = staticmethod(lightgbm_metric)
     xgboost_metric = staticmethod(xgboost_metric)

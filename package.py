@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .conventions import CONVENTIONS
     from .explanation import Explanation, explain
     from .files import Limits, read_qrels, read_run
+    from .meter import meter
     from .metric import NDCG
     from .options import __version__, signature
     from .report import Report, report
@@ -40,6 +41,7 @@ __all__ = [
     "compute_spark",
     "explain",
     "lightgbm_metric",
+    "meter",
     "read_qrels",
     "read_run",
     "report",
@@ -55,6 +57,7 @@ _ROOMS = {
     "conventions": ("CONVENTIONS",),
     "explanation": ("Explanation", "explain"),
     "files": ("Limits", "read_qrels", "read_run"),
+    "meter": ("meter",),
     "metric": ("NDCG",),
     "options": ("__version__", "signature"),
     "report": ("Report", "report"),
