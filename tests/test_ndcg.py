@@ -704,6 +704,10 @@ OF_METHODS: dict[str, set[str]] = {
     "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "exclude"}
     | {"k", "use_aggregator", "missing"},
     "trainer_metrics": {"k", "query_ids", "main_input", "ignore_index"},
+    "meter": {"k", "ignore_index", "missing"},
+    "scorer": {"k", "ignore_index", "missing"},
+    "lightgbm_metric": {"k", "ignore_index", "missing"},
+    "xgboost_metric": {"k", "ignore_index", "missing"},
     "signature": {"k", "sample_weight", "exclude", "missing", "use_aggregator", "engine"},
 }
 REQUIRED = {
@@ -1151,7 +1155,7 @@ def test_every_option_is_described(ndcg: evaluate.Metric) -> None:
     assert ndcg.inputs_description in ndcg.compute.__doc__
 
 
-@pytest.mark.parametrize("method", ["report", "compare", "compute_spark", "trainer_metrics", "signature"])
+@pytest.mark.parametrize("method", OF_METHODS)
 def test_help_describes_every_argument_of_a_method(ndcg: evaluate.Metric, method: str) -> None:
     function = getattr(ndcg, method)
     described = re.findall(r"^    \**(\w+): ", inspect.getdoc(function) or "", re.MULTILINE)
@@ -1159,7 +1163,8 @@ def test_help_describes_every_argument_of_a_method(ndcg: evaluate.Metric, method
 
 
 @pytest.mark.parametrize(
-    ("room", "least"), [("ndcg", 6), ("options", 3), ("report", 3), ("comparison", 2), ("trainer", 1)]
+    ("room", "least"),
+    [("ndcg", 6), ("options", 3), ("report", 3), ("comparison", 2), ("trainer", 1), ("meter", 4), ("scorer", 2)],
 )
 def test_the_doctests_of_the_loaded_modules_pass(
     ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch, room: str, least: int

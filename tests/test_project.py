@@ -173,7 +173,7 @@ FLOORS = {
     "report": 6,
     "scorer": 6,
     "spark": 6,
-    "trainer": 6,
+    "trainer": 7,
     "comparison": 7,
     "explanation": 7,
     "compute": 7,
