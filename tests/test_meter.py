@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -273,6 +274,28 @@ def test_a_bad_option_is_refused_before_any_batch(ndcg: evaluate.Metric) -> None
         ndcg.meter(sample_weight=[1])
 
 
+@pytest.mark.peers
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # as they are imported
+def test_torchmetrics_and_ignite_find_the_same(ndcg: evaluate.Metric) -> None:
+    import ignite.metrics
+    import torch
+    import torchmetrics.retrieval
+
+    random = torch.Generator().manual_seed(0)
+    of_torchmetrics = torchmetrics.retrieval.RetrievalNormalizedDCG(top_k=5)
+    of_ignite = ignite.metrics.rec_sys.NDCG(top_k=[5])
+    meters = [ndcg.meter(k=5, convention=each) for each in ("torchmetrics", "ignite")]
+    for batch in range(4):
+        scores = torch.rand((8, 12), generator=random)
+        labels = torch.randint(0, 4, (8, 12), generator=random) * (torch.rand((8, 1), generator=random) < 0.8)
+        of_torchmetrics.update(scores, labels, indexes=torch.arange(8)[:, None].expand(8, 12) + 8 * batch)
+        of_ignite.update((scores, labels))
+        for each in meters:
+            each.update(scores, labels)
+    found = [each.compute()["nDCG@5"] for each in meters]
+    assert found == pytest.approx([of_torchmetrics.compute().item(), *of_ignite.compute()], rel=1e-6)  # float32
+
+
 # --- Several processes -----------------------------------------------------------------------------------------------
 
 PREAMBLE = """
@@ -295,21 +318,25 @@ def finish(value):
 """
 
 
-def torchrun(folder: Path, script: str, given: Any, seconds: float = 60) -> tuple[int, dict[int, Any]]:
-    """Run a script in two processes, and return its exit code with what each process has finished with."""
-    (folder / "script.py").write_text(PREAMBLE + script)
-    (folder / "given.json").write_text(json.dumps(given))
-    launch = ["-m", "torch.distributed.run", "--nproc-per-node=2", "--rdzv-backend=c10d", "--max-restarts=0"]
+def torchrun(script: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    """Run a script in two processes."""
+    launch = ["-m", "torch.distributed.run", "--nproc-per-node=2", "--rdzv-backend=c10d"]
     where = ["--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
-    arguments = [str(folder / "script.py"), str(ROOT / "ndcg.py"), str(folder), str(seconds)]
-    process = subprocess.run(
-        [sys.executable, *launch, *where, *arguments],
+    return subprocess.run(
+        [sys.executable, *launch, *where, str(script), *map(str, arguments)],
         env=lean_environment(OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="lo"),
-        cwd=folder,
+        cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=120,
     )
+
+
+def in_two_processes(folder: Path, script: str, given: Any, seconds: float = 60) -> tuple[int, dict[int, Any]]:
+    """Run the preamble and a script, and return the exit code with what each process has finished with."""
+    (folder / "script.py").write_text(PREAMBLE + script)
+    (folder / "given.json").write_text(json.dumps(given))
+    process = torchrun(folder / "script.py", ROOT / "ndcg.py", folder, seconds)
     found = {rank: folder / f"{rank}.json" for rank in range(2)}
     values = {rank: json.loads(path.read_text()) for rank, path in found.items() if path.exists()}
     assert values, process.stderr
@@ -355,7 +382,7 @@ finish([found, errors])
 dist.destroy_process_group()
 """
     given = {"queries": queries, "splits": splits, "rows": [rows[each] for each in shuffled]}
-    code, found = torchrun(tmp_path, script, given)
+    code, found = in_two_processes(tmp_path, script, given)
     assert code == 0
     assert found[0] == found[1]
     numbers, errors = found[0]
@@ -387,8 +414,20 @@ except RuntimeError as error:
     finish(str(error))
     raise
 """
-    code, found = torchrun(tmp_path, script, fate, seconds=60 if fate == "dies" else 3)
+    code, found = in_two_processes(tmp_path, script, fate, seconds=60 if fate == "dies" else 3)
     assert code != 0
     assert list(found) == [0]
     message = "the meters of 2 processes did not come together; each must call compute, and one may have died ("
     assert found[0].startswith(message)
+
+
+def test_the_script_of_the_page_runs_in_two_processes(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    page = (ROOT / "docs" / "pytorch.md").read_text(encoding="utf-8")
+    script = tmp_path / "script.py"
+    script.write_text(page.partition("```python\n")[2].partition("```")[0])
+    process = torchrun(script)
+    assert process.returncode == 0, process.stderr
+    epochs = re.findall(r"^epoch (\d): (\d\.\d{4})$", process.stdout, re.MULTILINE)
+    assert [epoch for epoch, _ in epochs] == ["0", "1", "2", "3"]
+    assert float(epochs[-1][1]) > float(epochs[0][1]) + 0.1
