@@ -14,7 +14,7 @@ README = ROOT / "README.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 MARKS = {
-    "scikit-learn": (pytest.mark.peers,),
+    "scikit-learn": (pytest.mark.peers, pytest.mark.filterwarnings("ignore::FutureWarning")),  # of the oldest LightGBM
     "spark": (
         pytest.mark.spark,
         pytest.mark.xdist_group("spark"),

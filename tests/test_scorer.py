@@ -18,6 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")  # of the oldest LightGBM and XGBoost
+
 
 class Rows(NamedTuple):
     """Documents with their features, labels and queries, and the number of documents of each query."""
