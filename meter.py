@@ -6,7 +6,7 @@ queries are split into batches and processes. Rows of documents wait until their
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Unpack
 
@@ -19,7 +19,7 @@ from .options import Cutoffs, Options, QueryOptions
 from .queries import NO_QUERIES, Values, mean, query_values
 from .rankings import Inputs
 
-Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # a score, a label and the query of each document
+Rows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
 Sums = dict[str, tuple[int, list[float]]]  # of each result: how many queries have it, and the parts of its sum
 
 
@@ -73,7 +73,8 @@ class Meter:
         if query_ids is None:
             self._state = State(_added(sums, _sums(query_values(Inputs(scores, labels), self.options))), rows)
         else:
-            batch = read_rows(np.asanyarray(scores), np.asanyarray(labels), query_ids, self.options.ignore_index)
+            columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
+            batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
             query_values(Inputs(*batch), self.options)  # refuses what could not be scored later
             self._state = State(sums, (*rows, batch))
 
@@ -120,7 +121,7 @@ class Meter:
         rows = concatenated(list(chain.from_iterable(processes)))
         if self.options.ties not in ("first", "last"):
             order = np.lexsort(rows[1::-1])
-            return rows[0][order], rows[1][order], rows[2][order]
+            return tuple(column[order] for column in rows)
         seen: set[Any] = set()
         for ids in ({each for _, _, ids in batches for each in ids.tolist()} for batches in processes):
             if both := seen & ids:
@@ -202,25 +203,22 @@ def _checked_mask(mask: Any, scores: NDArray[Any], labels: NDArray[Any]) -> NDAr
     return given.astype(bool)
 
 
-def read_rows(scores: NDArray[Any], labels: NDArray[Any], ids: NDArray[Any], ignore_index: float | None) -> Rows:
+def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> Rows:
     """Return copies of what there is of documents, one row each, so that no batch is kept as a whole.
 
     Raises:
         ValueError: there is more than one per document, or another number of them; masked values.
     """
-    scores, labels = (
-        side.reshape(len(side)) if side.ndim and side.size == len(side) else side for side in (scores, labels)
-    )
-    columns = {"predictions": scores, "references": labels, "query_ids": ids}
-    for name, column in columns.items():
+    flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
+    for name, column in flat.items():
         if column.ndim != 1:
             raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}")
         if np.ma.is_masked(column):
             raise ValueError(f"with query_ids, {name} must not be masked; label padding as ignore_index does")
-    if len({len(column) for column in columns.values()}) > 1:
-        lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
+    if len({len(column) for column in flat.values()}) > 1:
+        lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
         raise ValueError(f"with query_ids, predictions, references and ids are one per document; got {lengths}")
-    return np.array(scores), np.array(_wide(labels, ignore_index)), np.array(ids)
+    return tuple(np.array(_wide(each, ignore_index) if name == "references" else each) for name, each in flat.items())
 
 
 def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
@@ -235,8 +233,7 @@ def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
 
 def concatenated(batches: Sequence[Rows]) -> Rows:
     """Return rows as one; columns of several types as objects, since a common type would change ids and scores."""
-    scores, labels, ids = map(_as_one, zip(*batches, strict=True))
-    return scores, labels, ids
+    return tuple(map(_as_one, zip(*batches, strict=True)))
 
 
 def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -95,7 +95,8 @@ class TrainerMetrics:
         ids = self.query_ids(self._main(inputs))
         # a list may hold ids of several types
         ids = _array(ids) if hasattr(ids, "dtype") else np.array(ids, object)
-        self._batches.append(read_rows(scores, labels, ids, self.options.ignore_index))
+        columns = {"predictions": scores, "references": labels, "query_ids": ids}
+        self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _main(self, inputs: Any) -> NDArray[Any]:
         """Return the model's main input."""
