@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from .evaluator import sentence_transformers_evaluator
     from .explanation import Explanation, explain
     from .files import Limits, read_qrels, read_run
+    from .meter import meter
     from .metric import NDCG
     from .mteb_files import join_tasks, read_mteb
     from .options import __version__, signature
     from .report import Report, report
+    from .scorer import lightgbm_metric, scorer, xgboost_metric
     from .spark import compute_spark
     from .trainer import trainer_metrics
 
@@ -41,13 +43,17 @@ __all__ = [
     "compute_spark",
     "explain",
     "join_tasks",
+    "lightgbm_metric",
+    "meter",
     "read_mteb",
     "read_qrels",
     "read_run",
     "report",
+    "scorer",
     "sentence_transformers_evaluator",
     "signature",
     "trainer_metrics",
+    "xgboost_metric",
 ]
 
 _ROOMS = {
@@ -57,10 +63,12 @@ _ROOMS = {
     "evaluator": ("sentence_transformers_evaluator",),
     "explanation": ("Explanation", "explain"),
     "files": ("Limits", "read_qrels", "read_run"),
+    "meter": ("meter",),
     "metric": ("NDCG",),
     "mteb_files": ("join_tasks", "read_mteb"),
     "options": ("__version__", "signature"),
     "report": ("Report", "report"),
+    "scorer": ("lightgbm_metric", "scorer", "xgboost_metric"),
     "spark": ("compute_spark",),
     "trainer": ("trainer_metrics",),
 }

@@ -1,14 +1,15 @@
 """The metric as `transformers.Trainer(compute_metrics=...)` calls it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import repeat
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import is_padding, plain
+from .columns import plain
 from .messages import shown
+from .meter import concatenated, read_rows
 from .options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
 from .queries import NO_QUERIES, mean, query_values
 from .rankings import Inputs
@@ -70,8 +71,7 @@ class TrainerMetrics:
             if not values:
                 raise ValueError(NO_QUERIES)
             if self.query_ids is not None:
-                columns = map(_concatenated, zip(*self._batches, strict=True))
-                values = [query_values(Inputs(*columns), self.options)]
+                values = [query_values(Inputs(*concatenated(self._batches)), self.options)]
             result = {name: mean(name, np.concatenate([each[name] for each in values])) for name in values[0]}
         except BaseException:
             self.reset()
@@ -93,27 +93,10 @@ class TrainerMetrics:
                 self._batches.append(query_values(Inputs(scores, labels), self.options))
             return
         ids = self.query_ids(self._main(inputs))
-        # a copy, since a view would keep all of the input; a list may hold ids of several types
-        ids = np.array(_array(ids)) if hasattr(ids, "dtype") else np.array(ids, object)
-        columns = {"predictions": _flat(scores), "references": self._labels(_flat(labels)), "query_ids": ids}
-        for name, column in columns.items():
-            if column.ndim != 1:
-                raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}")
-            if np.ma.is_masked(column):
-                raise ValueError(f"with query_ids, {name} must not be masked; label padding as ignore_index does")
-        if len({len(column) for column in columns.values()}) > 1:
-            lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
-            raise ValueError(f"with query_ids, predictions, references and ids are one per document; got {lengths}")
-        self._batches.append(tuple(columns.values()))
-
-    def _labels(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """Return labels in float64 if they are floats, with padding found in their own type, as batches may differ."""
-        padding = is_padding(labels, self.options.ignore_index)
-        if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64 or np.ma.is_masked(labels):
-            return labels
-        wide = np.asarray(labels, np.float64)
-        wide[padding] = self.options.ignore_index
-        return wide
+        # a list may hold ids of several types
+        ids = _array(ids) if hasattr(ids, "dtype") else np.array(ids, object)
+        columns = {"predictions": scores, "references": labels, "query_ids": ids}
+        self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _main(self, inputs: Any) -> NDArray[Any]:
         """Return the model's main input."""
@@ -190,17 +173,6 @@ def _first(argument: str, outputs: Any) -> NDArray[Any]:
     if isinstance(outputs, tuple) and not outputs:
         raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
     return _array(outputs[0] if isinstance(outputs, tuple) else outputs)
-
-
-def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    """Return one number per row."""
-    return array.reshape(len(array)) if array.ndim and array.size == len(array) else array
-
-
-def _concatenated(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return arrays as one; those of several types as objects, since a common type would change ids and scores."""
-    alike = len({each.dtype.kind for each in arrays}) == 1
-    return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
 
 
 def _array(values: Any) -> NDArray[Any]:

@@ -708,6 +708,10 @@ OF_METHODS: dict[str, set[str]] = {
     | {"sample_weight", "by", "confidence", "name", "batch_size", "corpus_chunk_size", "score_function"}
     | {"truncate_dim", "max_active_dims", "query_prompt", "query_prompt_name", "corpus_prompt", "corpus_prompt_name"}
     | {"show_progress_bar", "write_csv", "missing"},
+    "meter": {"k", "ignore_index", "missing"},
+    "scorer": {"k", "ignore_index", "missing"},
+    "lightgbm_metric": {"k", "ignore_index", "missing"},
+    "xgboost_metric": {"k", "ignore_index", "missing"},
     "signature": {"k", "sample_weight", "exclude", "missing", "use_aggregator", "engine"},
 }
 REQUIRED = {
@@ -1164,7 +1168,8 @@ def test_help_describes_every_argument_of_a_method(ndcg: evaluate.Metric, method
 
 
 @pytest.mark.parametrize(
-    ("room", "least"), [("ndcg", 6), ("options", 3), ("report", 3), ("comparison", 2), ("trainer", 1)]
+    ("room", "least"),
+    [("ndcg", 6), ("options", 3), ("report", 3), ("comparison", 2), ("trainer", 1), ("meter", 4), ("scorer", 2)],
 )
 def test_the_doctests_of_the_loaded_modules_pass(
     ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch, room: str, least: int

@@ -13,11 +13,14 @@ from conftest import ROOT, spark_session
 README = ROOT / "README.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-ON_SPARK = (
-    pytest.mark.spark,
-    pytest.mark.xdist_group("spark"),
-    pytest.mark.filterwarnings("ignore:PySpark does not yet", "ignore::ResourceWarning"),
-)
+MARKS = {
+    "scikit-learn": (pytest.mark.peers, pytest.mark.filterwarnings("ignore::FutureWarning")),  # of the oldest LightGBM
+    "spark": (
+        pytest.mark.spark,
+        pytest.mark.xdist_group("spark"),
+        pytest.mark.filterwarnings("ignore:PySpark does not yet", "ignore::ResourceWarning"),
+    ),
+}
 
 
 def text(page: Path) -> str:
@@ -31,7 +34,7 @@ def name(page: Path) -> str:
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, id=name(page), marks=ON_SPARK if page.stem == "spark" else ())
+        pytest.param(page, id=name(page), marks=MARKS.get(page.stem, ()))
         for page in (README, *DOCS)
         if page.stem != "package"  # test_package.py runs it where the package is installed
     ],
