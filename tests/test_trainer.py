@@ -6,8 +6,10 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+import datasets
 import evaluate
 import numpy as np
+import pyarrow as pa
 import pytest
 from conftest import MetricFactory
 from hypothesis import given, settings
@@ -344,6 +346,168 @@ def test_a_main_input_of_another_name_is_named_with_those_there_are(
         trainer.evaluate()
 
 
+# --- Ids from a column of the evaluation set --------------------------------------------------------------------------
+
+SHAPE: dict[str, Any] = {"data_collator": pad_pairs}
+
+
+def columns(rows: list[Example]) -> dict[str, list[int]]:
+    """The query and the label of each row."""
+    ids, labels = [int(row["features"][0]) for row in rows], [int(row["labels"]) for row in rows]
+    return {"query_ids": ids, "references": labels}
+
+
+def pairs_by_hand(metric: evaluate.Metric, rows: list[Example], **options: Any) -> dict[str, float]:
+    scores = [float(row["features"][-FEATURES:] @ np.array([1.0, -1.0, 0.5, 2.0])) for row in rows]
+    return metric.compute(predictions=scores, **columns(rows), **options)
+
+
+@ways
+def test_rows_of_documents_are_grouped_by_a_column_of_the_evaluation_set(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
+) -> None:
+    rows = make_pairs()
+    trainer = make_trainer(ndcg.trainer_metrics(k=10, **columns(rows)), eval_dataset=rows, **SHAPE, **way)
+    expected = pairs_by_hand(ndcg, rows, k=10)
+    assert without_prefix(trainer.evaluate()) == expected
+    assert without_prefix(trainer.evaluate()) == expected
+
+
+@both
+@pytest.mark.parametrize("labels", [torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_a_dataset_gives_its_rows_and_its_columns(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any], labels: torch.dtype
+) -> None:
+    rows = make_pairs()
+    given = {name: np.array(values) for name, values in columns(rows).items()}
+    table = datasets.Dataset.from_dict(
+        {
+            "query": [f"q{each}" for each in given["query_ids"]],
+            "grade": given["references"] / 10,
+            "features": [row["features"][-FEATURES:].tolist() for row in rows],
+        }
+    )
+
+    def collate(batch: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        found = {"features": torch.tensor([row["features"] for row in batch])}
+        return {**found, "labels": torch.tensor([row["grade"] for row in batch], dtype=labels)}
+
+    metrics = ndcg.trainer_metrics(k=10, gain="binary", query_ids=table["query"], references=table["grade"])
+    trainer = make_trainer(metrics, eval_dataset=table, data_collator=collate, remove_unused_columns=False, **way)
+    assert without_prefix(trainer.evaluate()) == pairs_by_hand(ndcg, rows, k=10, gain="binary")
+
+
+@pytest.mark.parametrize(
+    "form", [list, tuple, np.array, torch.tensor, pa.array, lambda ids: pa.chunked_array([ids[:1], ids[1:]])]
+)
+def test_columns_of_every_library(ndcg: evaluate.Metric, form: Callable[[list[int]], Any]) -> None:
+    ids, labels = [5, 5, 3, 3], ROWS["label_ids"].tolist()
+    for query_ids, references in ((form(ids), form(labels)), (form(ids), labels)):
+        metrics = ndcg.trainer_metrics(k=1, query_ids=query_ids, references=references)
+        assert metrics(EvalPrediction(**ROWS)) == ROWS_RESULT
+
+
+def test_a_label_that_the_column_lacks_is_that_of_the_collator(ndcg: evaluate.Metric) -> None:
+    metrics = ndcg.trainer_metrics(k=1, query_ids=[5, 5, 3, 3], references=[1, None, 2, 1])
+    padded = {**ROWS, "label_ids": np.array([1, -100, 2, 1])}
+    assert metrics(EvalPrediction(**padded)) == {"nDCG@1": 1.0}
+    assert metrics(EvalPrediction(**ROWS)) == ROWS_RESULT
+
+
+@both
+def test_a_set_of_another_length_is_refused_with_both(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
+) -> None:
+    rows = make_pairs()
+    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+    trainer = make_trainer(metrics, eval_dataset=rows, **SHAPE, **way)
+    for other in (rows[:-1], [*rows, rows[0]], rows[:1]):
+        found = f"query_ids has {len(rows)} rows, but the evaluation {len(other)}; give the column of the set"
+        with pytest.raises(ValueError, match=found):
+            trainer.evaluate(other)
+        assert held(metrics) == held(ndcg.trainer_metrics(k=10, **columns(rows)))
+    assert without_prefix(trainer.evaluate()) == pairs_by_hand(ndcg, rows, k=10)
+
+
+@both
+def test_rows_that_the_trainer_drops_are_missed(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
+) -> None:
+    rows = make_pairs()[:10]
+    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+    trainer = make_trainer(metrics, eval_dataset=rows, dataloader_drop_last=True, **SHAPE, **way)
+    with pytest.raises(ValueError, match="query_ids has 10 rows, but the evaluation 8"):
+        trainer.evaluate()
+
+
+@both
+def test_rows_that_the_trainer_groups_by_length_are_refused(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
+) -> None:
+    rows = [{**row, "input_ids": [0] * (at % 7)} for at, row in enumerate(make_pairs())]
+    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+    grouped = {"train_sampling_strategy": "group_by_length"}
+    trainer = make_trainer(metrics, eval_dataset=rows, **grouped, **SHAPE, **way)
+    with pytest.raises(ValueError, match=r"query_ids: row \d+ has the label \d, but in references \d; .*shuffle"):
+        trainer.evaluate()
+
+
+@both
+def test_each_of_several_sets_is_evaluated_by_its_own_columns(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
+) -> None:
+    sets = {"near": make_pairs(seed=3)[:50], "far": make_pairs(seed=4)[:50]}
+    metrics = ndcg.trainer_metrics(k=10, **columns(sets["near"]))
+    trainer = make_trainer(metrics, eval_dataset=sets, **SHAPE, **way)
+    with pytest.raises(ValueError, match=r"query_ids: row \d+ has the label .* give the columns of the set"):
+        trainer.evaluate()
+    for name, rows in sets.items():
+        trainer.compute_metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+        logged = trainer.evaluate(rows, metric_key_prefix=f"eval_{name}")
+        assert logged[f"eval_{name}_nDCG@10"] == pairs_by_hand(ndcg, rows, k=10)["nDCG@10"]
+
+
+def test_batches_of_an_evaluation_that_broke_off_are_not_counted_after_a_reset(ndcg: evaluate.Metric) -> None:
+    metrics = ndcg.trainer_metrics(k=1, query_ids=[5, 5, 3, 3], references=ROWS["label_ids"])
+    first, last = (
+        EvalPrediction(**{name: each[part] for name, each in ROWS.items()}) for part in (slice(2), slice(2, 4))
+    )
+    metrics(first, compute_result=False)
+    metrics.reset()
+    metrics(first, compute_result=False)
+    assert metrics(last, compute_result=True) == ROWS_RESULT
+    metrics(first, compute_result=False)
+    metrics(first, compute_result=False)
+    with pytest.raises(ValueError, match="query_ids has 4 rows, but the evaluation 6"):
+        metrics(last, compute_result=True)
+    metrics(first, compute_result=False)
+    assert metrics(last, compute_result=True) == ROWS_RESULT
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        ({"query_ids": [1, 1, 2]}, "query_ids as a column need references"),
+        ({"query_ids": [1, 1, 2], "references": [1, 0]}, "query_ids 3, references 2"),
+        ({"query_ids": [1, None, 2], "references": [1, 0, 1]}, "query_ids: row 1: is None"),
+        ({"query_ids": [1.5, 1.0, 2.0], "references": [1, 0, 1]}, "query_ids must be integers or strings"),
+        ({"query_ids": [[1], [2]], "references": [1, 0]}, "query_ids must be integers or strings"),
+        ({"query_ids": [1, 1, 2], "references": ["a", "b", "c"]}, "references: row 0"),
+        ({"query_ids": [1, 1, 2], "references": [[1], [0], [1]]}, "references must be flat"),
+        ({"query_ids": "query", "references": "label"}, r"query_ids must be .* such as data\['query'\]; got 'query'"),
+        ({"query_ids": {"query": [1]}, "references": [1]}, "query_ids must be a function of"),
+        ({"references": [1, 0, 1]}, "references are the labels in the order of query_ids"),
+        ({"query_ids": query_of, "references": [1, 0, 1]}, "references are the labels in the order of query_ids"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_columns_that_do_not_fit_are_refused_before_any_training(
+    ndcg: evaluate.Metric, columns: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(ValueError, match=named):
+        ndcg.trainer_metrics(**columns)
+
+
 # --- Errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -365,8 +529,6 @@ def test_a_main_input_of_another_name_is_named_with_those_there_are(
         ({"judged_only": None}, "judged_only must be"),
         ({"ignore_index": "pad"}, "ignore_index must be"),
         ({"ignore_index": float("nan")}, "ignore_index must be"),
-        ({"query_ids": [1, 1, 2]}, "query_ids"),
-        ({"query_ids": "query"}, "query_ids"),
         ({"query_ids": query_of, "main_input": 1}, "main_input"),
         ({"use_aggregator": False}, "use_aggregator"),
         ({"engine": "sklearn"}, "engine"),
