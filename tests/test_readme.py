@@ -38,8 +38,9 @@ def name(page: Path) -> str:
 )
 def test_every_python_block_runs_and_prints_what_it_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = text(page)
-    if "import torch" in content:
-        pytest.importorskip("torch")
+    for library in ("torch", "trackio", "wandb"):
+        if f"import {library}\n" in content:
+            pytest.importorskip(library)
     if page.stem == "spark":
         spark_session()  # the one that the page asks for
     monkeypatch.chdir(ROOT)

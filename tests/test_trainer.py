@@ -128,7 +128,7 @@ def make_trainer(tmp_path: Path) -> Callable[..., Trainer]:
                 per_device_train_batch_size=4,
                 per_device_eval_batch_size=arguments.pop("per_device_eval_batch_size", 4),
                 save_strategy="no",
-                report_to="none",
+                report_to=arguments.pop("report_to", "none"),
                 disable_tqdm=True,
                 dataloader_pin_memory=False,
                 use_cpu=True,
@@ -178,6 +178,37 @@ def test_training_logs_the_metric_at_each_evaluation(
     assert logged["whole"] == logged["batches"]
     assert len(set(logged["whole"])) > 1
     assert all(isinstance(value, float) and 0 < value <= 1 for value in logged["whole"])
+
+
+@pytest.mark.parametrize("tracker", ["trackio", "wandb"])
+def test_a_tracker_gets_the_metric_and_its_interval_by_their_names(
+    ndcg: evaluate.Metric,
+    make_trainer: Callable[..., Trainer],
+    tracker: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {"TRACKIO_DIR": tmp_path, "WANDB_DIR": tmp_path, "WANDB_MODE": "offline"}.items():
+        monkeypatch.setenv(name, str(value))
+    library = pytest.importorskip(tracker)
+    logged: dict[str, float] = {}
+    log = library.Run.log
+
+    def log_and_keep(run: Any, *values: Any, **how: Any) -> None:
+        logged.update((*values, *how.values())[0])
+        log(run, *values, **how)
+
+    monkeypatch.setattr(library.Run, "log", log_and_keep)
+    rows = make_pairs()
+    shape = {**SHAPE, "eval_dataset": rows, "report_to": tracker}
+    trainer = make_trainer(ndcg.trainer_metrics(k=10, **columns(rows)), **shape)
+    trainer.evaluate()
+    report = ndcg.report(predictions=trainer.predict(rows).predictions, **columns(rows), k=10)
+    trainer.log({f"eval_{name}": value for name, value in report.flat().items()})
+    library.finish()
+    expected = pairs_by_hand(ndcg, rows, k=10)["nDCG@10"]
+    assert logged["eval/nDCG@10"] == report.scores["nDCG@10"].value == expected
+    assert logged["eval/nDCG@10/low"] == report.scores["nDCG@10"].low < expected
 
 
 @ways
