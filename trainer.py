@@ -1,6 +1,6 @@
 """The metric as `transformers.Trainer(compute_metrics=...)` calls it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple, Unpack
 
@@ -28,13 +28,7 @@ class TrainerMetrics:
     After a batch-wise evaluation that broke off, ``reset`` forgets its batches.
     """
 
-    def __init__(
-        self,
-        options: Options,
-        query_ids: Callable[[NDArray[Any]], Any] | Any,
-        references: Any,
-        main_input: str,
-    ) -> None:
+    def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
         """Keep how to score, and how to tell the query of a document.
 
         Raises:
@@ -196,7 +190,7 @@ LACKS = (*AGGREGATION_OPTIONS, "missing")  # each row of a model's output is the
 def trainer_metrics(
     k: Cutoffs = None,
     *,
-    query_ids: Callable[[NDArray[Any]], Any] | Any = None,
+    query_ids: Any = None,
     references: Any = None,
     main_input: str = "input_ids",
     ignore_index: float | None = -100,

@@ -1,6 +1,10 @@
 """`trainer_metrics` in a `transformers.Trainer`: the figures of the queries scored by hand, whole or batch by batch."""
 
 import gc
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -11,7 +15,7 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import MetricFactory
+from conftest import ROOT, MetricFactory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -443,6 +447,42 @@ def test_a_label_that_the_column_lacks_is_that_of_the_collator(ndcg: evaluate.Me
     padded = {**ROWS, "label_ids": np.array([1, -100, 2, 1])}
     assert metrics(EvalPrediction(**padded)) == {"nDCG@1": 1.0}
     assert metrics(EvalPrediction(**ROWS)) == ROWS_RESULT
+
+
+ON_TWO_PROCESSES = """
+import json, sys, tempfile
+sys.path.insert(0, {tests!r})
+import evaluate
+from test_trainer import BOTH, Scorer, ScorerConfig, columns, make_pairs, pad_pairs, without_prefix
+from transformers import Trainer, TrainingArguments
+
+ndcg, rows, results = evaluate.load({metric!r}), make_pairs()[:21], []
+for way in BOTH.values():
+    arguments = TrainingArguments(
+        tempfile.gettempdir(), per_device_eval_batch_size=4, report_to="none", disable_tqdm=True, use_cpu=True, **way
+    )
+    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+    trainer = Trainer(
+        Scorer(ScorerConfig()), arguments, data_collator=pad_pairs, eval_dataset=rows, compute_metrics=metrics
+    )
+    results.append(without_prefix(trainer.evaluate()))
+with open({folder!r} + f"/{{arguments.process_index}}.json", "w") as file:
+    json.dump([arguments.world_size, *results], file)
+"""
+
+
+def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    """Of 21 rows in batches of 4 the last two batches have 4 rows and 1, which is filled up to 4."""
+    script = tmp_path / "script.py"
+    places = {"tests": str(ROOT / "tests"), "metric": str(ROOT / "ndcg.py"), "folder": str(tmp_path)}
+    script.write_text(ON_TWO_PROCESSES.format(**places))
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, *launcher, script], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    expected = pairs_by_hand(ndcg, make_pairs()[:21], k=10)
+    for rank in range(2):
+        assert json.loads((tmp_path / f"{rank}.json").read_text()) == [2, expected, expected]
 
 
 @both
