@@ -6,7 +6,7 @@ JSON can hold and that makes the same report again.
 
 import html
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -258,6 +258,89 @@ class Report(Readable):
             },
         )
 
+    def flat(self) -> dict[str, float]:
+        """Return the scores as experiment trackers log them, without what a slice has no value or interval of.
+
+        Beside `nDCG@10` stand `nDCG@10/low` and `nDCG@10/high`, and for a slice such as `de` all three under
+        `nDCG@10/slice=de`.
+        """
+        found: dict[str, float] = {}
+        for where, _, scores in self._parts():
+            for name, score in scores.items():
+                key = name if where is None else f"{name}/slice={where}"
+                found |= {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
+        return {key: value for key, value in found.items() if not math.isnan(value)}
+
+    def to_model_index(
+        self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
+    ) -> list[dict[str, Any]]:
+        """Return the `model-index` of a model card's metadata: every score, of each slice too.
+
+        The `args` of each score hold its interval, the number of queries and the signature.
+
+        Args:
+            model_name: the model's name.
+            dataset: the id of the dataset on the Hub.
+            task_type: of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
+            **fields: of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
+                `dataset_split`, `dataset_revision`, `source_url`.
+
+        Raises:
+            ImportError: huggingface_hub is missing.
+        """
+        try:
+            from huggingface_hub import EvalResult
+            from huggingface_hub.repocard_data import eval_results_to_model_index
+        except ImportError:
+            hint = 'pip install huggingface_hub, or "ndcg[card]"'
+            raise ImportError(f"to_model_index needs huggingface_hub: {hint}") from None
+        fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
+        results = [
+            EvalResult(
+                **fields,
+                metric_type=name.lower(),
+                metric_name=name if where is None else f"{name} slice={where}",
+                metric_value=score.value,
+                metric_args={**self._interval(score), "queries": queries, "signature": self.signature},
+            )
+            for where, queries, scores in self._parts()
+            for name, score in scores.items()
+            if not math.isnan(score.value)
+        ]
+        return eval_results_to_model_index(model_name, results)
+
+    def to_eval_results(
+        self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
+    ) -> list[dict[str, Any]]:
+        """Return what a file in the `.eval_results/` of a model's repository holds: one score, for a leaderboard.
+
+        The notes name the score, its interval, the number of queries and the signature.
+
+        Args:
+            dataset: the id of the benchmark's dataset on the Hub.
+            task_id: of the benchmark's tasks.
+            measure: the score, such as `"nDCG@10"`; None where there is only one.
+            **fields: of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
+
+        Raises:
+            ValueError: a measure that is not in the report.
+            ImportError: huggingface_hub is missing or older than 1.4.
+        """
+        try:
+            from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+        except ImportError:
+            hint = 'pip install "huggingface_hub>=1.4", or "ndcg[card]"'
+            raise ImportError(f"to_eval_results needs huggingface_hub 1.4 or newer: {hint}") from None
+        if measure is None and len(self.scores) == 1:
+            measure = next(iter(self.scores))
+        if measure not in self.scores:
+            raise ValueError(f"measure must be one of {', '.join(map(repr, self.scores))}; got {shown(measure)}")
+        score = self.scores[measure]
+        level, queries = f"{100 * self.resampling.confidence:g}% interval", f"{self.counts['queries']:,} queries"
+        notes = f"{measure}, {level} {interval_text(score)}, {queries}; {self.signature}"
+        entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
+        return eval_result_entries_to_yaml([entry])
+
     def plot(self, measure: str | None = None) -> Any:
         """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
 
@@ -290,6 +373,18 @@ class Report(Readable):
         if self.slices:
             self._plot_slices(slices[0], list(scores))
         return figure
+
+    def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
+        """Return the scores of all queries, then those of each slice by its name, with how many queries there are."""
+        yield None, self.counts["queries"], self.scores
+        for value, each in self.slices.items():
+            yield slice_name(value), each.queries, each.scores
+
+    def _interval(self, score: Score) -> dict[str, float]:
+        """Return the interval of a score, where it has one."""
+        if math.isnan(score.low):
+            return {}
+        return {"confidence": self.resampling.confidence, "low": score.low, "high": score.high}
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         """Draw the means of slices, the first on top, with their intervals."""

@@ -41,7 +41,7 @@ def name(page: Path) -> str:
 )
 def test_every_python_block_runs_and_prints_what_it_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = text(page)
-    for library in ("torch", "sentence_transformers"):
+    for library in ("torch", "sentence_transformers", "trackio", "wandb"):
         if f"import {library}" in content or f"from {library} import" in content:
             pytest.importorskip(library)
     if page.stem == "spark":
