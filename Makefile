@@ -7,7 +7,7 @@ OLDEST_PYTHON ?= python3.11
 NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
 PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
-MODULES := batch_file.py batches.py columns.py comparison.py compute.py conventions.py exclusion.py explanation.py files.py frames.py hashes.py joining.py messages.py options.py queries.py ranked_ids.py rankings.py report.py scoring.py significance.py slices.py spark.py ties.py trainer.py
+MODULES := batch_file.py batches.py columns.py comparison.py compute.py conventions.py evaluator.py exclusion.py explanation.py files.py frames.py hashes.py joining.py messages.py meter.py mteb_files.py options.py queries.py ranked_ids.py rankings.py report.py scorer.py scoring.py significance.py slices.py spark.py ties.py trainer.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo cli test test-oldest test-newest fuzz check bench bench-scale agreement simulations vectors conformance app space publish clean

@@ -509,7 +509,7 @@ def compare(
     resampling = Resampling.parse(confidence, resamples, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
     parsed = Options.of_method(compare, k, options)
-    names = _system_names(systems, baseline)
+    names = system_names(systems, baseline)
     runs = {f"systems[{shown(name)}]": systems[name] for name in names}
     inputs = Inputs(None, references, query_ids, document_ids, exclude)._asdict()
     del inputs["predictions"]
@@ -517,13 +517,38 @@ def compare(
     same_queries = options.get("missing") is None and parsed.missing == "empty"
     columns = _columns_of_systems(names, arguments, parsed, same_queries)
     weight = weights(weight, len(columns[names[0]]["ideal"]))
-    excluding = exclude is not None
+    signature = parsed.signature(weighted=weight is not None, excluding=exclude is not None)
+    return comparison_of(
+        columns,
+        weight,
+        by,
+        options=parsed,
+        baseline=baseline,
+        resampling=resampling,
+        testing=testing,
+        signature=signature,
+    )
+
+
+def comparison_of(
+    columns: Mapping[str, PerQuery],
+    weight: NDArray[np.float64] | None,
+    by: Any,
+    *,
+    options: Options,
+    baseline: str | None,
+    resampling: Resampling,
+    testing: Testing,
+    signature: str,
+) -> Comparison:
+    """Return the comparison of systems by what is known of each query, of values alone too."""
     compared = partial(
-        _compared, parsed=parsed, baseline=baseline, resampling=resampling, testing=testing, excluding=excluding
+        _compared, parsed=options, baseline=baseline, resampling=resampling, testing=testing, signature=signature
     )
     if by is None:
         return compared(columns, weight)
-    parts = slices_of(by, columns[names[0]].get("query"), len(columns[names[0]]["ideal"]))
+    first = next(iter(columns.values()))
+    parts = slices_of(by, first.get("query"), len(first["ideal"]))
     comparison = compared({name: with_slices(each, parts) for name, each in columns.items()}, weight)
     return _sliced(comparison, parts, columns, weight, compared)
 
@@ -579,7 +604,7 @@ def _compared(
     baseline: str | None,
     resampling: Resampling,
     testing: Testing,
-    excluding: bool,
+    signature: str,
 ) -> Comparison:
     """Return the comparison of systems, from what a report says of each one's queries."""
     names = list(columns)
@@ -604,7 +629,7 @@ def _compared(
     by_query = [differences(values[plus], values[minus])[counted] for plus, minus in pairs]
     compared = _pairs(contests, scores, by_query, of_pairs, tests, told, testing)
     return Comparison(
-        signature=parsed.signature(weighted=weight is not None, excluding=excluding),
+        signature=signature,
         scores=scores,
         pairs=compared,
         baseline=baseline,
@@ -757,7 +782,12 @@ def _leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> N
                     each[column] = np.where(lacking, np.nan, each[column])
 
 
-def _system_names(systems: Any, baseline: Any) -> list[str]:
+def system_names(systems: Any, baseline: Any) -> list[str]:
+    """Return the names of systems that can be compared.
+
+    Raises:
+        ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
+    """
     if not isinstance(systems, Mapping) or len(systems) < 2:
         found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
         raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")

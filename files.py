@@ -668,7 +668,7 @@ def _loaded(text: bytes) -> Any:
 
 def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
     """Return the only ``{query: {document: value}}`` in a mapping of them, such as MTEB's of subsets and splits."""
-    rankings = list(_rankings({name: value for name, value in found.items() if name != "mteb_model_meta"}))
+    rankings = list(rankings_in({name: value for name, value in found.items() if name != "mteb_model_meta"}))
     if len(rankings) == 1:
         return rankings[0][1]
     there = _brief(("".join(f"[{_shown(key)}]" for key in keys) for keys, _ in rankings), ", ")
@@ -676,14 +676,15 @@ def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
     raise ValueError(f"holds {len(rankings)} rankings: {there}; read it by json.load and give one, such as file{keys}")
 
 
-def _rankings(found: dict[str, Any], keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+def rankings_in(found: dict[str, Any], keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Yield each ``{query: {document: value}}`` in a mapping of them, with the names that lead to it."""
     inner = [value for value in found.values() if isinstance(value, dict) and value]
     if not inner or not all(isinstance(next(iter(value.values())), dict) for value in inner):
         yield keys, found
         return
     for name, value in found.items():
         if isinstance(value, dict):
-            yield from _rankings(value, (*keys, name))
+            yield from rankings_in(value, (*keys, name))
 
 
 def _parse_json_lines(text: bytes, reading: _Reading) -> _Part:

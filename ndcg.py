@@ -21,6 +21,7 @@ from .columns import Column as Column
 from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
+from .evaluator import sentence_transformers_evaluator
 from .exclusion import Pairs as Pairs
 from .explanation import Explanation, explain
 from .files import Limits, read_qrels, read_run
@@ -28,11 +29,14 @@ from .frames import is_spark
 from .hashes import same_rows as same_rows
 from .joining import join_by_id as join_by_id
 from .messages import shown as shown
+from .meter import meter
+from .mteb_files import join_tasks, read_mteb
 from .options import ComputeOptions, Cutoffs, Options, QueryOptions, shows_options, signature
 from .queries import checked_rankings, from_frame, query_values, scores
 from .ranked_ids import by_ranked_ids as by_ranked_ids
 from .rankings import Inputs, to_arrow
 from .report import Report, Resampling, report, report_on
+from .scorer import lightgbm_metric, scorer, xgboost_metric
 from .scoring import score_queries as score_queries
 from .significance import Intervals as Intervals
 from .slices import Slices as Slices
@@ -299,8 +303,15 @@ class NDCG(Batches, evaluate.Metric):
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
     trainer_metrics = staticmethod(trainer_metrics)
+    meter = staticmethod(meter)
+    scorer = staticmethod(scorer)
+    lightgbm_metric = staticmethod(lightgbm_metric)
+    xgboost_metric = staticmethod(xgboost_metric)
+    sentence_transformers_evaluator = staticmethod(sentence_transformers_evaluator)
     read_run = staticmethod(read_run)
     read_qrels = staticmethod(read_qrels)
+    read_mteb = staticmethod(read_mteb)
+    join_tasks = staticmethod(join_tasks)
 
     def _read(self, inputs: Inputs, ignore_index: float | None = None) -> Batch:
         """Return queries as a batch, if they can be scored."""

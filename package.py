@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from .comparison import Comparison, compare
     from .compute import compute
     from .conventions import CONVENTIONS
+    from .evaluator import sentence_transformers_evaluator
     from .explanation import Explanation, explain
     from .files import Limits, read_qrels, read_run
+    from .meter import meter
     from .metric import NDCG
+    from .mteb_files import join_tasks, read_mteb
     from .options import __version__, signature
     from .report import Report, report
+    from .scorer import lightgbm_metric, scorer, xgboost_metric
     from .spark import compute_spark
     from .trainer import trainer_metrics
 
@@ -38,22 +42,33 @@ __all__ = [
     "compute",
     "compute_spark",
     "explain",
+    "join_tasks",
+    "lightgbm_metric",
+    "meter",
+    "read_mteb",
     "read_qrels",
     "read_run",
     "report",
+    "scorer",
+    "sentence_transformers_evaluator",
     "signature",
     "trainer_metrics",
+    "xgboost_metric",
 ]
 
 _ROOMS = {
     "comparison": ("Comparison", "compare"),
     "compute": ("compute",),
     "conventions": ("CONVENTIONS",),
+    "evaluator": ("sentence_transformers_evaluator",),
     "explanation": ("Explanation", "explain"),
     "files": ("Limits", "read_qrels", "read_run"),
+    "meter": ("meter",),
     "metric": ("NDCG",),
+    "mteb_files": ("join_tasks", "read_mteb"),
     "options": ("__version__", "signature"),
     "report": ("Report", "report"),
+    "scorer": ("lightgbm_metric", "scorer", "xgboost_metric"),
     "spark": ("compute_spark",),
     "trainer": ("trainer_metrics",),
 }

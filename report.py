@@ -6,7 +6,7 @@ JSON can hold and that makes the same report again.
 
 import html
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -258,6 +258,89 @@ class Report(Readable):
             },
         )
 
+    def flat(self) -> dict[str, float]:
+        """Return the scores as experiment trackers log them, without what a slice has no value or interval of.
+
+        Beside `nDCG@10` stand `nDCG@10/low` and `nDCG@10/high`, and for a slice such as `de` all three under
+        `nDCG@10/slice=de`.
+        """
+        found: dict[str, float] = {}
+        for where, _, scores in self._parts():
+            for name, score in scores.items():
+                key = name if where is None else f"{name}/slice={where}"
+                found |= {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
+        return {key: value for key, value in found.items() if not math.isnan(value)}
+
+    def to_model_index(
+        self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
+    ) -> list[dict[str, Any]]:
+        """Return the `model-index` of a model card's metadata: every score, of each slice too.
+
+        The `args` of each score hold its interval, the number of queries and the signature.
+
+        Args:
+            model_name: the model's name.
+            dataset: the id of the dataset on the Hub.
+            task_type: of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
+            **fields: of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
+                `dataset_split`, `dataset_revision`, `source_url`.
+
+        Raises:
+            ImportError: huggingface_hub is missing.
+        """
+        try:
+            from huggingface_hub import EvalResult
+            from huggingface_hub.repocard_data import eval_results_to_model_index
+        except ImportError:
+            hint = 'pip install huggingface_hub, or "ndcg[card]"'
+            raise ImportError(f"to_model_index needs huggingface_hub: {hint}") from None
+        fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
+        results = [
+            EvalResult(
+                **fields,
+                metric_type=name.lower(),
+                metric_name=name if where is None else f"{name} slice={where}",
+                metric_value=score.value,
+                metric_args={**self._interval(score), "queries": queries, "signature": self.signature},
+            )
+            for where, queries, scores in self._parts()
+            for name, score in scores.items()
+            if not math.isnan(score.value)
+        ]
+        return eval_results_to_model_index(model_name, results)
+
+    def to_eval_results(
+        self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
+    ) -> list[dict[str, Any]]:
+        """Return what a file in the `.eval_results/` of a model's repository holds: one score, for a leaderboard.
+
+        The notes name the score, its interval, the number of queries and the signature.
+
+        Args:
+            dataset: the id of the benchmark's dataset on the Hub.
+            task_id: of the benchmark's tasks.
+            measure: the score, such as `"nDCG@10"`; None where there is only one.
+            **fields: of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
+
+        Raises:
+            ValueError: a measure that is not in the report.
+            ImportError: huggingface_hub is missing or older than 1.4.
+        """
+        try:
+            from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+        except ImportError:
+            hint = 'pip install "huggingface_hub>=1.4", or "ndcg[card]"'
+            raise ImportError(f"to_eval_results needs huggingface_hub 1.4 or newer: {hint}") from None
+        if measure is None and len(self.scores) == 1:
+            measure = next(iter(self.scores))
+        if measure not in self.scores:
+            raise ValueError(f"measure must be one of {', '.join(map(repr, self.scores))}; got {shown(measure)}")
+        score = self.scores[measure]
+        level, queries = f"{100 * self.resampling.confidence:g}% interval", f"{self.counts['queries']:,} queries"
+        notes = f"{measure}, {level} {interval_text(score)}, {queries}; {self.signature}"
+        entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
+        return eval_result_entries_to_yaml([entry])
+
     def plot(self, measure: str | None = None) -> Any:
         """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
 
@@ -290,6 +373,18 @@ class Report(Readable):
         if self.slices:
             self._plot_slices(slices[0], list(scores))
         return figure
+
+    def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
+        """Return the scores of all queries, then those of each slice by its name, with how many queries there are."""
+        yield None, self.counts["queries"], self.scores
+        for value, each in self.slices.items():
+            yield slice_name(value), each.queries, each.scores
+
+    def _interval(self, score: Score) -> dict[str, float]:
+        """Return the interval of a score, where it has one."""
+        if math.isnan(score.low):
+            return {}
+        return {"confidence": self.resampling.confidence, "low": score.low, "high": score.high}
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         """Draw the means of slices, the first on top, with their intervals."""
@@ -362,19 +457,37 @@ def report_on(
 ) -> Report:
     """Return the report on rankings, once the options are checked."""
     columns = query_columns(inputs, options)
+    weight = weights(sample_weight, len(columns["ideal"]))
+    signature = options.signature(weighted=weight is not None, excluding=inputs.exclude is not None)
+    return report_of(columns, weight, by, options=options, resampling=resampling, signature=signature)
+
+
+def report_of(
+    columns: PerQuery,
+    weight: NDArray[np.float64] | None,
+    by: Any,
+    *,
+    options: Options,
+    resampling: Resampling,
+    signature: str,
+) -> Report:
+    """Return the report on what is known of each query, of values alone too, whose rankings are unknown."""
     queries = len(columns["ideal"])
-    weight = weights(sample_weight, queries)
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
     scores = scored(columns, options, weight, resampling.confidence)
     slices = {} if parts is None else _slices(parts, columns, options, weight, resampling.confidence)
-    return Report(
-        signature=options.signature(weighted=weight is not None, excluding=inputs.exclude is not None),
-        scores=scores,
-        counts={
-            "queries": queries,
+    counts = {"queries": queries}
+    if "retrieved" in columns:
+        counts |= {
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
             "nothing_irrelevant": int(np.count_nonzero(columns["nothing irrelevant"])),
             "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
+        }
+    return Report(
+        signature=signature,
+        scores=scores,
+        counts={
+            **counts,
             "left_out": int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum()),
         },
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
@@ -524,9 +637,12 @@ def scores_of(
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
         counted = ~np.isnan(columns[name]) & (True if weight is None else weight > 0)
-        retrieved, valueless = columns["retrieved"][counted], not counted.any()
+        none = np.zeros(len(counted))  # of values alone, whose rankings are unknown
+        retrieved = columns.get("retrieved", none)[counted]
         means = {"value": columns[name], "worst": worst, "best": best, "chance": columns[f"chance {name}"]}
-        averages = {key: math.nan if valueless else mean(name, each, weight) for key, each in means.items()}
+        averages = {
+            key: math.nan if np.isnan(each[counted]).all() else mean(name, each, weight) for key, each in means.items()
+        }
         scores[name] = Score(
             **averages,
             low=number_or_nan(np.minimum(averages["value"], found.low[at])),
@@ -534,13 +650,16 @@ def scores_of(
             standard_error=number_or_nan(found.standard_error[at]),
             tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
             ranked=int(np.minimum(retrieved, retrieved if k is None else min(k, 2**62)).sum()),
-            unjudged=float(columns[result_name("unjudged", k)][counted].sum()),
+            unjudged=float(columns.get(result_name("unjudged", k), none)[counted].sum()),
         )
     return scores
 
 
 def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
     """Return what the reader should know besides: a cutoff that cuts nothing off, ids that never meet, few queries."""
+    few = _few_queries(systems, options, weight)
+    if "retrieved" not in systems[0]:  # values alone, whose rankings are unknown
+        return few
     longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
     found = [
         f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
@@ -554,16 +673,23 @@ def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.floa
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
         found.append(f"No negatives: in {number} all documents are relevant, so that any order of them scores high.")
-    shares = np.ones(len(alike)) if weight is None else weight
+    return (*found, *few)
+
+
+def _few_queries(
+    systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
+) -> tuple[str, ...]:
+    """Return a sentence on queries that are few, if they are."""
+    shares = np.ones(len(systems[0]["ideal"])) if weight is None else weight
     of_results = [shares[~np.isnan(each[name])] for each in systems for name in options.names]
     fewest = min(of_results, key=_counted_as)
-    if (counted := _counted_as(fewest)) < FEW:
-        number = f"{np.count_nonzero(fewest):,}"
-        alike = counted > 0.999 * np.count_nonzero(fewest)
-        number += "" if alike else f", which count as {counted:.1f} by their weights"
-        problem = "intervals and tests may be wrong more often than they say"
-        found.append(f"Few queries ({number}): below {FEW}, {problem}.")
-    return tuple(found)
+    if (counted := _counted_as(fewest)) >= FEW:
+        return ()
+    number = f"{np.count_nonzero(fewest):,}"
+    alike = counted > 0.999 * np.count_nonzero(fewest)
+    number += "" if alike else f", which count as {counted:.1f} by their weights"
+    problem = "intervals and tests may be wrong more often than they say"
+    return (f"Few queries ({number}): below {FEW}, {problem}.",)
 
 
 def _counted_as(weight: NDArray[np.float64]) -> float:

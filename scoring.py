@@ -419,7 +419,8 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
 
     NaN stands for what has no gain.
     """
-    is_single = gain == "linear" and block.relevance.dtype == np.float32  # read twice as fast, and sorted too
+    is_linear = isinstance(gain, str) and gain == "linear"
+    is_single = is_linear and block.relevance.dtype == np.float32  # read twice as fast, and sorted too
     relevance = block.relevance if is_single else block.relevance.astype(np.float64, copy=False)
     lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:

@@ -1,14 +1,17 @@
 """The metric as `transformers.Trainer(compute_metrics=...)` calls it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import repeat
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from .columns import is_padding, plain
+from .columns import plain, plain_in_order, read_flat_column
+from .joining import encode_ids
 from .messages import shown
+from .meter import concatenated, read_rows
 from .options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
 from .queries import NO_QUERIES, mean, query_values
 from .rankings import Inputs
@@ -18,28 +21,28 @@ class TrainerMetrics:
     """A function of a Trainer's predictions and labels, for a whole set or batch by batch.
 
     Without ``query_ids`` every row of the predictions is a query, its columns the documents.
-    With it every row is a document (of one score), and ``query_ids`` tells its query from the
-    model's inputs, which ``TrainingArguments(include_for_metrics=["inputs"])`` passes on.
+    With it every row is a document (of one score), and ``query_ids`` is a column of the evaluation
+    set, or tells the query of a row from the model's inputs, which
+    ``TrainingArguments(include_for_metrics=["inputs"])`` passes on.
 
     Batch by batch only the results of queries are kept, or one score, label and id per document.
     After a batch-wise evaluation that broke off, ``reset`` forgets its batches.
     """
 
-    def __init__(
-        self,
-        options: Options,
-        query_ids: Callable[[NDArray[Any]], Any] | None,
-        main_input: str,
-    ) -> None:
+    def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
         """Keep how to score, and how to tell the query of a document.
 
         Raises:
-            ValueError: ``query_ids`` is no function or ``main_input`` no name.
+            ValueError: ``query_ids`` is neither a function nor a column with one of references, or ``main_input``
+                no name.
         """
-        if query_ids is not None and not callable(query_ids):
-            raise ValueError(f"query_ids must be a function of the model's main input, or None; got {shown(query_ids)}")
         if not isinstance(main_input, str):
             raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
+        self.columns = None
+        if query_ids is not None and not callable(query_ids):
+            self.columns = _Columns.read(query_ids, references)
+        elif references is not None:
+            raise ValueError("references are the labels in the order of query_ids as a column; give such a column")
         self.options, self.query_ids, self.main_input = options, query_ids, main_input
         self._batches: list[Any] = []
 
@@ -70,7 +73,9 @@ class TrainerMetrics:
             if not values:
                 raise ValueError(NO_QUERIES)
             if self.query_ids is not None:
-                columns = map(_concatenated, zip(*self._batches, strict=True))
+                columns = list(concatenated(self._batches))
+                if self.columns is not None:
+                    columns.append(self.columns.ids_of(columns[1]))
                 values = [query_values(Inputs(*columns), self.options)]
             result = {name: mean(name, np.concatenate([each[name] for each in values])) for name in values[0]}
         except BaseException:
@@ -92,28 +97,12 @@ class TrainerMetrics:
             if len(scores):  # a batch may be empty, such as a process's last one
                 self._batches.append(query_values(Inputs(scores, labels), self.options))
             return
-        ids = self.query_ids(self._main(inputs))
-        # a copy, since a view would keep all of the input; a list may hold ids of several types
-        ids = np.array(_array(ids)) if hasattr(ids, "dtype") else np.array(ids, object)
-        columns = {"predictions": _flat(scores), "references": self._labels(_flat(labels)), "query_ids": ids}
-        for name, column in columns.items():
-            if column.ndim != 1:
-                raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}")
-            if np.ma.is_masked(column):
-                raise ValueError(f"with query_ids, {name} must not be masked; label padding as ignore_index does")
-        if len({len(column) for column in columns.values()}) > 1:
-            lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
-            raise ValueError(f"with query_ids, predictions, references and ids are one per document; got {lengths}")
-        self._batches.append(tuple(columns.values()))
-
-    def _labels(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """Return labels in float64 if they are floats, with padding found in their own type, as batches may differ."""
-        padding = is_padding(labels, self.options.ignore_index)
-        if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64 or np.ma.is_masked(labels):
-            return labels
-        wide = np.asarray(labels, np.float64)
-        wide[padding] = self.options.ignore_index
-        return wide
+        columns = {"predictions": scores, "references": labels}
+        if self.columns is None:
+            ids = self.query_ids(self._main(inputs))
+            # a list may hold ids of several types
+            columns["query_ids"] = _array(ids) if hasattr(ids, "dtype") else np.array(ids, object)
+        self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _main(self, inputs: Any) -> NDArray[Any]:
         """Return the model's main input."""
@@ -126,13 +115,67 @@ class TrainerMetrics:
         return _array(inputs)
 
 
+class _Columns(NamedTuple):
+    """The queries and labels of an evaluation set, a row per document, in its order.
+
+    Attributes:
+        ids: of the queries.
+        labels: nan where they are missing.
+    """
+
+    ids: pa.Array
+    labels: NDArray[np.float64]
+
+    @classmethod
+    def read(cls, query_ids: Any, references: Any) -> "_Columns":
+        """Read columns of any library.
+
+        Raises:
+            ValueError: a column is missing or cannot be read, or their lengths differ.
+        """
+        if isinstance(query_ids, (str, int, Mapping)):
+            kinds = "a function of the model's main input, or a column with an id for each row, such as data['query']"
+            raise ValueError(f"query_ids must be {kinds}; got {shown(query_ids)}")
+        if references is None:
+            needs = "query_ids as a column need references, the labels in the same order"
+            raise ValueError(f"{needs}, which tell whether the Trainer keeps it; give such as data['label']")
+        codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
+        column = plain_in_order("references", references)
+        found = read_flat_column("references", column, lambda _, row: f"row {row}")
+        labels = np.where(True if found.present is None else found.present, found.values, np.nan)
+        if len(codes) != len(labels):
+            lengths = f"query_ids {len(codes)}, references {len(labels)}"
+            raise ValueError(f"query_ids and references must be of one length, a row per document; got {lengths}")
+        return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels)
+
+    def ids_of(self, labels: NDArray[Any]) -> pa.Array:
+        """Return the ids of rows with these labels.
+
+        Raises:
+            ValueError: they are not those of the evaluation set in its order.
+        """
+        if len(labels) != len(self.ids):
+            rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
+            raise ValueError(f"{rows}; give the column of the set that is evaluated, of all its rows (docs/trainer.md)")
+        given = labels.astype(np.float64)
+        # as near as labels of 16 bits are
+        differs = ~np.isclose(given, self.labels, rtol=2**-7) & ~np.isnan(self.labels)
+        if differs.any():
+            row = int(differs.argmax())
+            found = f"row {row} has the label {given[row]:g}, but in references {self.labels[row]:g}"
+            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/trainer.md)"
+            raise ValueError(f"query_ids: {found}; {hint}")
+        return self.ids
+
+
 LACKS = (*AGGREGATION_OPTIONS, "missing")  # each row of a model's output is there
 
 
 def trainer_metrics(
     k: Cutoffs = None,
     *,
-    query_ids: Callable[[NDArray[Any]], Any] | None = None,
+    query_ids: Any = None,
+    references: Any = None,
     main_input: str = "input_ids",
     ignore_index: float | None = -100,
     **options: Unpack[ScoringOptions],
@@ -146,17 +189,20 @@ def trainer_metrics(
     Args:
         k: the cutoff or cutoffs, as in `compute`.
         query_ids: None where each row of the model's output is a query and its columns are
-            documents. Where each row is one document: a function that gets the model's
+            documents. Where each row is one document: the column of the evaluation set that
+            has the query id of each row, with `references`. Or a function that gets the model's
             main input, an array, and returns the query id of each row. It needs
             `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single
             process: the Trainer does not gather the inputs of several.
+        references: with such a column that of the labels, in the same order: an evaluation whose
+            labels differ, as of another set or of shuffled rows, is refused.
         main_input: the name of the model's main input.
         ignore_index: the label of padding, which the Trainer itself uses to make
             batches of one width.
         **options: of `compute`, but `sample_weight`, `missing`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` refuses, or columns that cannot be read.
 
     >>> metrics = trainer_metrics(k=1)
     >>> from transformers import EvalPrediction  # doctest: +SKIP
@@ -165,7 +211,7 @@ def trainer_metrics(
     """
     parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=LACKS)
 
-    return TrainerMetrics(parsed, query_ids, main_input)
+    return TrainerMetrics(parsed, query_ids, references, main_input)
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
@@ -190,17 +236,6 @@ def _first(argument: str, outputs: Any) -> NDArray[Any]:
     if isinstance(outputs, tuple) and not outputs:
         raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
     return _array(outputs[0] if isinstance(outputs, tuple) else outputs)
-
-
-def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    """Return one number per row."""
-    return array.reshape(len(array)) if array.ndim and array.size == len(array) else array
-
-
-def _concatenated(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return arrays as one; those of several types as objects, since a common type would change ids and scores."""
-    alike = len({each.dtype.kind for each in arrays}) == 1
-    return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
 
 
 def _array(values: Any) -> NDArray[Any]:

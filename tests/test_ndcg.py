@@ -703,12 +703,21 @@ OF_METHODS: dict[str, set[str]] = {
     "compare": {"systems", "baseline", "by", "alternative", "margin", "corrected_over", *ROWS, *RESAMPLING},
     "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "exclude"}
     | {"k", "use_aggregator", "missing"},
-    "trainer_metrics": {"k", "query_ids", "main_input", "ignore_index"},
+    "trainer_metrics": {"k", "query_ids", "references", "main_input", "ignore_index"},
+    "sentence_transformers_evaluator": {"queries", "corpus", "relevant_docs", "k", "documents", "exclude"}
+    | {"sample_weight", "by", "confidence", "name", "batch_size", "corpus_chunk_size", "score_function"}
+    | {"truncate_dim", "max_active_dims", "query_prompt", "query_prompt_name", "corpus_prompt", "corpus_prompt_name"}
+    | {"show_progress_bar", "write_csv", "missing"},
+    "meter": {"k", "ignore_index", "missing"},
+    "scorer": {"k", "ignore_index", "missing"},
+    "lightgbm_metric": {"k", "ignore_index", "missing"},
+    "xgboost_metric": {"k", "ignore_index", "missing"},
     "signature": {"k", "sample_weight", "exclude", "missing", "use_aggregator", "engine"},
 }
 REQUIRED = {
     "compare": {"systems": {}, "references": {}},
     "compute_spark": {"df": None, "prediction": "p", "reference": "r"},
+    "sentence_transformers_evaluator": {"queries": {}, "corpus": {}, "relevant_docs": {}},
 }
 
 
@@ -1151,7 +1160,7 @@ def test_every_option_is_described(ndcg: evaluate.Metric) -> None:
     assert ndcg.inputs_description in ndcg.compute.__doc__
 
 
-@pytest.mark.parametrize("method", ["report", "compare", "compute_spark", "trainer_metrics", "signature"])
+@pytest.mark.parametrize("method", OF_METHODS)
 def test_help_describes_every_argument_of_a_method(ndcg: evaluate.Metric, method: str) -> None:
     function = getattr(ndcg, method)
     described = re.findall(r"^    \**(\w+): ", inspect.getdoc(function) or "", re.MULTILINE)
@@ -1159,7 +1168,8 @@ def test_help_describes_every_argument_of_a_method(ndcg: evaluate.Metric, method
 
 
 @pytest.mark.parametrize(
-    ("room", "least"), [("ndcg", 6), ("options", 3), ("report", 3), ("comparison", 2), ("trainer", 1)]
+    ("room", "least"),
+    [("ndcg", 6), ("options", 3), ("report", 3), ("comparison", 2), ("trainer", 1), ("meter", 4), ("scorer", 2)],
 )
 def test_the_doctests_of_the_loaded_modules_pass(
     ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch, room: str, least: int

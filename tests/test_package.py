@@ -173,6 +173,7 @@ def test_the_package_has_the_metric_class(beside: Run, ndcg: evaluate.Metric) ->
             "ndcg.compute(**RANKINGS, engine='sklearn')",
             'engine="sklearn" needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"',
         ),
+        ("ndcg.scorer(k=10)", 'scorer needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"'),
     ],
 )
 def test_what_needs_more_names_the_extra(alone: Run, call: str, message: str) -> None:

@@ -13,11 +13,14 @@ from conftest import ROOT, spark_session
 README = ROOT / "README.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-ON_SPARK = (
-    pytest.mark.spark,
-    pytest.mark.xdist_group("spark"),
-    pytest.mark.filterwarnings("ignore:PySpark does not yet", "ignore::ResourceWarning"),
-)
+MARKS = {
+    "scikit-learn": (pytest.mark.peers, pytest.mark.filterwarnings("ignore::FutureWarning")),  # of the oldest LightGBM
+    "spark": (
+        pytest.mark.spark,
+        pytest.mark.xdist_group("spark"),
+        pytest.mark.filterwarnings("ignore:PySpark does not yet", "ignore::ResourceWarning"),
+    ),
+}
 
 
 def text(page: Path) -> str:
@@ -31,15 +34,16 @@ def name(page: Path) -> str:
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, id=name(page), marks=ON_SPARK if page.stem == "spark" else ())
+        pytest.param(page, id=name(page), marks=MARKS.get(page.stem, ()))
         for page in (README, *DOCS)
         if page.stem != "package"  # test_package.py runs it where the package is installed
     ],
 )
 def test_every_python_block_runs_and_prints_what_it_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = text(page)
-    if "import torch" in content:
-        pytest.importorskip("torch")
+    for library in ("torch", "sentence_transformers", "trackio", "wandb"):
+        if f"import {library}" in content or f"from {library} import" in content:
+            pytest.importorskip(library)
     if page.stem == "spark":
         spark_session()  # the one that the page asks for
     monkeypatch.chdir(ROOT)

@@ -1,15 +1,21 @@
 """`trainer_metrics` in a `transformers.Trainer`: the figures of the queries scored by hand, whole or batch by batch."""
 
 import gc
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+import datasets
 import evaluate
 import numpy as np
+import pyarrow as pa
 import pytest
-from conftest import MetricFactory
+from conftest import ROOT, MetricFactory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -126,7 +132,7 @@ def make_trainer(tmp_path: Path) -> Callable[..., Trainer]:
                 per_device_train_batch_size=4,
                 per_device_eval_batch_size=arguments.pop("per_device_eval_batch_size", 4),
                 save_strategy="no",
-                report_to="none",
+                report_to=arguments.pop("report_to", "none"),
                 disable_tqdm=True,
                 dataloader_pin_memory=False,
                 use_cpu=True,
@@ -176,6 +182,37 @@ def test_training_logs_the_metric_at_each_evaluation(
     assert logged["whole"] == logged["batches"]
     assert len(set(logged["whole"])) > 1
     assert all(isinstance(value, float) and 0 < value <= 1 for value in logged["whole"])
+
+
+@pytest.mark.parametrize("tracker", ["trackio", "wandb"])
+def test_a_tracker_gets_the_metric_and_its_interval_by_their_names(
+    ndcg: evaluate.Metric,
+    make_trainer: Callable[..., Trainer],
+    tracker: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {"TRACKIO_DIR": tmp_path, "WANDB_DIR": tmp_path, "WANDB_MODE": "offline"}.items():
+        monkeypatch.setenv(name, str(value))
+    library = pytest.importorskip(tracker)
+    logged: dict[str, float] = {}
+    log = library.Run.log
+
+    def log_and_keep(run: Any, *values: Any, **how: Any) -> None:
+        logged.update((*values, *how.values())[0])
+        log(run, *values, **how)
+
+    monkeypatch.setattr(library.Run, "log", log_and_keep)
+    rows = make_pairs()
+    shape = {**SHAPE, "eval_dataset": rows, "report_to": tracker}
+    trainer = make_trainer(ndcg.trainer_metrics(k=10, **columns(rows)), **shape)
+    trainer.evaluate()
+    report = ndcg.report(predictions=trainer.predict(rows).predictions, **columns(rows), k=10)
+    trainer.log({f"eval_{name}": value for name, value in report.flat().items()})
+    library.finish()
+    expected = pairs_by_hand(ndcg, rows, k=10)["nDCG@10"]
+    assert logged["eval/nDCG@10"] == report.scores["nDCG@10"].value == expected
+    assert logged["eval/nDCG@10/low"] == report.scores["nDCG@10"].low < expected
 
 
 @ways
@@ -344,6 +381,204 @@ def test_a_main_input_of_another_name_is_named_with_those_there_are(
         trainer.evaluate()
 
 
+# --- Ids from a column of the evaluation set --------------------------------------------------------------------------
+
+SHAPE: dict[str, Any] = {"data_collator": pad_pairs}
+
+
+def columns(rows: list[Example]) -> dict[str, list[int]]:
+    """The query and the label of each row."""
+    ids, labels = [int(row["features"][0]) for row in rows], [int(row["labels"]) for row in rows]
+    return {"query_ids": ids, "references": labels}
+
+
+def pairs_by_hand(metric: evaluate.Metric, rows: list[Example], **options: Any) -> dict[str, float]:
+    scores = [float(row["features"][-FEATURES:] @ np.array([1.0, -1.0, 0.5, 2.0])) for row in rows]
+    return metric.compute(predictions=scores, **columns(rows), **options)
+
+
+@ways
+def test_rows_of_documents_are_grouped_by_a_column_of_the_evaluation_set(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
+) -> None:
+    rows = make_pairs()
+    trainer = make_trainer(ndcg.trainer_metrics(k=10, **columns(rows)), eval_dataset=rows, **SHAPE, **way)
+    expected = pairs_by_hand(ndcg, rows, k=10)
+    assert without_prefix(trainer.evaluate()) == expected
+    assert without_prefix(trainer.evaluate()) == expected
+
+
+@both
+@pytest.mark.parametrize("labels", [torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_a_dataset_gives_its_rows_and_its_columns(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any], labels: torch.dtype
+) -> None:
+    rows = make_pairs()
+    given = {name: np.array(values) for name, values in columns(rows).items()}
+    table = datasets.Dataset.from_dict(
+        {
+            "query": [f"q{each}" for each in given["query_ids"]],
+            "grade": given["references"] / 10,
+            "features": [row["features"][-FEATURES:].tolist() for row in rows],
+        }
+    )
+
+    def collate(batch: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        found = {"features": torch.tensor([row["features"] for row in batch])}
+        return {**found, "labels": torch.tensor([row["grade"] for row in batch], dtype=labels)}
+
+    metrics = ndcg.trainer_metrics(k=10, gain="binary", query_ids=table["query"], references=table["grade"])
+    trainer = make_trainer(metrics, eval_dataset=table, data_collator=collate, remove_unused_columns=False, **way)
+    assert without_prefix(trainer.evaluate()) == pairs_by_hand(ndcg, rows, k=10, gain="binary")
+
+
+@pytest.mark.parametrize(
+    "form", [list, tuple, np.array, torch.tensor, pa.array, lambda ids: pa.chunked_array([ids[:1], ids[1:]])]
+)
+def test_columns_of_every_library(ndcg: evaluate.Metric, form: Callable[[list[int]], Any]) -> None:
+    ids, labels = [5, 5, 3, 3], ROWS["label_ids"].tolist()
+    for query_ids, references in ((form(ids), form(labels)), (form(ids), labels)):
+        metrics = ndcg.trainer_metrics(k=1, query_ids=query_ids, references=references)
+        assert metrics(EvalPrediction(**ROWS)) == ROWS_RESULT
+
+
+def test_a_label_that_the_column_lacks_is_that_of_the_collator(ndcg: evaluate.Metric) -> None:
+    metrics = ndcg.trainer_metrics(k=1, query_ids=[5, 5, 3, 3], references=[1, None, 2, 1])
+    padded = {**ROWS, "label_ids": np.array([1, -100, 2, 1])}
+    assert metrics(EvalPrediction(**padded)) == {"nDCG@1": 1.0}
+    assert metrics(EvalPrediction(**ROWS)) == ROWS_RESULT
+
+
+ON_TWO_PROCESSES = """
+import json, sys, tempfile
+sys.path.insert(0, {tests!r})
+import evaluate
+from test_trainer import BOTH, Scorer, ScorerConfig, columns, make_pairs, pad_pairs, without_prefix
+from transformers import Trainer, TrainingArguments
+
+ndcg, rows, results = evaluate.load({metric!r}), make_pairs()[:21], []
+for way in BOTH.values():
+    arguments = TrainingArguments(
+        tempfile.gettempdir(), per_device_eval_batch_size=4, report_to="none", disable_tqdm=True, use_cpu=True, **way
+    )
+    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+    trainer = Trainer(
+        Scorer(ScorerConfig()), arguments, data_collator=pad_pairs, eval_dataset=rows, compute_metrics=metrics
+    )
+    results.append(without_prefix(trainer.evaluate()))
+with open({folder!r} + f"/{{arguments.process_index}}.json", "w") as file:
+    json.dump([arguments.world_size, *results], file)
+"""
+
+
+def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    """Of 21 rows in batches of 4 the last two batches have 4 rows and 1, which is filled up to 4."""
+    script = tmp_path / "script.py"
+    places = {"tests": str(ROOT / "tests"), "metric": str(ROOT / "ndcg.py"), "folder": str(tmp_path)}
+    script.write_text(ON_TWO_PROCESSES.format(**places))
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, *launcher, script], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    expected = pairs_by_hand(ndcg, make_pairs()[:21], k=10)
+    for rank in range(2):
+        assert json.loads((tmp_path / f"{rank}.json").read_text()) == [2, expected, expected]
+
+
+@both
+def test_a_set_of_another_length_is_refused_with_both(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
+) -> None:
+    rows = make_pairs()
+    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+    trainer = make_trainer(metrics, eval_dataset=rows, **SHAPE, **way)
+    for other in (rows[:-1], [*rows, rows[0]], rows[:1]):
+        found = f"query_ids has {len(rows)} rows, but the evaluation {len(other)}; give the column of the set"
+        with pytest.raises(ValueError, match=found):
+            trainer.evaluate(other)
+        assert held(metrics) == held(ndcg.trainer_metrics(k=10, **columns(rows)))
+    assert without_prefix(trainer.evaluate()) == pairs_by_hand(ndcg, rows, k=10)
+
+
+@both
+def test_rows_that_the_trainer_drops_are_missed(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
+) -> None:
+    rows = make_pairs()[:10]
+    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+    trainer = make_trainer(metrics, eval_dataset=rows, dataloader_drop_last=True, **SHAPE, **way)
+    with pytest.raises(ValueError, match="query_ids has 10 rows, but the evaluation 8"):
+        trainer.evaluate()
+
+
+@both
+def test_rows_that_the_trainer_groups_by_length_are_refused(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
+) -> None:
+    rows = [{**row, "input_ids": [0] * (at % 7)} for at, row in enumerate(make_pairs())]
+    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+    grouped = {"train_sampling_strategy": "group_by_length"}
+    trainer = make_trainer(metrics, eval_dataset=rows, **grouped, **SHAPE, **way)
+    with pytest.raises(ValueError, match=r"query_ids: row \d+ has the label \d, but in references \d; .*shuffle"):
+        trainer.evaluate()
+
+
+@both
+def test_each_of_several_sets_is_evaluated_by_its_own_columns(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
+) -> None:
+    sets = {"near": make_pairs(seed=3)[:50], "far": make_pairs(seed=4)[:50]}
+    metrics = ndcg.trainer_metrics(k=10, **columns(sets["near"]))
+    trainer = make_trainer(metrics, eval_dataset=sets, **SHAPE, **way)
+    with pytest.raises(ValueError, match=r"query_ids: row \d+ has the label .* give the columns of the set"):
+        trainer.evaluate()
+    for name, rows in sets.items():
+        trainer.compute_metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+        logged = trainer.evaluate(rows, metric_key_prefix=f"eval_{name}")
+        assert logged[f"eval_{name}_nDCG@10"] == pairs_by_hand(ndcg, rows, k=10)["nDCG@10"]
+
+
+def test_batches_of_an_evaluation_that_broke_off_are_not_counted_after_a_reset(ndcg: evaluate.Metric) -> None:
+    metrics = ndcg.trainer_metrics(k=1, query_ids=[5, 5, 3, 3], references=ROWS["label_ids"])
+    first, last = (
+        EvalPrediction(**{name: each[part] for name, each in ROWS.items()}) for part in (slice(2), slice(2, 4))
+    )
+    metrics(first, compute_result=False)
+    metrics.reset()
+    metrics(first, compute_result=False)
+    assert metrics(last, compute_result=True) == ROWS_RESULT
+    metrics(first, compute_result=False)
+    metrics(first, compute_result=False)
+    with pytest.raises(ValueError, match="query_ids has 4 rows, but the evaluation 6"):
+        metrics(last, compute_result=True)
+    metrics(first, compute_result=False)
+    assert metrics(last, compute_result=True) == ROWS_RESULT
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        ({"query_ids": [1, 1, 2]}, "query_ids as a column need references"),
+        ({"query_ids": [1, 1, 2], "references": [1, 0]}, "query_ids 3, references 2"),
+        ({"query_ids": [1, None, 2], "references": [1, 0, 1]}, "query_ids: row 1: is None"),
+        ({"query_ids": [1.5, 1.0, 2.0], "references": [1, 0, 1]}, "query_ids must be integers or strings"),
+        ({"query_ids": [[1], [2]], "references": [1, 0]}, "query_ids must be integers or strings"),
+        ({"query_ids": [1, 1, 2], "references": ["a", "b", "c"]}, "references: row 0"),
+        ({"query_ids": [1, 1, 2], "references": [[1], [0], [1]]}, "references must be flat"),
+        ({"query_ids": "query", "references": "label"}, r"query_ids must be .* such as data\['query'\]; got 'query'"),
+        ({"query_ids": {"query": [1]}, "references": [1]}, "query_ids must be a function of"),
+        ({"references": [1, 0, 1]}, "references are the labels in the order of query_ids"),
+        ({"query_ids": query_of, "references": [1, 0, 1]}, "references are the labels in the order of query_ids"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_columns_that_do_not_fit_are_refused_before_any_training(
+    ndcg: evaluate.Metric, columns: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(ValueError, match=named):
+        ndcg.trainer_metrics(**columns)
+
+
 # --- Errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -365,8 +600,6 @@ def test_a_main_input_of_another_name_is_named_with_those_there_are(
         ({"judged_only": None}, "judged_only must be"),
         ({"ignore_index": "pad"}, "ignore_index must be"),
         ({"ignore_index": float("nan")}, "ignore_index must be"),
-        ({"query_ids": [1, 1, 2]}, "query_ids"),
-        ({"query_ids": "query"}, "query_ids"),
         ({"query_ids": query_of, "main_input": 1}, "main_input"),
         ({"use_aggregator": False}, "use_aggregator"),
         ({"engine": "sklearn"}, "engine"),

@@ -1,0 +1,167 @@
+"""What a report writes into model cards, `.eval_results`, files of `evaluate.save` and trackers, and reads back."""
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import pytest
+import yaml
+from huggingface_hub import (
+    ModelCard,
+    ModelCardData,
+    metadata_load,
+    metadata_save,
+    parse_eval_result_entries,
+)
+from huggingface_hub.repocard_data import eval_results_to_model_index, model_index_to_eval_results
+
+# The third query is the only one in German, so that its slice has no interval.
+RANKINGS: dict[str, Any] = {
+    "predictions": [[3, 2, 1], [1, 2, 3], [2, 3, 1], [1, 3, 2]],
+    "references": [[2, 0, 1], [1, 0, 0], [1, 0, 0], [0, 0, 1]],
+}
+NAMES = ["nDCG@1", "nDCG@3"]
+CARD: dict[str, Any] = {"model_name": "my-ranker", "dataset": "user/queries"}
+
+
+@pytest.fixture(scope="module")
+def report(ndcg: evaluate.Metric) -> Any:
+    return ndcg.report(**RANKINGS, k=[1, 3], by=["en", "en", "de", None])
+
+
+def parts(report: Any) -> list[tuple[str, int, Any]]:
+    """Each score by its name, with that of the slice, and the number of queries."""
+    slices = {"de": "de", "en": "en", "(none)": None}
+    found = [(name, 4, report.scores[name]) for name in NAMES]
+    found += [
+        (f"{name} slice={shown}", report.slices[value].queries, report.slices[value].scores[name])
+        for shown, value in slices.items()
+        for name in NAMES
+    ]
+    return found
+
+
+# --- The model card --------------------------------------------------------------------------------------------------
+
+
+def test_a_model_index_has_every_score_with_its_interval_and_the_signature(report: Any) -> None:
+    model, results = model_index_to_eval_results(report.to_model_index(**CARD))
+    assert model == "my-ranker"
+    expected = parts(report)
+    assert [each.metric_name for each in results] == [name for name, _, _ in expected]
+    for each, (name, queries, score) in zip(results, expected, strict=True):
+        interval = {"confidence": 0.95, "low": score.low, "high": score.high}
+        assert each.metric_value == score.value
+        assert each.metric_type == name.split()[0].lower()
+        assert each.metric_args == {
+            **({} if math.isnan(score.low) else interval),
+            "queries": queries,
+            "signature": report.signature,
+        }
+        assert (each.task_type, each.dataset_type, each.dataset_name) == ("text-ranking", *["user/queries"] * 2)
+    assert [each.metric_name for each in results if "low" not in each.metric_args] == [
+        f"{name} slice={one}" for one in ("de", "(none)") for name in NAMES
+    ]
+
+
+def test_the_fields_of_an_eval_result_are_passed_on(report: Any) -> None:
+    fields = {
+        "task_type": "sentence-similarity",
+        "task_name": "Search",
+        "dataset_name": "Queries",
+        "dataset_config": "de",
+        "dataset_split": "test",
+        "dataset_revision": "5503434",
+        "source_url": "https://example.org/run",
+        "source_name": "The run",
+    }
+    for each in model_index_to_eval_results(report.to_model_index(**CARD, **fields))[1]:
+        assert fields.items() <= vars(each).items()
+    with pytest.raises(TypeError, match="dataset_splits"):
+        report.to_model_index(**CARD, dataset_splits="test")
+
+
+def test_a_model_index_comes_back_from_a_model_card(report: Any, tmp_path: Path) -> None:
+    index = report.to_model_index(**CARD, dataset_split="test")
+    model, results = model_index_to_eval_results(index)
+    assert eval_results_to_model_index(model, results) == index
+    data = ModelCardData(model_name=model, eval_results=results, license="mit")
+    card = ModelCard(f"---\n{data.to_yaml()}\n---\n# My ranker\n")
+    card.save(tmp_path / "README.md")
+    again = ModelCard.load(tmp_path / "README.md")
+    assert again.data.eval_results == results
+    assert again.data.to_dict()["model-index"] == index
+    metadata_save(tmp_path / "other.md", {"model-index": index})
+    assert metadata_load(tmp_path / "other.md") == {"model-index": index}
+
+
+def test_a_slice_without_a_value_is_left_out(ndcg: evaluate.Metric) -> None:
+    rankings = {"predictions": [[1, 2], [2, 1], [1, 2]], "references": [[0, 1], [1, 0], [0, 0]]}
+    report = ndcg.report(**rankings, by=["en", "en", "de"], zero_division=float("nan"))
+    assert math.isnan(report.slices["de"].scores["nDCG"].value)
+    results = model_index_to_eval_results(report.to_model_index(**CARD))[1]
+    assert [each.metric_name for each in results] == ["nDCG", "nDCG slice=en"]
+    assert [key for key in report.flat() if "/low" not in key and "/high" not in key] == ["nDCG", "nDCG/slice=en"]
+
+
+# --- .eval_results ---------------------------------------------------------------------------------------------------
+
+
+def test_an_entry_of_eval_results_has_the_score_and_in_its_notes_what_it_rests_on(report: Any) -> None:
+    fields = {"dataset_revision": "5503434", "date": "2026-11-23", "source_url": "https://example.org/run"}
+    written = report.to_eval_results(dataset="user/queries", task_id="test", measure="nDCG@3", **fields)
+    (entry,) = parse_eval_result_entries(yaml.safe_load(yaml.dump(written)))
+    score = report.scores["nDCG@3"]
+    assert (entry.dataset_id, entry.task_id, entry.value) == ("user/queries", "test", score.value)
+    assert fields.items() <= vars(entry).items()
+    assert entry.notes == f"nDCG@3, 95% interval {score.low:.4f} – {score.high:.4f}, 4 queries; {report.signature}"
+    own = report.to_eval_results(dataset="user/queries", task_id="test", measure="nDCG@3", notes="with titles")
+    assert own[0]["notes"] == "with titles"
+
+
+def test_a_measure_is_needed_where_there_are_several(report: Any, ndcg: evaluate.Metric) -> None:
+    for measure in (None, "nDCG", "nDCG@10"):
+        with pytest.raises(ValueError, match="measure must be one of 'nDCG@1', 'nDCG@3'; got "):
+            report.to_eval_results(dataset="user/queries", task_id="test", measure=measure)
+    (entry,) = ndcg.report(**RANKINGS, k=3).to_eval_results(dataset="user/queries", task_id="test")
+    assert entry["value"] == ndcg.compute(**RANKINGS, k=3)["nDCG@3"]
+
+
+def test_a_missing_huggingface_hub_is_named(report: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(ImportError, match="to_model_index needs huggingface_hub: pip install huggingface_hub, or"):
+        report.to_model_index(**CARD)
+    with pytest.raises(ImportError, match=r'to_eval_results .* 1\.4 or newer: pip install "huggingface_hub>=1\.4"'):
+        report.to_eval_results(dataset="user/queries", task_id="test", measure="nDCG@1")
+
+
+# --- evaluate.save, and trackers -------------------------------------------------------------------------------------
+
+
+def test_a_flat_report_has_a_number_for_every_score_and_interval(report: Any) -> None:
+    expected = {}
+    for name, _, score in parts(report):
+        key = name.replace(" ", "/")
+        expected |= {key: score.value}
+        expected |= {} if math.isnan(score.low) else {f"{key}/low": score.low, f"{key}/high": score.high}
+    assert report.flat() == expected
+    assert {"nDCG@3", "nDCG@3/low", "nDCG@3/slice=en/high", "nDCG@3/slice=de"} <= report.flat().keys()
+    assert "nDCG@3/slice=de/low" not in report.flat()
+
+
+def test_a_slice_called_low_hides_no_end_of_an_interval(ndcg: evaluate.Metric) -> None:
+    report = ndcg.report(**RANKINGS, by=["low", "low", "high", "high"])
+    assert report.flat()["nDCG/low"] == report.scores["nDCG"].low
+    assert report.flat()["nDCG/slice=low"] == report.slices["low"].scores["nDCG"].value
+
+
+def test_a_report_saved_by_evaluate_is_read_back(ndcg: evaluate.Metric, report: Any, tmp_path: Path) -> None:
+    whole = evaluate.save(tmp_path / "report.json", **report.to_dict(), model="my-ranker")
+    saved = json.loads(whole.read_text("utf-8"))
+    assert saved["model"] == "my-ranker"
+    assert ndcg.Report.from_dict(saved) == report
+    flat = evaluate.save(tmp_path / "scores.json", **report.flat(), signature=report.signature)
+    assert json.loads(flat.read_text("utf-8")).items() >= {**report.flat(), "signature": report.signature}.items()
