@@ -71,7 +71,7 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
         batch = batch_tab(bar)
         whose_tab(bar, table, files, batch)
         card_tab()
-        api_tab()
+        api_tab(demo)
     keep_address(demo, tabs, step, table, convention, bar, link)
 
 demo.queue(max_size=200, default_concurrency_limit=4)
