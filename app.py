@@ -17,6 +17,10 @@ from page.whose import whose_tab
 
 FONT = ["ui-sans-serif", "system-ui", "sans-serif"]  # no font of another host
 MONO = ["ui-monospace", "Consolas", "monospace"]
+KEYS_SCROLL_CODE = """() => {
+  const reach = () => document.querySelectorAll("pre:not([tabindex])").forEach(each => { each.tabIndex = 0; });
+  new MutationObserver(reach).observe(document.body, { childList: true, subtree: true });
+}"""
 THEME = gr.themes.Default(primary_hue="blue", font=FONT, font_mono=MONO)
 
 
@@ -69,10 +73,11 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
         table, step, link = ranking_tab(demo, bar, here)
         files = runs_tab(bar, table, tabs)
         batch = batch_tab(bar)
-        whose_tab(bar, table, files, batch)
+        source, got = whose_tab(bar, table, files, batch)
         card_tab()
         api_tab(demo)
-    keep_address(demo, tabs, step, table, convention, bar, link)
+    demo.load(None, js=KEYS_SCROLL_CODE)
+    keep_address(demo, tabs, step, table, convention, bar, link, (source, got), batch)
 
 demo.queue(max_size=200, default_concurrency_limit=4)
 

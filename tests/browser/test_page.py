@@ -511,6 +511,49 @@ def test_back_undoes_a_change_and_forward_makes_it_again(visit: Opener, ndcg: ev
     wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
 
 
+@pytest.mark.parametrize("way", ["button", "keys"])
+def test_a_change_of_the_ranking_can_be_undone(visit: Opener, ndcg: evaluate.Metric, way: str) -> None:
+    page = visit()
+    undo = page.get_by_role("button", name="Undo")
+    wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
+    expect(undo).to_have_count(0)  # there is nothing to undo
+    moves = [[2, 3, 3, 0, 1, 2], [2, 3, 0, 3, 1, 2]]
+    for document, relevance in zip(("d1", "d3"), moves, strict=True):
+        time.sleep(1.1)  # what comes sooner belongs to the same step
+        card(page, document).locator(".grip").focus()
+        page.keyboard.press("ArrowDown")
+        wait_for(page, score(ndcg, references=[relevance]))
+        wait_for_address(page, f"rel={','.join(map(str, relevance))}&ids=")
+    for relevance in (moves[0], TEXTBOOK["references"][0]):
+        expect(undo).to_be_visible()
+        undo.click() if way == "button" else page.keyboard.press("Control+z")
+        wait_for(page, score(ndcg, references=[relevance]))
+    expect(undo).to_have_count(0)
+    page.keyboard.press("Control+z")
+    come_to_rest(page)
+    assert address(page) == "?rel=3,2,3,0,1,2&k=10"
+
+
+def test_the_address_keeps_whose_number_is_asked_for(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit("?tab=batch")
+    page.get_by_label("Predictions", exact=False).first.fill("[[3, 2, 1]]")
+    page.get_by_label("References", exact=False).first.fill("[[0, 1, 2]]")
+    page.get_by_role("tab", name="Whose number is it?").click()
+    page.get_by_label("The batch").check()
+    page.locator("#got input, #got textarea").fill("0.6199")
+    given = {"predictions": [[3, 2, 1]], "references": [[0, 1, 2]]}
+    *others, last = ndcg.explain(**given, k=10, got="0.6199").matches
+    said = f"0.6199 is the nDCG@10 of {', '.join(others)} and {last}."
+    wait_for(page, said, "#whose")
+    wait_for_address(page, "&tab=whose&data=batch&got=0.6199&batch=")
+    again = visit(address(page))
+    wait_for(again, said, "#whose")
+    assert address(again) == address(page)
+    again.get_by_role("tab", name="Batch").click()
+    again.get_by_label("Predictions", exact=False).first.fill(f"[{[1] * 2000}]")
+    wait_for_address(again, "&batch=long")
+
+
 def test_the_address_names_the_tab(visit: Opener) -> None:
     page = visit()
     page.get_by_role("tab", name="Batch").click()
@@ -767,6 +810,101 @@ def test_text_can_be_read_and_nothing_overflows(visit: Opener, scheme: str) -> N
     page.get_by_role("tab", name="Batch").click()
     page.wait_for_selector("#batch-score .value", state="visible")
     look(1280)
+
+
+TABS = ["ranking", "runs", "batch", "whose", "card", "api"]
+RULES = """
+() => axe.run({
+  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], rules: { "target-size": { enabled: true } },
+}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(each => [id, each.html.slice(0, 200)])))
+"""
+NAMES = """
+() => [...document.querySelectorAll("button, [role=button]")]
+  .filter(each => each.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true }))
+  .filter(each => !each.closest("[aria-hidden=true]"))
+  .map(each => (each.getAttribute("aria-label") || each.innerText || each.title).trim())
+"""
+GRADIOS_RULES = {  # its button for one more file holds a smaller button, and that the field of the file
+    ("nested-interactive", 'aria-label="common.upload"'),
+    ("target-size", 'aria-label="common.upload"'),
+    ("target-size", "icon-mode"),
+}
+GRADIOS_NAMES = {"Copy", "copy", "Click to upload or drop files"}  # of its own fields, which take no other names
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("tab", TABS)
+def test_every_tab_keeps_the_rules_of_wcag_2_2_aa(visit: Opener, tab: str, scheme: str, files: Path) -> None:
+    axe = pytest.importorskip("axe_playwright_python.base", reason="make check installs axe").AXE_FILE_PATH
+    page = visit(f"?tab={tab}" + ("&__theme=dark" if scheme == "dark" else ""), 1280, scheme)
+    if tab == "runs":
+        upload(page, "#qrels", files / "qrels.txt")
+        upload(page, "#runs", files / "bm25.run", files / "dense.run")
+        page.click("#score-runs")
+        page.wait_for_selector("#runs-score .value")
+    for folded in page.locator("button.label-wrap:not(.open)").all():
+        if folded.is_visible():
+            folded.click()
+    page.evaluate(Path(axe).read_text(encoding="utf-8"))
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        come_to_rest(page)
+        broken = page.evaluate(RULES)
+        assert [
+            each for each in broken if not any(rule == each[0] and of in each[1] for rule, of in GRADIOS_RULES)
+        ] == []
+    names = [name for name in page.evaluate(NAMES) if name not in GRADIOS_NAMES]
+    assert "" not in names
+    assert sorted(names) == sorted(set(names))
+
+
+FOCUS = """
+() => {
+  const e = document.activeElement, style = getComputedStyle(e);
+  const parse = c => (c.match(/[\\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  let behind = e.parentElement;
+  while (behind && (parse(getComputedStyle(behind).backgroundColor)[3] ?? 1) < .99) behind = behind.parentElement;
+  const ground = behind ? parse(getComputedStyle(behind).backgroundColor) : [255, 255, 255];
+  const [a, b] = [light(parse(style.outlineColor)), light(ground)];
+  return [e.outerHTML.slice(0, 100), style.outlineStyle, parseFloat(style.outlineWidth),
+    (Math.max(a, b) + .05) / (Math.min(a, b) + .05)];
+}
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_has_the_focus_is_marked(visit: Opener, scheme: str) -> None:
+    page = visit("?__theme=dark" if scheme == "dark" else "", 1280, scheme)
+    unfold(page, "Options")
+    unfold(page, "take an example")
+    come_to_rest(page)
+    page.get_by_role("button", name="Options").focus()
+    marked = set()
+    for _ in range(50):
+        page.keyboard.press("Tab")
+        element, style, width, contrast = page.evaluate(FOCUS)
+        if element.startswith("<body"):  # after the last, and after a list of Gradio's that folds
+            continue
+        assert style == "solid", element
+        assert width >= 2, element
+        assert contrast >= 3, element
+        marked.add(element)
+    assert len(marked) > 40
+
+
+def test_motion_is_left_out_for_those_who_ask_for_it(visit: Opener) -> None:
+    page = visit()
+    page.emulate_media(reduced_motion="reduce")
+    longest = """
+    () => Math.max(...[...document.querySelectorAll("*")].flatMap(each => {
+      const style = getComputedStyle(each);
+      return `${style.transitionDuration},${style.animationDuration}`.split(",").map(parseFloat);
+    }))
+    """
+    assert page.evaluate(longest) < 0.001
+    page.emulate_media(reduced_motion="no-preference")
 
 
 # Work
