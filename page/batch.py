@@ -3,6 +3,7 @@
 import ast
 import json
 import math
+from statistics import median
 from typing import Any
 
 import gradio as gr
@@ -92,9 +93,7 @@ def score_batch(predictions: str, references: str, weights: str, query_ids: str,
 def plot_of_queries(name: str, values: list[float]) -> str:
     """Return how many queries have which value, drawn, and where most of them are."""
     counts, edges = distribution(values)
-    most = max(range(len(counts)), key=counts.__getitem__)
-    many = f"Most queries, {counts[most]:,} of {len(values):,}"
-    found = f"{many}, have {name} from {edges[most]:.3g} to {edges[most + 1]:.3g}."
+    found = f"Half of {len(values):,} queries have an {name} of {median(values):.4f} or less."
     return histogram(counts, edges, f"How many queries have which {name}", found)
 
 
