@@ -835,6 +835,7 @@ GRADIOS_NAMES = {
     "copy",
     "common.upload",
     "Click to upload or drop files",
+    "Remove this file",
 }  # of its own fields, which take no other names
 
 
