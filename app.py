@@ -17,6 +17,11 @@ from page.whose import whose_tab
 
 FONT = ["ui-sans-serif", "system-ui", "sans-serif"]  # no font of another host
 MONO = ["ui-monospace", "Consolas", "monospace"]
+KEYS_SCROLL = """() => {
+  const wide = ":is(pre, #card-text table):not([tabindex])";
+  const reach = () => document.querySelectorAll(wide).forEach(each => { each.tabIndex = 0; });
+  new MutationObserver(reach).observe(document.body, { childList: true, subtree: true });
+}"""
 THEME = gr.themes.Default(primary_hue="blue", font=FONT, font_mono=MONO)
 
 
@@ -33,9 +38,9 @@ def options_bar() -> tuple[gr.Dropdown, list[Any], gr.HTML]:
             convention = gr.Dropdown([*CONVENTIONS, "custom"], value="sklearn", label="Convention", min_width=150)
             cutoffs = gr.Textbox(values[0], label="Cutoffs k, such as 1, 5, 10", max_length=200, min_width=150)
         with gr.Row():
-            log_base = gr.Number(values[1], label="Base of the logarithm", min_width=120)
+            log_base = gr.Number(values[1], label="Base of the logarithm", min_width=160)
             settings = [
-                gr.Dropdown(words[name], value=value, label=LABELS[name], min_width=120)
+                gr.Dropdown(words[name], value=value, label=LABELS[name], min_width=160)
                 for name, value in zip(CHOICES, values[2:], strict=True)
             ]
         here = gr.HTML(elem_id="what-changes")
@@ -69,10 +74,11 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
         table, step, link = ranking_tab(demo, bar, here)
         files = runs_tab(bar, table, tabs)
         batch = batch_tab(bar)
-        whose_tab(bar, table, files, batch)
+        source, got = whose_tab(bar, table, files, batch)
         card_tab()
-        api_tab()
-    keep_address(demo, tabs, step, table, convention, bar, link)
+        api_tab(demo)
+    demo.load(None, js=KEYS_SCROLL)
+    keep_address(demo, tabs, step, table, convention, bar, link, (source, got), batch)
 
 demo.queue(max_size=200, default_concurrency_limit=4)
 

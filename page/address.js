@@ -1,16 +1,30 @@
-// The address names what is shown. What comes a second after the last change is a step of its own, which Back undoes.
+// The address names what is shown. What comes a second after the last change is a step of its own, which Back undoes,
+// and so does Undo, as far as the page has steps.
 const own = search => [...new URLSearchParams(search)].filter(([name]) => !name.startsWith("__")).sort().join();
 const others = () => [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("__"));
+const steps = () => history.state?.steps ?? 0;
+const mark = () => document.documentElement.toggleAttribute("data-undo", steps() > 0);
+const undo = () => steps() && history.back();
 let last = null;
+mark();
 watch("value", () => {
   const now = Date.now();
   const step = last !== null && now - last > 1000;
   last = now;
   if (own(location.search) === own(props.value)) return;
   const rest = others().map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join("");
-  history[step ? "pushState" : "replaceState"](history.state, "", `?${props.value}${rest}`);
+  const state = { ...history.state, steps: steps() + step };
+  history[step ? "pushState" : "replaceState"](state, "", `?${props.value}${rest}`);
+  mark();
+});
+document.addEventListener("click", event => event.target.closest?.(".undo") && undo());
+document.addEventListener("keydown", event => {
+  if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.target.closest("input, textarea")) return;
+  event.preventDefault();
+  undo();
 });
 addEventListener("popstate", () => {
+  mark();
   if (own(location.search) !== own(props.value)) trigger("back", { query: location.search });  // else a link within it
 });
 // Gradio's router, which knows nothing of this address, would answer a link within the page by loading it again.

@@ -1,5 +1,6 @@
 """The address of the page: it always names what is shown, so that a link, a reload and Back bring it back."""
 
+import json
 import urllib.parse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,14 +9,17 @@ from typing import Any
 import gradio as gr
 import pandas as pd
 
-from .choices import parse_link, query_of
+from .choices import LONGEST_RANKING, parse_link, query_of
 from .events import QUIET, follow, raise_errors
 from .guide import STEPS, is_of_step
 from .ranking import EMPTY, EXAMPLES, FIRST, rows_of
+from .whose import SOURCES
 
 JS = Path(__file__).with_name("address.js").read_text(encoding="utf-8")
 LINK = "Link to this ranking and these choices"
 TOO_LONG = "Link to these choices; the ranking is too long for a link"
+LONG = "long"  # in place of a batch
+SHORT = f"(...texts) => texts.join('').length > {LONGEST_RANKING} ? '{LONG}' : JSON.stringify(texts)"
 
 
 def keep_address(
@@ -26,8 +30,10 @@ def keep_address(
     convention: Any,
     bar: Sequence[Any],
     link: gr.Textbox,
+    asked: Sequence[Any],
+    batch: Sequence[gr.Textbox],
 ) -> None:
-    """Make the address follow the open tab, the table and the bar, and these follow the address.
+    """Make the address follow the open tab and what is in the fields, and these follow the address.
 
     Args:
         page: that opens by its address.
@@ -37,40 +43,65 @@ def keep_address(
         convention: the field of its name.
         bar: the options.
         link: shows the whole address.
+        asked: whose number is asked for: the fields of the data, and of the number.
+        batch: the fields of a batch.
     """
     by_name = {str(each.id): each for each in tabs.children if isinstance(each, gr.Tab)}
     names = list(by_name)
     address = gr.HTML(js_on_load=JS, visible="hidden", elem_id="address")
     opened = gr.Textbox(names[0], visible="hidden")
+    usual = [each.value or "" for each in batch]
+    short = gr.Textbox(json.dumps(usual), visible="hidden")  # a long batch need not be sent with every change
+    gr.on([each.change for each in batch], None, list(batch), short, js=SHORT, **QUIET)
     for name, each in by_name.items():
         each.select(None, None, opened, js=f"() => {name!r}", **QUIET)
 
     def restore(parameters: Mapping[str, str]) -> list[Any]:
         tab = parameters["tab"] if parameters.get("tab") in names else names[0]
-        return [gr.Tabs(selected=tab), tab, *shown_at(parameters)]
+        source = parameters.get("data", "")
+        number = [source if source in SOURCES else "ranking", parameters.get("got", "")[:30]]
+        return [gr.Tabs(selected=tab), tab, *shown_at(parameters), *number, *batch_at(parameters.get("batch"), usual)]
 
     def load(request: gr.Request) -> list[Any]:
         """Return what the address asks for when the page opens."""
         parameters = dict(request.query_params)
-        return restore(parameters) if parameters else [gr.skip()] * (1 + len(state))
+        return restore(parameters) if parameters else [gr.skip()] * len(restored)
 
     def go_back(event: gr.EventData) -> list[Any]:
         """Return what the address asks for that the browser has gone back to."""
         return restore(dict(urllib.parse.parse_qsl(str(event.query)[1:], keep_blank_values=True)))
 
     @raise_errors
-    def show(request: gr.Request, tab: str, step: str, table: pd.DataFrame, convention: str, *bar: Any) -> list[Any]:
+    def show(request: gr.Request, tab: str, step: str, table: pd.DataFrame, convention: str, *fields: Any) -> list[Any]:
         """Return the link and the address of what is shown."""
+        *bar, source, got, batch = fields
         rows = rows_of(table)
         query, whole = query_of(None if is_of_step(rows, step) else rows, convention, *bar)
         query = (f"step={step}&" if step else "") + query + ("" if tab == names[0] else f"&tab={tab}")
+        others = {} if source == "ranking" else {"data": source}
+        others |= {"got": got} if got else {}
+        others |= {} if batch != LONG and json.loads(batch) == usual else {"batch": batch}
+        query += "".join(f"&{name}={urllib.parse.quote_plus(text)}" for name, text in others.items())
         referer = request.headers.get("referer", "").partition("?")[0]
         return [gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG), query]
 
-    state = [opened, step, table, convention, *bar]
-    page.load(load, None, [tabs, *state], **QUIET).then(show, state, [link, address], **QUIET)
-    address.back(go_back, None, [tabs, *state], **QUIET)
-    follow([each.change for each in state], show, state, [link, address])
+    state = [opened, step, table, convention, *bar, *asked]
+    restored = [tabs, *state, *batch]
+    page.load(load, None, restored, **QUIET).then(show, [*state, short], [link, address], **QUIET)
+    address.back(go_back, None, restored, **QUIET)
+    follow([each.change for each in (*state, short)], show, [*state, short], [link, address])
+
+
+def batch_at(text: str | None, usual: list[str]) -> list[Any]:
+    """Return the fields of a batch that an address has; one that was too long for it stays as it is."""
+    if text == LONG:
+        return [gr.skip()] * len(usual)
+    try:
+        found = json.loads(text or "")
+    except (ValueError, RecursionError):
+        return usual
+    fitting = isinstance(found, list) and len(found) == len(usual) and all(isinstance(each, str) for each in found)
+    return found if fitting else usual
 
 
 def shown_at(parameters: Mapping[str, str]) -> list[Any]:

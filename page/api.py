@@ -1,127 +1,204 @@
-"""The tab for programs, and the functions that it offers them."""
+"""The tab for programs, and the functions that it offers them, by HTTP and as tools of an agent."""
 
+import base64
 import inspect
-from functools import wraps
-from typing import Any
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 import gradio as gr
+import orjson
+from gradio.components.api_component import Api
+from gradio_client.utils import is_file_obj_with_meta
 
-from .choices import CHOICES, LEFT_OUT, RIGHTLY_EMPTY, cutoffs_of, zero_division_of
+from .choices import CHOICES, CONVENTIONS, NAMES, cutoffs_of, option_of
 from .events import Handler, raise_errors
-from .found import compare_runs, read_files, report_on
+from .found import RUNS, compare_runs, report_on, run_names
 from .metric import ROOT, ndcg
-from .uploads import check_size
+from .uploads import Mappings, check_size, read_upload
 
 CALLS = """
 ```python
 from gradio_client import Client, handle_file
 
-client = Client("http://127.0.0.1:7860/")  # or the name of this Space
+client = Client("{page}")
 client.predict([[0.9, 0.1, 0.5]], [[1, 0, 2]], cutoffs="1,3", api_name="/score")
-client.predict(handle_file("bm25.run"), handle_file("qrels.txt"), cutoffs="10", api_name="/score_run")
+client.predict("q1 Q0 d1 1 0.9 mine", "q1 0 d1 1", per_query=True, api_name="/score_run")
 client.predict([handle_file("bm25.run"), handle_file("dense.run")], handle_file("qrels.txt"), api_name="/compare")
 ```
+
+```sh
+answer=$(curl -s {page}gradio_api/call/v2/score -H "Content-Type: application/json" \\
+  -d '{{"predictions": [[0.9, 0.1, 0.5]], "references": [[1, 0, 2]], "cutoffs": "1,3"}}')
+curl -sN {page}gradio_api/call/score/$(echo $answer | cut -d '"' -f 4)
+```
+
+Agents: `{page}gradio_api/mcp/`
 """
+LOCAL = "http://127.0.0.1:7860/"
+HERE = f"() => {json.dumps(CALLS.format(page=LOCAL))}.replaceAll('{LOCAL}', location.origin + location.pathname)"
 
 
-def options_of_words(
-    cutoffs: str = "10",
-    convention: str = "sklearn",
-    gain: str = "",
-    ties: str = "",
-    empty: str = "",
-    negative: str = "",
-    unjudged: str = "gain 0",
-    log_base: float = 2.0,
-    discount: str = "",
-    ideal: str = "",
-    missing: str = "",
-) -> dict[str, Any]:
-    """Return the options of `compute` for a program's words.
+class Parameter(NamedTuple):
+    """What a function of the API takes.
 
-    Args:
-        cutoffs: how many ranks count: "10", several as "1,5,10", or "" for the whole list.
-        convention: whose nDCG: "sklearn", "trec_eval", "lightgbm" and others of the metric card.
-        gain: "linear", "exponential" or "binary"; "" for the convention's.
-        ties: "average", "first", "last", "best" or "worst"; "" for the convention's.
-        empty: nDCG of a query with nothing relevant: a number, "left out", or "1 if nothing was retrieved, else 0"; ""
-            for the convention's.
-        negative: what to do with a negative relevance: "raise", "clip" or "keep"; "" for the convention's.
-        unjudged: documents without relevance: "gain 0", or "removed" before ranking.
-        log_base: of the logarithm in the discount.
-        discount: "log", "reciprocal" or "jarvelin"; "" for the convention's.
-        ideal: of "judged" documents, "truncated" to as many as were retrieved, of "retrieved" ones alone, or "full" of
-            the most relevant; "" for the convention's.
-        missing: a judged query that the run lacks: "empty" counts it as having retrieved nothing, "skip" leaves it out,
-            "raise" refuses it; "" for the convention's.
+    Attributes:
+        schema: of its values, in JSON Schema.
+        about: what it is.
+        default: where it is not given; None where it must be.
     """
-    words = {
-        "convention": convention,
-        "gain": gain,
-        "discount": discount,
-        "ideal": ideal,
-        "missing": missing,
-        "ties": ties,
-        "empty": empty,
-        "negative": negative,
-    }
-    for name, word in words.items():
-        if not isinstance(word, str):
-            raise ValueError(f"{name} must be text; got {type(word).__name__}")
-    if unjudged not in CHOICES["unjudged"]:
-        raise ValueError(f'unjudged: must be "gain 0" or "removed"; got {str(unjudged)[:40]!r}')
-    options: dict[str, Any] = {"k": cutoffs_of(str(cutoffs or "")), "convention": convention}
-    chosen = {"gain": gain, "discount": discount, "ideal": ideal, "ties": ties, "negative_relevance": negative}
-    chosen["missing"] = missing
-    options |= {name: value for name, value in chosen.items() if value}
-    options |= {"judged_only": unjudged == "removed", "log_base": log_base}
-    if empty:
-        try:
-            options["zero_division"] = zero_division_of(empty)
-        except ValueError:
-            known = f'"{LEFT_OUT}" or "{RIGHTLY_EMPTY}"'
-            raise ValueError(f"empty: must be a number, {known}; got {empty[:40]!r}") from None
+
+    schema: dict[str, Any]
+    about: str
+    default: Any = None
+
+    def field(self, name: str) -> Api:
+        """Return the field by which Gradio lists the parameter, to clients and to agents."""
+        schema = {**self.schema, "description": self.about, "additional_description": self.about}
+        return Api(self.default, schema, name)
+
+
+def _choice(name: str, about: str, *more: str) -> Parameter:
+    """Return the parameter of a choice of the page's bar."""
+    return Parameter({"type": "string", "enum": ["", *CHOICES[name], *more]}, f'{about}; "" for the convention\'s', "")
+
+
+def _numbers(about: str) -> Parameter:
+    """Return the parameter of one list of numbers per query."""
+    number = {"anyOf": [{"type": "number"}, {"type": "null"}]}
+    return Parameter({"type": "array", "items": {"type": "array", "items": number}}, about)
+
+
+TEXT = "its text, or data:…;base64,… of it; clients in Python may upload it by handle_file"
+PREDICTIONS = _numbers("the score of each document, a list per query; null: not retrieved")
+REFERENCES = _numbers("the relevance of the same documents, in the same order; null: not judged")
+QRELS = Parameter({"type": "string"}, f"the file of the qrels, in any form that the page reads: {TEXT}")
+RUN = Parameter({"type": "string"}, f"the file of the run, in any form that the page reads: {TEXT}")
+SEVERAL = Parameter(
+    {
+        "anyOf": [
+            {"type": "object", "additionalProperties": {"type": "string"}},
+            {"type": "array", "items": {"type": "string"}},
+        ]
+    },
+    f"2 to {RUNS} runs, by their names or as a list; each is a file: {TEXT}",
+)
+WORDS = {
+    "cutoffs": Parameter({"type": "string"}, 'how many ranks count: "10", several as "1,5,10", "" for all', "10"),
+    "convention": Parameter({"type": "string", "enum": [*CONVENTIONS]}, "whose nDCG", "sklearn"),
+    "gain": _choice("gain", "of a relevance r: r, 2^r − 1, or 1 where r is above 0"),
+    "ties": _choice("ties", "which of documents with the same score comes first, or the average over all orders"),
+    "empty": Parameter(
+        {"anyOf": [{"type": "string", "enum": ["", *CHOICES["empty"]]}, {"type": "number"}]},
+        'nDCG of a query with nothing relevant, a number or a choice; "" for the convention\'s',
+        "",
+    ),
+    "negative": _choice("negative", "a negative relevance is refused, has gain 0, or is kept"),
+    "unjudged": Parameter(
+        {"type": "string", "enum": CHOICES["unjudged"]},
+        "documents without relevance have gain 0, or are removed before ranking",
+        "gain 0",
+    ),
+    "log_base": Parameter({"type": "number"}, "base of the logarithm in the discount", 2.0),
+    "discount": _choice("discount", "of rank i: 1 / log(i + 1), 1 / i, or 1 / max(1, log i)"),
+    "ideal": _choice(
+        "ideal",
+        "the best order of all judged documents, of as many as were retrieved, of the retrieved ones alone, or as if "
+        "every document had the highest gain",
+    ),
+    "missing": _choice("missing", "a judged query that the run lacks: nothing retrieved, left out, refused", "raise"),
+}
+REMEDIES = {  # what to give, for what the metric says of its options
+    "; ignore_index leaves out padding": "",
+    "zero_division=nan": 'empty="left out"',
+}
+PER_QUERY = Parameter({"type": "boolean"}, "whether the answer also has every query", False)
+
+
+def options_of_words(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of `compute` for a program's words; where one is not given, its default counts."""
+    given = {name: each.default for name, each in WORDS.items()} | dict(words)
+    options = {"k": cutoffs_of(str(given["cutoffs"] or "")), "log_base": given["log_base"]}
+    for name, parameter in WORDS.items():
+        allowed = parameter.schema.get("enum")
+        if allowed and given[name] not in allowed:
+            raise ValueError(f"{name} must be one of {_listed(allowed)}; got {str(given[name])[:40]!r}")
+    options["convention"] = given["convention"]
+    for name in CHOICES:
+        if given[name] != "":
+            try:
+                options |= option_of(name, given[name])
+            except (ValueError, TypeError):
+                known = _listed(CHOICES[name])
+                raise ValueError(f"{name} must be a number, or one of {known}; got {str(given[name])[:40]!r}") from None
     ndcg.signature(**options)
     return options
 
 
-WORDS = inspect.signature(options_of_words).parameters
-OPTIONS = "        options: of `compute`."
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(f'"{each}"' for each in words)
 
 
-def endpoint(function: Handler) -> Handler:
-    """Let programs call a function with words in place of its options, its last parameter.
+class Function(NamedTuple):
+    """A function of the API.
 
-    Gradio reads the names and types of what it calls, their defaults and their descriptions.
+    Attributes:
+        own: what it takes besides the words of the options, and `per_query`.
+        answer: it.
+        names: of its parameters, by those of the metric that its errors may name.
     """
-    own = list(inspect.signature(function).parameters.values())[:-1]
 
-    @raise_errors
-    @wraps(function)
-    def answer(*arguments: Any) -> Any:
-        return function(*arguments[: len(own)], options_of_words(*arguments[len(own) :]))
+    own: dict[str, Parameter]
+    answer: Handler
+    names: dict[str, str]
 
-    parameters = [*own, *WORDS.values()]
-    described = str(options_of_words.__doc__).partition("Args:\n")[2].rstrip()
-    answer.__signature__ = inspect.Signature(parameters, return_annotation=dict)  # type: ignore[attr-defined]
-    answer.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": dict}
-    answer.__doc__ = str(function.__doc__).replace(OPTIONS, described)
-    return answer
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """All that it takes."""
+        return {**self.own, **WORDS, "per_query": PER_QUERY}
+
+    @property
+    def endpoint(self) -> Handler:
+        """The function as Gradio calls it, and describes it: an agent gets the text of JSON, a client its values."""
+
+        @raise_errors
+        def answer(*arguments: Any) -> Any:
+            *given, per_query, request = arguments
+            own, words = given[: len(self.own)], dict(zip(WORDS, given[len(self.own) :], strict=True))
+            try:
+                found = self.answer(*own, options_of_words(words), per_query)
+            except (ValueError, TypeError) as problem:
+                raise ValueError(in_own_words(str(problem), self.names)) from None
+            text = orjson.dumps(found).decode()
+            return text if request.headers.get("x-gradio-user") == "mcp" else orjson.loads(text)
+
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        kept = {name: inspect.Parameter(name, kind, annotation=Any) for name in self.parameters}
+        kept["request"] = inspect.Parameter("request", kind, annotation=gr.Request)
+        answer.__signature__ = inspect.Signature([*kept.values()])  # type: ignore[attr-defined]
+        answer.__annotations__ = {name: each.annotation for name, each in kept.items()}
+        described = "\n".join(f"    {name}: {each.about}" for name, each in self.parameters.items())
+        answer.__doc__ = f"{inspect.getdoc(self.answer)}\n\nArgs:\n{described}"
+        answer.__name__ = self.answer.__name__
+        return answer
 
 
-@endpoint
-def score(
-    predictions: list[list[float | None]], references: list[list[float | None]], options: dict[str, Any]
-) -> dict[str, Any]:
+def in_own_words(problem: str, names: Mapping[str, str]) -> str:
+    """Return what the metric says is wrong, with the parameters of a function in place of the metric's own."""
+    options = {option: word for word, option in NAMES.items()}
+    names = {"k": "cutoffs", **options, **names}
+    for says, word in REMEDIES.items():
+        problem = problem.replace(says, word)
+    return re.sub(rf"\b({'|'.join(names)})(?=:|=|\[| must )", lambda found: names[found[1]], problem)
+
+
+def score(predictions: Any, references: Any, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
     """Score ranked documents by nDCG: how good rankings are, from 0 to 1.
 
-    Args:
-        predictions: the score of each document of each query, one list per query; null: not retrieved.
-        references: the relevance of the same documents in the same order; null: not judged.
-        options: of `compute`.
-
-    Returns:
-        The scores by name, such as "nDCG@10", and their "signature".
+    The answer has the scores by name, such as "nDCG@10", and their "signature".
     """
     for name, side in (("predictions", predictions), ("references", references)):
         # never accept server paths
@@ -131,72 +208,83 @@ def score(
             check_size(side)
         except ValueError as problem:
             raise ValueError(f"{name}: {problem}") from None
-    result = ndcg.compute(predictions=predictions, references=references, **options)
-    return {**result, "signature": ndcg.signature(**options)}
+    given = {"predictions": predictions, "references": references, **options}
+    found = {**ndcg.compute(**given), "signature": ndcg.signature(**options)}
+    return found | ({"queries": ndcg.compute(**given, use_aggregator=False)} if per_query else {})
 
 
-@endpoint
-def score_run(run: str, qrels: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Score a TREC run (or CSV, Parquet, JSON) by qrels: nDCG with its confidence interval.
-
-    Args:
-        run: the file of the run.
-        qrels: the file of the qrels.
-        options: of `compute`.
-    """
-    judged, runs = read_files(qrels, [run])
-    (ranked,) = runs.values()
-    return _without_queries(report_on(ranked, judged, options))
+def score_run(run: Any, qrels: Any, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
+    """Score a TREC run (or CSV, Parquet, JSON) by qrels: nDCG with its confidence interval."""
+    judged = read_given("qrels", qrels, "qrels")
+    return _answer(report_on(read_given("run", run, "run"), judged, options), per_query)
 
 
-@endpoint
-def compare(runs: list[str], qrels: str, options: dict[str, Any]) -> dict[str, Any]:
+def compare(runs: Any, qrels: Any, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
     """Which of several runs is better, and how sure that is: paired tests over the queries of the qrels.
 
     A judged query that a run lacks counts as one with nothing retrieved, unless `missing` or the convention skips it.
+    """
+    named = name_runs(runs)
+    judged = read_given("qrels", qrels, "qrels")
+    read = {name: read_given(f"runs: {name}", each, "run") for name, each in named.items()}
+    return _answer(compare_runs(read, judged, options), per_query)
+
+
+def name_runs(runs: Any) -> dict[str, Any]:
+    """Return runs by their names: those that were given, of their files, or their places."""
+    if not isinstance(runs, (list, dict)) or is_file_obj_with_meta(runs):
+        raise ValueError(f"runs must be a list of runs, or map their names to them; got {type(runs).__name__}")
+    if not 2 <= len(runs) <= RUNS:
+        raise ValueError(f"runs must be 2 to {RUNS}; got {len(runs)}")
+    if isinstance(runs, dict):
+        return runs
+    paths = [each["path"] if is_file_obj_with_meta(each) else f"run {at}" for at, each in enumerate(runs, 1)]
+    return dict(zip(run_names(paths), runs, strict=True))
+
+
+def read_given(name: str, given: Any, kind: str) -> Mappings:
+    """Read a run or qrels from a file that was uploaded, or from its text; never from a path of the server.
 
     Args:
-        runs: the files of two to five runs.
-        qrels: the file of the qrels.
-        options: of `compute`.
+        name: what an error calls it.
+        given: Gradio's description of an upload, which it has checked, or text.
+        kind: ``"run"`` or ``"qrels"``.
     """
-    judged, read = read_files(qrels, runs)
-    return _without_queries(compare_runs(read, judged, options))
+    if is_file_obj_with_meta(given):
+        return read_upload(given["path"], kind)
+    if not isinstance(given, str):
+        raise ValueError(f"{name} must be the text of a file, or a file that is uploaded; got {type(given).__name__}")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "text"
+        try:
+            coded = given.startswith("data:") and ";base64," in given[:200]
+            path.write_bytes(base64.b64decode(given.partition(",")[2]) if coded else given.encode())
+            return read_upload(str(path), kind)
+        except ValueError as problem:
+            raise ValueError(f"{name}: {str(problem).removeprefix('text: ')}") from None
 
 
-# Gradio lists a tool for it, but hands no list of files to one: `compare_two` is for agents.
-compare._mcp_type = "none"  # type: ignore[attr-defined]
+def _answer(found: Any, per_query: bool) -> dict[str, Any]:
+    """Return a report or a comparison as types that JSON has."""
+    return {name: each for name, each in found.to_dict().items() if per_query or name != "queries"}
 
 
-@endpoint
-def compare_two(run: str, other: str, qrels: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Which of two runs is better, and how sure that is: paired tests over the queries of the qrels.
-
-    Args:
-        run: the file of a run.
-        other: the file of the other run.
-        qrels: the file of the qrels.
-        options: of `compute`.
-    """
-    judged, read = read_files(qrels, [run, other])
-    return _without_queries(compare_runs(read, judged, options))
+FUNCTIONS = [
+    Function({"predictions": PREDICTIONS, "references": REFERENCES}, score, {}),
+    Function({"run": RUN, "qrels": QRELS}, score_run, {"predictions": "run", "references": "qrels"}),
+    Function({"runs": SEVERAL, "qrels": QRELS}, compare, {"systems": "runs", "references": "qrels"}),
+]
 
 
-def _without_queries(found: Any) -> dict[str, Any]:
-    return {name: each for name, each in found.to_dict().items() if name != "queries"}
-
-
-def api_tab() -> None:
-    """Lay out the tab; its hidden fields tell Gradio what the functions take."""
+def api_tab(page: gr.Blocks) -> None:
+    """Lay out the tab, and list the functions; the examples have the address at which the page is open."""
     with gr.Tab("API", id="api"):
         about = (ROOT / "docs" / "space.md").read_text(encoding="utf-8").partition("## The API\n")[2]
-        gr.Markdown(about.partition("## ")[0] + CALLS)
-        gr.events.api(score, api_name="score")
+        gr.Markdown(about.partition("## ")[0])
+        calls = gr.Markdown(CALLS.format(page=LOCAL), elem_id="calls")
+        page.load(None, None, calls, js=HERE)
         with gr.Row(visible=False):
-            run, other, qrels = gr.File(label="run"), gr.File(label="other"), gr.File(label="qrels")
-            runs = gr.File(label="runs", file_count="multiple")
-            fields = {str: gr.Textbox, float: gr.Number}
-            words = [fields[each.annotation](each.default, label=name) for name, each in WORDS.items()]
-            for function, files in ((score_run, [run]), (compare, [runs]), (compare_two, [run, other])):
-                inputs = [*files, qrels, *words]
-                gr.Button().click(function, inputs, gr.JSON(), api_name=function.__name__)
+            for each in FUNCTIONS:
+                inputs = [parameter.field(name) for name, parameter in each.parameters.items()]
+                answer = Api(None, {"type": "object"}, "answer")
+                gr.Button().click(each.endpoint, inputs, answer, api_name=each.answer.__name__)

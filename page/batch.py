@@ -3,6 +3,7 @@
 import ast
 import json
 import math
+from statistics import median
 from typing import Any
 
 import gradio as gr
@@ -12,6 +13,7 @@ from .choices import CHOICES, options_of, snippet, zero_division_of
 from .events import QUIET, follow, show_errors
 from .figures import distribution
 from .metric import ndcg
+from .plots import histogram
 from .render import csv_link, error_html, score_card, table_html
 from .uploads import BATCH, check_size, read_batch
 
@@ -35,15 +37,13 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
             elem_id="batch-file",
         )
         score = gr.HTML(elem_id="batch-score")
-        histogram = gr.BarPlot(
-            x="value", y="queries", title="How many queries score what", x_label_angle=-90, height=300
-        )
+        plot = gr.HTML(elem_id="batch-plot")
         queries = gr.HTML(elem_id="batch-queries")
         signature = gr.Textbox(label="Signature", buttons=["copy"])
         code = gr.Textbox(label="The same in Python", lines=8, max_lines=20, buttons=["copy"])
         file = gr.HTML()
     batch = [predictions, references, weights, ids]
-    shown = [score, histogram, queries, signature, code, file]
+    shown = [score, plot, queries, signature, code, file]
     uploaded.upload(fill_batch, uploaded, [*shown, *batch], **QUIET)
     follow([tab.select, *(each.change for each in (*batch, *bar))], score_batch, [*batch, *bar], shown)
     return batch
@@ -82,12 +82,19 @@ def score_batch(predictions: str, references: str, weights: str, query_ids: str,
     which = "Every query" if len(queries) <= ROWS_SHOWN else f"The first {ROWS_SHOWN:,} queries of {len(queries):,}"
     return (
         score_card(result, f"{counts}; {name} with these counted as {', '.join(policies)}."),
-        distribution([value for value in values if not math.isnan(value)]),
+        plot_of_queries(name, [value for value in values if not math.isnan(value)]),
         table_html(which, queries.head(ROWS_SHOWN)),
         ndcg.signature(**options, sample_weight=inputs.get("sample_weight")),
         snippet(inputs if len(predictions) <= 5000 else {}, options),
         csv_link(queries, "batch.csv"),
     )
+
+
+def plot_of_queries(name: str, values: list[float]) -> str:
+    """Return how many queries have which value, drawn, and where most of them are."""
+    counts, edges = distribution(values)
+    found = f"Half of {len(values):,} queries have an {name} of {median(values):.4f} or less."
+    return histogram(counts, edges, f"How many queries have which {name}", found)
 
 
 def batch_of(predictions: str, references: str, weights: str, query_ids: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ DELIMITERS: list[dict[str, str | bool]] = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": r"\(", "right": r"\)", "display": False},  # a $ is also a shell's
 ]
+TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp"}
 CODE_OR_FORMULA = re.compile(r"(?s)(```.*?\n```|`[^`]+`)|(?<!\$)\$([^$]+)\$(?!\$)")
 
 
@@ -30,8 +31,10 @@ def metric_card(folder: Path) -> str:
     def within(link: re.Match[str]) -> str:
         is_picture, text, path, anchor = link.groups()
         if is_picture:
-            picture = base64.b64encode((folder / "docs" / path).read_bytes()).decode()
-            return f"![{text}](data:image/svg+xml;base64,{picture})"
+            # the README names it from the root, a page of docs/ from there
+            file = folder / path if path.startswith("docs/") else folder / "docs" / path
+            coded = base64.b64encode(file.read_bytes()).decode()
+            return f"![{text}](data:{TYPES[file.suffix]};base64,{coded})"
         page = Path(path).stem
         if path and page not in pages:
             return text  # a file that the page does not show

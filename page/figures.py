@@ -1,4 +1,4 @@
-"""What the page shows of rankings, as data frames: the steps of one, its curves, and bars over queries.
+"""What the page shows of rankings, as numbers: the steps of one, its curves, and counts of queries.
 
 Every number is asked of the metric: the page has no formula of its own.
 """
@@ -150,21 +150,7 @@ def curves(ranking: Ranking, options: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame({"k": range(1, len(ranking.score) + 1), **sums})
 
 
-def as_lines(by_cutoff: pd.DataFrame) -> pd.DataFrame:
-    """Return DCG and its ideal, one below the other, for a plot of two lines."""
-    lines = by_cutoff.melt("k", ["DCG", "ideal DCG"], "ranking", "DCG of it")
-    names = {"DCG": "this ranking", "ideal DCG": "ideal"}
-    return lines.assign(ranking=lines["ranking"].map(names)).set_axis(["rank", "ranking", "DCG"], axis=1)
-
-
-def whole_ranks(lines: pd.DataFrame) -> pd.DataFrame:
-    """Return few ranks, in the first column, as text: between numbers a plot would put fractions of ranks."""
-    name = lines.columns[0]
-    return lines if lines[name].max() > 20 else lines.assign(**{name: lines[name].map("{:2d}".format)})
-
-
-def distribution(values: Sequence[float], bins: int = 20) -> pd.DataFrame:
-    """Return how many queries have which value: intervals as text, lowest first, and a count of each."""
-    edges = np.linspace(min([0.0, *values]), max([1.0, *values]), bins + 1)
-    intervals = [f"{low:.4g} – {high:.4g}" for low, high in pairwise(edges)]
-    return pd.DataFrame({"value": intervals, "queries": np.histogram(values, edges)[0]})
+def distribution(values: Sequence[float], bins: int = 20) -> tuple[list[int], list[float]]:
+    """Return how many values are in each of equal intervals from 0 or below to 1 or above, and their edges."""
+    counts, edges = np.histogram(values, np.linspace(min([0.0, *values]), max([1.0, *values]), bins + 1))
+    return counts.tolist(), edges.tolist()

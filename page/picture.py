@@ -93,6 +93,7 @@ def picture(
             f"<p class='others'>{' '.join(others)}</p>" if others else "",
             f"<p class='said'>{_said(value, ideal, found)} {escape(note)}</p>",
             f"<p class='formula'>{symbols(options)}</p>",
+            "<button type='button' class='undo' title='Ctrl+Z'>Undo</button>",
             "<div class='lists'><section><div class='heads'><h3>Your order<small>: drag, or press ↑ ↓</small></h3>",
             "<h3 data-term='dcg'>gain × discount<small>, dashed: gain alone</small></h3></div>",
             f"<ol class='order'>{''.join(map(cards.row, ranked[:DRAWN]))}</ol>",

@@ -22,11 +22,12 @@ from .choices import (
     text_of,
 )
 from .events import QUIET, follow, raise_errors, show_errors
-from .figures import Ranking, as_lines, curves, steps, whole_ranks
+from .figures import Ranking, curves, steps
 from .guide import guide
 from .metric import ndcg
 from .paste import pasted_rows
 from .picture import JS, SHOWS, picture
+from .plots import line_plot
 from .render import csv_link, list_html, table_html
 
 HEADERS = ["document", "relevance", "score"]
@@ -48,7 +49,6 @@ STEPS_CAPTION = (
     "loss: how much less this one has"
 )
 LARGEST = 1e100  # sums of more would not be finite
-LINES = {"this ranking": "#2563eb", "ideal": "#b45309"}  # told apart, and seen, on light and dark
 EMPTY = "relevance is empty where not judged, score where not retrieved"
 
 
@@ -73,16 +73,7 @@ def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Data
             cutoff_table = gr.HTML(first[4], elem_id="by-cutoff")
             file = gr.HTML(first[7])
             with gr.Row():
-                dcg_plot = gr.LinePlot(  # drawn on load: a score should not wait for plots
-                    x="rank",
-                    y="DCG",
-                    color="ranking",
-                    color_map=LINES,
-                    title="Cumulative DCG against the ideal",
-                    y_lim=[0, None],
-                    height=240,
-                )
-                ndcg_plot = gr.LinePlot(x="k", y="nDCG", title="nDCG at every cutoff", height=240)
+                dcg_plot, ndcg_plot = gr.HTML(first[1], min_width=300), gr.HTML(first[2], min_width=300)
         with gr.Accordion("Use it in code, or link to it", open=False):
             with gr.Row():
                 signature = gr.Textbox(
@@ -95,7 +86,7 @@ def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Data
 
     changes = [each.change for each in (table, *bar)]
     shown = [drawn, dcg_plot, ndcg_plot, step_table, cutoff_table, signature, code, file, here]
-    page.load(lambda: (*first[1:3], first[8]), None, [dcg_plot, ndcg_plot, here], **QUIET)
+    here.value = first[8]
     follow(changes, score_ranking, [table, *bar], shown)
     drawn.order(take_order, table, table, **QUIET)
     drawn.grade(raise_grade, table, table, **QUIET)
@@ -292,12 +283,10 @@ def score_ranking(table: pd.DataFrame, *bar: Any) -> tuple[Any, ...]:
     by_cutoff = curves(ranking, options)
     added = ["contribution", "ideal", "loss"]
     sums = pd.DataFrame({"rank": ["sum"], **dict.fromkeys(["document", "relevance"], ""), **ranks[added].sum()})
-    lines = whole_ranks(by_cutoff[["k", "nDCG"]])
-    bounds = [min(0.0, by_cutoff["nDCG"].min()), max(1.0, by_cutoff["nDCG"].max())]
     return (
         picture(ranking, ranks, {name: value, **result}, drawn, _tie_note(ranking, drawn)),
-        whole_ranks(as_lines(by_cutoff)),
-        gr.update(value=lines, y_lim=bounds),
+        plot_of_sums(by_cutoff),
+        plot_of_scores(by_cutoff),
         table_html(STEPS_CAPTION, pd.concat([ranks, sums])),
         table_html("The curves in numbers", by_cutoff),
         ndcg.signature(**options),
@@ -305,6 +294,28 @@ def score_ranking(table: pd.DataFrame, *bar: Any) -> tuple[Any, ...]:
         csv_link(ranks, "ranking.csv"),
         what_changes(ranking, drawn, value),
     )
+
+
+def plot_of_sums(by_cutoff: pd.DataFrame) -> str:
+    """Return DCG and the ideal DCG at every cutoff, drawn, and where they part most."""
+    lines = by_cutoff[["k", "DCG", "ideal DCG"]].set_axis(["rank", "this ranking", "ideal"], axis=1)
+    gap = by_cutoff["ideal DCG"] - by_cutoff["DCG"]
+    at = int(gap.argmax())
+    parted = (
+        f"most is lacking at rank {by_cutoff['k'][at]}: {gap[at]:.4f}" if gap[at] >= SHOWS else "nothing is lacking"
+    )
+    reached = f"DCG reaches {by_cutoff['DCG'].iloc[-1]:.4f} of {by_cutoff['ideal DCG'].iloc[-1]:.4f}"
+    return line_plot(lines, 0.0, "DCG up to each rank:", f"{reached}; {parted}.")
+
+
+def plot_of_scores(by_cutoff: pd.DataFrame) -> str:
+    """Return nDCG at every cutoff, drawn, and where it is lowest and highest."""
+    scores = by_cutoff["nDCG"]
+    low, high = int(scores.argmin()), int(scores.argmax())
+    ends = f"nDCG is lowest at k = {by_cutoff['k'][low]}: {scores[low]:.4f}; highest at {by_cutoff['k'][high]}"
+    same = f"nDCG is {scores[0]:.4f} at every cutoff."
+    found = same if scores[high] - scores[low] < SHOWS else f"{ends}: {scores[high]:.4f}."
+    return line_plot(by_cutoff[["k", "nDCG"]], 1.0, "nDCG at every cutoff k", found)
 
 
 def scores_by_name(ranking: Ranking, options: dict[str, Any]) -> dict[str, float]:

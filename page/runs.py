@@ -48,7 +48,11 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
             with gr.Row():
                 qrels_text, run_text = (
                     gr.Textbox(
-                        label=f"{name}, as text", lines=3, max_lines=8, max_length=500_000, elem_id=f"{name.lower()}-text"
+                        label=f"{name}, as text",
+                        lines=3,
+                        max_lines=8,
+                        max_length=500_000,
+                        elem_id=f"{name.lower()}-text",
                     )
                     for name in ("Qrels", "Run")
                 )

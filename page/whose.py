@@ -16,7 +16,12 @@ from .picture import SHOWS
 from .ranking import ranking_of, rows_of
 from .render import list_html, table_html
 
-SOURCES = ["The ranking of the first tab", "The search runs", "The batch", "The example of the metric card"]
+SOURCES = {
+    "ranking": "The ranking of the first tab",
+    "runs": "The search runs",
+    "batch": "The batch",
+    "example": "The example of the metric card",
+}
 CARD_EXAMPLE = {
     "predictions": [[0.5, 0.5, 0.2, 0.1, 0], [0.9, 0.8, 0.7, 0.6, 0.5], [6, 5, 4, 3, 2, 1]],
     "references": [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]],
@@ -25,11 +30,18 @@ KNOWN = ("log_base", "judged_only")  # options that no convention sets
 SHOWN_VARIANTS = 5
 
 
-def whose_tab(bar: list[Any], table: gr.Dataframe, files: list[gr.File], batch: list[gr.Textbox]) -> None:
-    """Lay out the tab, which explains a number of the table of the first tab, of files, a batch or an example."""
+def whose_tab(
+    bar: list[Any], table: gr.Dataframe, files: list[gr.File], batch: list[gr.Textbox]
+) -> tuple[gr.Radio, gr.Textbox]:
+    """Lay out the tab, which explains a number of the table of the first tab, of files, a batch or an example.
+
+    Returns:
+        What it explains, and the number that was got.
+    """
     with gr.Tab("Whose number is it?", id="whose") as tab:
         with gr.Row():
-            source = gr.Radio(SOURCES, value=SOURCES[0], label="Data", scale=3, min_width=320)
+            choices = [(label, name) for name, label in SOURCES.items()]
+            source = gr.Radio(choices, value="ranking", label="Data", scale=3, min_width=320)
             got = gr.Textbox(
                 label="The number I got, such as 0.5921 or 59.21", max_length=30, min_width=320, elem_id="got"
             )
@@ -39,6 +51,7 @@ def whose_tab(bar: list[Any], table: gr.Dataframe, files: list[gr.File], batch: 
     inputs = [source, got, table, *files, *batch, *bar]
     events = [tab.select, source.change, got.change, *(each.change for each in bar)]
     follow(events, find_owner, inputs, found, queue=True)
+    return source, got
 
 
 @show_errors(1)
@@ -50,13 +63,13 @@ def find_owner(
     options = options_of(*bar)
     options = {"k": largest(options["k"])} | {name: options[name] for name in KNOWN}
     given: Mapping[str, Mapping[str, Any]]
-    if source == SOURCES[0]:
+    if source == "ranking":
         given = {"": ranking_of(rows_of(table)).ids()}
-    elif source == SOURCES[1]:
+    elif source == "runs":
         qrels, runs = read_files(qrels_file, run_files)
         given = {name: {"predictions": run, "references": qrels} for name, run in runs.items()}
     else:
-        given = {"": batch_of(*batch) if source == SOURCES[2] else CARD_EXAMPLE}
+        given = {"": batch_of(*batch) if source == "batch" else CARD_EXAMPLE}
     number = got.strip() or None
     return "".join(_explained(name, ndcg.explain(**each, **options, got=number)) for name, each in given.items())
 

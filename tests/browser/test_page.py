@@ -511,6 +511,49 @@ def test_back_undoes_a_change_and_forward_makes_it_again(visit: Opener, ndcg: ev
     wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
 
 
+@pytest.mark.parametrize("way", ["button", "keys"])
+def test_a_change_of_the_ranking_can_be_undone(visit: Opener, ndcg: evaluate.Metric, way: str) -> None:
+    page = visit()
+    undo = page.get_by_role("button", name="Undo")
+    wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
+    expect(undo).to_have_count(0)  # there is nothing to undo
+    moves = [[2, 3, 3, 0, 1, 2], [2, 3, 0, 3, 1, 2]]
+    for document, relevance in zip(("d1", "d3"), moves, strict=True):
+        time.sleep(1.1)  # what comes sooner belongs to the same step
+        card(page, document).locator(".grip").focus()
+        page.keyboard.press("ArrowDown")
+        wait_for(page, score(ndcg, references=[relevance]))
+        wait_for_address(page, f"rel={','.join(map(str, relevance))}&ids=")
+    for relevance in (moves[0], TEXTBOOK["references"][0]):
+        expect(undo).to_be_visible()
+        undo.click() if way == "button" else page.keyboard.press("Control+z")
+        wait_for(page, score(ndcg, references=[relevance]))
+    expect(undo).to_have_count(0)
+    page.keyboard.press("Control+z")
+    come_to_rest(page)
+    assert address(page) == "?rel=3,2,3,0,1,2&k=10"
+
+
+def test_the_address_keeps_whose_number_is_asked_for(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit("?tab=batch")
+    page.get_by_label("Predictions", exact=False).first.fill("[[3, 2, 1]]")
+    page.get_by_label("References", exact=False).first.fill("[[0, 1, 2]]")
+    page.get_by_role("tab", name="Whose number is it?").click()
+    page.get_by_label("The batch").check()
+    page.locator("#got input, #got textarea").fill("0.6199")
+    given = {"predictions": [[3, 2, 1]], "references": [[0, 1, 2]]}
+    *others, last = ndcg.explain(**given, k=10, got="0.6199").matches
+    said = f"0.6199 is the nDCG@10 of {', '.join(others)} and {last}."
+    wait_for(page, said, "#whose")
+    wait_for_address(page, "&tab=whose&data=batch&got=0.6199&batch=")
+    again = visit(address(page))
+    wait_for(again, said, "#whose")
+    assert address(again) == address(page)
+    again.get_by_role("tab", name="Batch").click()
+    again.get_by_label("Predictions", exact=False).first.fill(f"[{[1] * 2000}]")
+    wait_for_address(again, "&batch=long")
+
+
 def test_the_address_names_the_tab(visit: Opener) -> None:
     page = visit()
     page.get_by_role("tab", name="Batch").click()
@@ -881,6 +924,108 @@ def test_text_can_be_read_and_nothing_overflows(visit: Opener, scheme: str) -> N
     look(1280)
 
 
+TABS = ["ranking", "runs", "batch", "whose", "card", "api"]
+RULES = """
+() => axe.run({
+  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], rules: { "target-size": { enabled: true } },
+}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(each => [id, each.html.slice(0, 200)])))
+"""
+NAMES = """
+() => [...document.querySelectorAll("button, [role=button]")]
+  .filter(each => each.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true }))
+  .filter(each => !each.closest("[aria-hidden=true]"))
+  .map(each => (each.getAttribute("aria-label") || each.innerText || each.title).trim())
+"""
+GRADIOS_RULES = {  # its button for one more file holds a smaller button, and that the field of the file
+    ("nested-interactive", 'aria-label="common.upload"'),
+    ("target-size", 'aria-label="common.upload"'),
+    ("target-size", "icon-mode"),
+}
+GRADIOS_NAMES = {
+    "Clear",
+    "Copy",
+    "copy",
+    "common.upload",
+    "Click to upload or drop files",
+    "Remove this file",
+}  # of its own fields, which take no other names
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("tab", TABS)
+def test_every_tab_keeps_the_rules_of_wcag_2_2_aa(visit: Opener, tab: str, scheme: str, files: Path) -> None:
+    axe = pytest.importorskip("axe_playwright_python.base", reason="make check installs axe").AXE_FILE_PATH
+    page = visit(f"?tab={tab}" + ("&__theme=dark" if scheme == "dark" else ""), 1280, scheme)
+    if tab == "runs":
+        upload(page, "#qrels", files / "qrels.txt")
+        upload(page, "#runs", files / "bm25.run", files / "dense.run")
+        page.click("#score-runs")
+        page.wait_for_selector("#runs-score .value")
+    for folded in page.locator("button.label-wrap:not(.open)").all():
+        if folded.is_visible():
+            folded.click()
+    page.evaluate(Path(axe).read_text(encoding="utf-8"))
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        come_to_rest(page)
+        broken = page.evaluate(RULES)
+        assert [
+            each for each in broken if not any(rule == each[0] and of in each[1] for rule, of in GRADIOS_RULES)
+        ] == []
+    names = [name for name in page.evaluate(NAMES) if name not in GRADIOS_NAMES]
+    assert "" not in names
+    assert [each for each in names if names.count(each) > 1] == []
+
+
+FOCUS = """
+() => {
+  const e = document.activeElement, style = getComputedStyle(e);
+  const parse = c => (c.match(/[\\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  let behind = e.parentElement;
+  while (behind && (parse(getComputedStyle(behind).backgroundColor)[3] ?? 1) < .99) behind = behind.parentElement;
+  const ground = behind ? parse(getComputedStyle(behind).backgroundColor) : [255, 255, 255];
+  const [a, b] = [light(parse(style.outlineColor)), light(ground)];
+  return [e.outerHTML.slice(0, 100), style.outlineStyle, parseFloat(style.outlineWidth),
+    (Math.max(a, b) + .05) / (Math.min(a, b) + .05)];
+}
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_has_the_focus_is_marked(visit: Opener, scheme: str) -> None:
+    page = visit("?__theme=dark" if scheme == "dark" else "", 1280, scheme)
+    unfold(page, "Options")
+    unfold(page, "take an example")
+    come_to_rest(page)
+    page.get_by_role("button", name="Options").focus()
+    marked = set()
+    for _ in range(50):
+        page.keyboard.press("Tab")
+        element, style, width, contrast = page.evaluate(FOCUS)
+        if element.startswith("<body"):  # after the last, and after a list of Gradio's that folds
+            continue
+        assert style == "solid", element
+        assert width >= 2, element
+        assert contrast >= 3, element
+        marked.add(element)
+    assert len(marked) > 40
+
+
+def test_motion_is_left_out_for_those_who_ask_for_it(visit: Opener) -> None:
+    page = visit()
+    page.emulate_media(reduced_motion="reduce")
+    longest = """
+    () => Math.max(...[...document.querySelectorAll("*")].flatMap(each => {
+      const style = getComputedStyle(each);
+      return `${style.transitionDuration},${style.animationDuration}`.split(",").map(parseFloat);
+    }))
+    """
+    assert page.evaluate(longest) < 0.001
+    page.emulate_media(reduced_motion="no-preference")
+
+
 # Work
 
 
@@ -953,37 +1098,75 @@ def test_a_client_scores_and_compares_files(client: Any, ndcg: evaluate.Metric, 
     assert result["scores"]["bm25"]["nDCG@10"]["value"] == expected
 
 
-def test_a_tool_of_an_agent_scores(server: Server, ndcg: evaluate.Metric, files: Path) -> None:
+def test_a_client_gives_texts_and_gets_every_query(client: Any, ndcg: evaluate.Metric, files: Path) -> None:
+    result = client.predict(RUNS["bm25"], QRELS, per_query=True, api_name="/score_run")
+    expected = ndcg.report(predictions=files / "bm25.run", references=files / "qrels.txt", k=10).to_dict()
+    assert result["queries"] == expected["queries"]
+    result = client.predict(RUNS, QRELS, per_query=True, api_name="/compare")
+    assert list(result["scores"]) == list(RUNS)
+    assert len(result["queries"]["nDCG@10"]) == len(RUNS) * len(ndcg.read_qrels(files / "qrels.txt"))
+
+
+def test_a_path_of_the_server_is_never_read(server: Server, ndcg: evaluate.Metric) -> None:
+    path = str(ROOT / "README.md")
+    for given in ({"path": path}, {"path": path, "meta": {"_type": "gradio.FileData"}}, path):
+        answer = ask(server.url, "score_run", {"run": given, "qrels": QRELS})
+        assert answer.startswith("event: error"), answer
+        assert "license" not in answer
+
+
+def ask(url: str, name: str, given: dict[str, Any]) -> str:
+    """Ask a function by HTTP, with the names of its parameters; return its events."""
+    inputs, calls = json.dumps(given).encode(), f"{url}gradio_api/call"
+    request = urllib.request.Request(f"{calls}/v2/{name}", inputs, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=PATIENCE / 1000) as response:
+        event = json.load(response)["event_id"]
+    with urllib.request.urlopen(f"{calls}/{name}/{event}", timeout=PATIENCE / 1000) as response:
+        return str(response.read().decode())
+
+
+def test_the_tab_shows_calls_to_its_own_address(visit: Opener, server: Server, ndcg: evaluate.Metric) -> None:
+    page = visit("?tab=api")
+    expect(page.locator("#calls")).to_contain_text(f'Client("{server.url}")')
+    shell = page.locator("#calls pre").nth(1).inner_text()
+    answer = subprocess.run(["bash", "-c", shell], check=True, capture_output=True, text=True, timeout=60).stdout
+    expected = ndcg.compute(predictions=[[0.9, 0.1, 0.5]], references=[[1, 0, 2]], k=[1, 3])
+    assert expected.items() <= json.loads(answer.partition("data: ")[2])[0].items()
+
+
+def test_a_tool_of_an_agent_answers_in_json(server: Server, ndcg: evaluate.Metric, files: Path) -> None:
     from mcp import ClientSession
     from mcp.client.streamable_http import streamablehttp_client
 
-    async def call() -> tuple[list[str], str]:
+    async def call() -> tuple[dict[str, Any], list[Any]]:
         address = f"{server.url}gradio_api/mcp/"
         async with streamablehttp_client(address) as (read, write, _), ClientSession(read, write) as session:
             await session.initialize()
-            names = [tool.name for tool in (await session.list_tools()).tools]
-            name = next(each for each in names if each.endswith("score"))
-            answer = await session.call_tool(name, {**TEXTBOOK, "cutoffs": "10"})
-            name = next(each for each in names if each.endswith("compare_two"))
-            sides = {"run": files / "bm25.run", "other": files / "dense.run", "qrels": files / "qrels.txt"}
-            data = {
-                side: "data:text/plain;base64," + b64encode(each.read_bytes()).decode() for side, each in sides.items()
-            }
-            compared = await session.call_tool(name, {**data, "cutoffs": "10"})
-            return names, answer.content[0].text + compared.content[0].text
+            tools = {tool.name.removeprefix("nDCG_"): tool for tool in (await session.list_tools()).tools}
+            coded = "data:;base64," + b64encode(gzip.compress(QRELS.encode())).decode()
+            answers = [
+                await session.call_tool(tools[name].name, given)
+                for name, given in (
+                    ("score", {**TEXTBOOK, "cutoffs": "10"}),
+                    ("compare", {"runs": RUNS, "qrels": coded, "empty": "left out", "per_query": True}),
+                    ("compare", {"runs": RUNS, "qrels": "junk"}),
+                )
+            ]
+            return {name: tool.inputSchema for name, tool in tools.items()}, [each.content[0].text for each in answers]
 
     with ThreadPoolExecutor(1) as thread:  # Playwright has an event loop in this one
-        names, text = thread.submit(lambda: asyncio.run(call())).result()
-    assert sorted(re.findall("score_run|score|compare(?:_two)?", " ".join(names))) == [
-        "compare_two",
-        "score",
-        "score_run",
-    ]
+        schemas, (scored, compared, refused) = thread.submit(lambda: asyncio.run(call())).result()
+    assert set(schemas) == {"score", "score_run", "compare"}
+    for schema in schemas.values():
+        assert all(each["description"] for each in schema["properties"].values())
+        assert schema["properties"]["gain"]["enum"] == ["", "linear", "exponential", "binary"]
+    assert json.loads(scored) == {**ndcg.compute(**TEXTBOOK, k=10), "signature": ndcg.signature(k=10)}
     inputs = {"references": files / "qrels.txt", "k": 10}
     bm25, dense = (ndcg.compute(predictions=files / f"{name}.run", **inputs)["nDCG@10"] for name in RUNS)
-    difference = re.search(r"'difference': ([-.\d]+)", text)
-    assert difference is not None
-    assert float(difference[1]) == pytest.approx(bm25 - dense)
+    (pair,) = json.loads(compared)["pairs"]
+    assert pair["difference"] == pytest.approx(bm25 - dense)
+    assert len(json.loads(compared)["queries"]["query"]) == 6
+    assert "qrels: line 1: 1 column" in refused
 
 
 @pytest.mark.parametrize(
@@ -991,10 +1174,10 @@ def test_a_tool_of_an_agent_scores(server: Server, ndcg: evaluate.Metric, files:
     [
         ({"cutoffs": "0"}, "is no cutoff"),
         ({"convention": "nobody"}, "convention must be one of"),
-        ({"unjudged": "kept"}, 'unjudged: must be "gain 0" or "removed"'),
+        ({"unjudged": "kept"}, 'unjudged must be one of "gain 0", "removed"'),
         ({"log_base": 0}, "log_base"),
-        ({"empty": "x"}, 'empty: must be a number, "left out" or'),
-        ({"negative": "ignore"}, "negative_relevance"),
+        ({"empty": "x"}, 'empty must be a number, or one of "0", "1", "left out"'),
+        ({"negative": "ignore"}, 'negative must be one of "", "raise", "clip", "keep"'),
         ({"predictions": [[1, 2]]}, "2 predictions and 6 references"),
         ({"references": [["a"] * 6]}, "predictions hold integers and references text"),
         ({"predictions": "many"}, "predictions must be a list of one list per query"),
@@ -1052,27 +1235,20 @@ def test_a_hostile_upload_is_refused_while_others_go_on(
 
 def test_many_clients_at_once_get_right_answers(server: Server, ndcg: evaluate.Metric) -> None:
     expected = {k: ndcg.compute(**TEXTBOOK, k=k)[f"nDCG@{k}"] for k in range(1, 7)}
-    call = f"{server.url}gradio_api/call/score"
 
     def score_over_http(k: int) -> float:
-        words = [str(k), "sklearn", "", "", "", "", "gain 0", 2, "", "", ""]
-        inputs = json.dumps({"data": [*TEXTBOOK.values(), *words]}).encode()
-        request = urllib.request.Request(call, inputs, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=PATIENCE / 1000) as response:
-            event = json.load(response)["event_id"]
-        with urllib.request.urlopen(f"{call}/{event}", timeout=PATIENCE / 1000) as response:
-            answer = response.read().decode()
+        answer = ask(server.url, "score", {**TEXTBOOK, "cutoffs": str(k)})
         assert answer.startswith("event: complete"), answer
         return float(json.loads(answer.partition("data: ")[2])[0][f"nDCG@{k}"])
 
-    def ask(number: int) -> int:
+    def ask_five_times(number: int) -> int:
         for request in range(5):
             k = 1 + (number + request) % 6
             assert score_over_http(k) == expected[k]
         return 5
 
     with ThreadPoolExecutor(50) as clients:
-        assert sum(clients.map(ask, range(50))) == 250
+        assert sum(clients.map(ask_five_times, range(50))) == 250
         before = server.memory  # with a thread and its memory for each client
-        assert sum(clients.map(ask, range(50))) == 250
+        assert sum(clients.map(ask_five_times, range(50))) == 250
     assert server.memory < 1.2 * before, (before, server.memory)

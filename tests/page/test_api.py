@@ -1,56 +1,119 @@
 """What programs are told of the functions, and what these refuse."""
 
 import inspect
-from typing import Any
+import json
+import re
+from typing import Any, NamedTuple
 
 import gradio as gr
 import pytest
 from gradio.utils import get_function_description
 
-from page.api import WORDS, compare, compare_two, options_of_words, score, score_run
+from page.api import FUNCTIONS, WORDS, Function, name_runs, options_of_words, read_given
 from page.metric import ndcg
 
+BY_NAME = {each.answer.__name__: each for each in FUNCTIONS}
+UPLOAD = {"path": "folder/bm25.run.gz", "meta": {"_type": "gradio.FileData"}}
 
-@pytest.mark.parametrize(
-    ("function", "own"),
-    [
-        (score, ["predictions", "references"]),
-        (score_run, ["run", "qrels"]),
-        (compare, ["runs", "qrels"]),
-        (compare_two, ["run", "other", "qrels"]),
-    ],
-    ids=["score", "score_run", "compare", "compare_two"],
-)
-def test_every_function_takes_the_same_words_and_describes_them(function: Any, own: list[str]) -> None:
-    parameters = inspect.signature(function).parameters
-    assert list(parameters) == [*own, *WORDS]
-    assert all(parameters[name] == each for name, each in WORDS.items())
-    summary, described, _ = get_function_description(function)
+
+class Request(NamedTuple):
+    """As Gradio hands one to a function."""
+
+    headers: dict[str, str]
+
+
+def call(function: Function, user: str = "api", **given: Any) -> Any:
+    """The answer of a function, as Gradio calls it."""
+    values = {name: each.default for name, each in function.parameters.items()} | given
+    return function.endpoint(*values.values(), Request({"x-gradio-user": user}))
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_every_parameter_is_described_to_clients_and_to_agents(name: str) -> None:
+    function = BY_NAME[name]
+    assert [*function.parameters] == [*function.own, *WORDS, "per_query"]
+    summary, to_agents, _ = get_function_description(function.endpoint)
     assert summary.startswith(("Score", "Which of"))
-    assert list(described) == list(parameters)
-    assert all(described.values())
+    *names, request = inspect.signature(function.endpoint).parameters
+    assert names == [*function.parameters]
+    assert request == "request"  # which Gradio fills in
+    for each in names:
+        to_clients = function.parameters[each].field(each).api_info()
+        assert to_agents[each] == to_clients["additional_description"] == function.parameters[each].about != ""
+        assert to_clients.keys() & {"type", "anyOf"}
+
+
+def test_choices_are_enumerated_where_they_are_few() -> None:
+    assert {name for name, each in WORDS.items() if "enum" not in each.schema} == {"cutoffs", "empty", "log_base"}
+    assert WORDS["gain"].schema["enum"] == ["", "linear", "exponential", "binary"]
 
 
 def test_words_that_are_not_given_are_the_conventions() -> None:
-    assert ndcg.signature(**options_of_words()) == ndcg.signature(k=10)
-    options = options_of_words("1,5", "lightgbm", empty="left out", unjudged="removed")
+    assert ndcg.signature(**options_of_words({})) == ndcg.signature(k=10)
+    words = {"cutoffs": "1,5", "convention": "lightgbm", "empty": "left out", "unjudged": "removed"}
     chosen = {"convention": "lightgbm", "zero_division": float("nan"), "judged_only": True}
-    assert ndcg.signature(**options) == ndcg.signature(k=[1, 5], **chosen)
+    assert ndcg.signature(**options_of_words(words)) == ndcg.signature(k=[1, 5], **chosen)
+    assert ndcg.signature(**options_of_words({"empty": 0})) == ndcg.signature(k=10, zero_division=0)
+
+
+def test_an_agent_gets_json_and_a_client_its_values() -> None:
+    given = {"predictions": [[2, 1], [1]], "references": [[0, 1], [0]], "empty": "left out", "per_query": True}
+    values = ndcg.compute(predictions=[[2, 1]], references=[[0, 1]], k=10)["nDCG@10"]
+    expected = {
+        "nDCG@10": values,
+        "signature": ndcg.signature(k=10, zero_division=float("nan")),
+        "queries": {"nDCG@10": [values, None]},  # JSON has no nan
+    }
+    assert call(BY_NAME["score"], **given) == expected
+    assert json.loads(call(BY_NAME["score"], "mcp", **given)) == expected
+
+
+def test_queries_are_there_on_request() -> None:
+    given = {"run": "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t", "qrels": "q1 0 b 1\nq2 0 a 1"}
+    assert "queries" not in call(BY_NAME["score_run"], **given)
+    queries = call(BY_NAME["score_run"], **given, per_query=True)["queries"]
+    by_query = ndcg.compute(predictions=[[2, 1], [1]], references=[[0, 1], [1]], k=10, use_aggregator=False)
+    assert (queries["query"], queries["nDCG@10"]) == (["q1", "q2"], by_query["nDCG@10"])
+
+
+def test_runs_have_the_names_that_were_given_or_those_of_their_files() -> None:
+    assert name_runs({"mine": "text", "yours": UPLOAD}) == {"mine": "text", "yours": UPLOAD}
+    assert name_runs([UPLOAD, "text", UPLOAD]) == {"bm25": UPLOAD, "run 2": "text", "bm25 (2)": UPLOAD}
+
+
+def test_a_file_is_read_from_its_text_or_its_bytes() -> None:
+    assert read_given("run", "q1 Q0 a 1 2.5 t", "run") == {"q1": {"a": 2.5}}
+    assert read_given("run", "query,document,score\nq1,a,2.5", "run") == {"q1": {"a": 2.5}}
+    assert read_given("run", "data:;base64,cTEgUTAgYSAxIDIuNSB0", "run") == {"q1": {"a": 2.5}}
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("name", "given", "message"),
     [
-        ({"gain": ["linear"]}, "gain must be text; got list"),
-        ({"predictions": [[1]] * 20_001}, "predictions: holds more than 20,000 queries"),
+        ("score", {"gain": ["linear"]}, 'gain must be one of "", "linear", "exponential", "binary"; got "\\[\'linear'),
+        ("score", {"predictions": [[1]] * 20_001}, "predictions: holds more than 20,000 queries"),
+        ("score", {"cutoffs": "0"}, "^cutoffs: '0' is no cutoff"),
+        ("score", {"references": [[-1]]}, 'is negative; negative="clip" counts it as gain 0, "keep" as it is$'),
+        ("score_run", {"qrels": "q 0 d -1"}, '^qrels: .*; negative="clip"'),
+        ("score_run", {"run": "q d 1"}, "^run: line 1: 3 columns"),
+        ("score_run", {"run": "data:;base64,!"}, "^run: "),
+        ("score_run", {"run": "\ud800"}, "^run: "),
+        ("score_run", {"run": "/etc/passwd"}, "^run: line 1: 1 column"),
+        ("score_run", {"run": {"path": "/etc/passwd"}}, "^run must be the text of a file, or a file that is uploaded"),
+        ("score_run", {"missing": "raise", "qrels": "q 0 d 1\np 0 d 1"}, "^run: .*p"),
+        ("compare", {"runs": "q Q0 d 1 1 t"}, "^runs must be a list of runs, or map their names to them; got str"),
+        ("compare", {"runs": ["q Q0 d 1 1 t"]}, "^runs must be 2 to 5; got 1"),
+        ("compare", {"runs": {"a": "q Q0 d 1 1 t", "b": "q"}}, "^runs: b: line 1: 1 column"),
     ],
 )
-def test_what_is_refused_is_a_sentence(words: dict[str, Any], message: str) -> None:
-    inputs = {
-        "predictions": [[1]],
-        "references": [[1]],
-        **{name: each.default for name, each in WORDS.items()},
-        **words,
+def test_what_is_refused_is_a_sentence_in_the_words_of_the_function(
+    name: str, given: dict[str, Any], message: str
+) -> None:
+    usual = {
+        "score": {"predictions": [[1]], "references": [[1]]},
+        "score_run": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1"},
+        "compare": {"qrels": "q 0 d 1"},
     }
-    with pytest.raises(gr.Error, match=message):
-        score(*inputs.values())
+    with pytest.raises(gr.Error) as refused:
+        call(BY_NAME[name], **{**usual[name], **given})
+    assert re.search(message, refused.value.message), refused.value.message

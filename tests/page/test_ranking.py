@@ -56,12 +56,3 @@ def test_the_picture_and_the_steps_are_of_the_largest_cutoff() -> None:
     for cutoffs, drawn in (("1, 2", 2), ("2, 1", 2), ("1, all", None)):
         steps = score_ranking(table_of(RANKING), cutoffs, *BAR[1:])[3]
         assert steps == score_ranking(table_of(RANKING), "" if drawn is None else str(drawn), *BAR[1:])[3]
-
-
-def test_the_plot_holds_every_value() -> None:
-    for references, bounds in ((("-1", "3"), True), (("0", "1"), False)):
-        rows = [["a", references[0], "2"], ["b", references[1], "1"]]
-        plot = score_ranking(table_of(rows), *BAR[:7], "keep", *BAR[8:])[2]
-        low, high = plot["y_lim"]
-        assert all(low <= value <= high for value in plot["value"]["nDCG"])
-        assert (low < 0) == bounds

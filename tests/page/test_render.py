@@ -5,7 +5,7 @@ import re
 
 import pandas as pd
 
-from page.render import csv_link, error_html, score_card, table_html
+from page.render import CSS, csv_link, error_html, score_card, table_html
 
 EVIL = "<img src=x>"
 
@@ -25,3 +25,17 @@ def test_a_csv_file_holds_no_formulas_and_no_noise() -> None:
     (data,) = re.findall("base64,([^']+)", csv_link(table, "a.csv"))
     lines = base64.b64decode(data).decode().split()
     assert lines == ["document,rank,value", "'=1+1,1,0.3", "'-d,2,0.0", "-2,3,1.0"]
+
+
+def test_marks_are_told_from_what_they_are_on() -> None:
+    def luminance(color: str) -> float:
+        parts = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
+
+    for scheme, behind in ((":root", "#ffffff"), (r"\.dark", "#27272a")):
+        (declared,) = re.findall(rf"^{scheme} {{\n(.*?)\n}}", CSS, re.MULTILINE | re.DOTALL)
+        colors = dict(re.findall(r"--(\w+): (#\w{6});", declared))
+        for mark, ground in ((m, g) for m in ("own", "best", "won", "edge") for g in (behind, colors["face"])):
+            low, high = sorted((luminance(colors[mark]), luminance(ground)))
+            assert (high + 0.05) / (low + 0.05) >= 3, (scheme, mark, ground)

@@ -1,0 +1,79 @@
+"""Plots as drawings in HTML: each says in a sentence what it shows, for eyes and for screen readers."""
+
+from collections.abc import Sequence
+from html import escape
+from itertools import pairwise
+
+import pandas as pd
+
+WIDTH, HEIGHT = 420, 220
+LEFT, RIGHT, TOP, BOTTOM = 42, 412, 8, 192  # of what is drawn within the axes
+LINES = ("own", "ideal")  # classes of lines, in the order of columns
+DOTTED = 20  # ranks at most that have dots
+
+
+def line_plot(by_rank: pd.DataFrame, top: float, caption: str, finding: str) -> str:
+    """Return a plot of lines over ranks.
+
+    Args:
+        by_rank: the ranks, then a column per line, which names it.
+        top: what the axis of values reaches at least; it begins at 0 or below.
+        caption: what is drawn.
+        finding: what it shows, in a sentence.
+    """
+    ranks, *names = by_rank.columns
+    values = by_rank[names]
+    low, high = min(0.0, float(values.min(axis=None))), max(top, float(values.max(axis=None)))
+    places = [LEFT + (RIGHT - LEFT) * (at + 0.5) / len(by_rank) for at in range(len(by_rank))]
+    every = -(-len(places) // 10)
+    labels = [(x, f"{rank}") for x, rank in list(zip(places, by_rank[ranks], strict=True))[::every]]
+    drawn = []
+    for name, kind in zip(names, LINES, strict=False):
+        points = [(x, _height(value, low, high)) for x, value in zip(places, values[name], strict=True)]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        dots = "".join(f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3'/>" for x, y in points if len(points) <= DOTTED)
+        drawn.append(f"<g class='{kind}'><polyline points='{line}'/>{dots}</g>")
+    keys = "".join(f" <span class='key {kind}'>{escape(name)}</span>" for name, kind in zip(names, LINES, strict=False))
+    return _figure(f"{escape(caption)}{keys if len(names) > 1 else ''}", finding, "".join(drawn), labels, low, high)
+
+
+def histogram(counts: Sequence[int], edges: Sequence[float], caption: str, finding: str) -> str:
+    """Return a plot of counts in intervals.
+
+    Args:
+        counts: one per interval.
+        edges: of the intervals, one more.
+        caption: what is drawn.
+        finding: what it shows, in a sentence.
+    """
+    high = max([1, *counts])
+    places = [LEFT + (RIGHT - LEFT) * at / len(counts) for at in range(len(edges))]
+    bars = "".join(
+        f"<rect x='{left + 1:.1f}' width='{right - left - 2:.1f}' y='{_height(count, 0, high):.1f}' "
+        f"height='{BOTTOM - _height(count, 0, high):.1f}'/>"
+        for (left, right), count in zip(pairwise(places), counts, strict=True)
+    )
+    labels = [(x, f"{edge:.3g}") for x, edge in list(zip(places, edges, strict=True))[:: len(counts) // 4]]
+    return _figure(escape(caption), finding, f"<g class='own'>{bars}</g>", labels, 0, high)
+
+
+def _height(value: float, low: float, high: float) -> float:
+    return TOP + (BOTTOM - TOP) * (high - value) / ((high - low) or 1)
+
+
+def _figure(
+    caption: str, finding: str, drawn: str, labels: Sequence[tuple[float, str]], low: float, high: float
+) -> str:
+    """Return what is drawn with its axes, its caption, which is HTML, and what it shows."""
+    ticks = [low + (high - low) * at / 4 for at in range(5)]
+    rules = "".join(
+        f"<line x1='{LEFT}' x2='{RIGHT}' y1='{y:.1f}' y2='{y:.1f}'/><text x='{LEFT - 6}' y='{y + 4:.1f}' "
+        f"class='at-left'>{tick + 0.0:.3g}</text>"
+        for tick, y in ((tick, _height(tick, low, high)) for tick in ticks)
+    )
+    below = "".join(f"<text x='{x:.1f}' y='{BOTTOM + 18}'>{label}</text>" for x, label in labels)
+    return (
+        f"<figure class='plot'><figcaption>{caption}</figcaption><p class='note'>{escape(finding)}</p>"
+        f"<svg viewBox='0 0 {WIDTH} {HEIGHT}' role='img' aria-label='{escape(finding)}'>{rules}{below}{drawn}</svg>"
+        "</figure>"
+    )
