@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 import pandas as pd
 from gradio.processing_utils import save_bytes_to_cache
+from gradio.utils import get_upload_folder
 
 from .beside import JS, query_bars, side_by_side
 from .choices import largest, options_of
@@ -137,7 +138,7 @@ def take_texts(qrels_text: str, run_text: str) -> list[Any]:
     if not (qrels_text.strip() or run_text.strip()):
         raise ValueError("Paste qrels or a run first.")
     paths = [
-        save_bytes_to_cache(text.encode(), f"pasted {name}.txt", gr.File().GRADIO_CACHE) if text.strip() else None
+        save_bytes_to_cache(text.encode(), f"pasted {name}.txt", get_upload_folder()) if text.strip() else None
         for name, text in (("qrels", qrels_text), ("run", run_text))
     ]
     return [paths[0] or gr.skip(), [paths[1]] if paths[1] else gr.skip()]

@@ -1,12 +1,14 @@
 """Uploaded runs: their names, their audit, and a query of theirs as a ranking."""
 
+import math
 import re
 
 import pandas as pd
 import pytest
 
-from page.beside import query_bars
+from page.beside import query_bars, side_by_side
 from page.choices import DOCUMENTS, bar_of, options_of
+from page.figures import Ranking
 from page.found import audit_row, compare_runs, missing_text, report_on, rows_of_query, run_names, verdict_on
 
 QRELS = {"q1": {"a": 1.0, "b": 0.0}, "q2": {"a": 2.0}}
@@ -71,3 +73,18 @@ def test_bars_are_on_the_side_of_the_better_run() -> None:
     assert re.findall("<td>([^<]*?)</td></tr>", html) == ["+0.5000", "-0.2500", "left out"]
     assert ">b</button> <small>not in y</small>" in html
     assert "<i>" not in html
+
+
+def test_a_document_says_where_the_other_run_has_it() -> None:
+    rankings = {
+        "x": Ranking(["a", "<b>", "c"], [3.0, None, 1.0], [2.0, 1.0, None]),
+        "y": Ranking(["<b>", "c", "a"], [None, 1.0, 3.0], [2.0, 1.0, 0.5]),
+    }
+    html = side_by_side("q", rankings, {"x": "nDCG@2 0.9", "y": "nDCG@2 0.1"}, options_of("2", *bar_of("sklearn")[1:]))
+    assert re.findall("<small>(.*?)</small>", html) == ["3 in y", "1 in y", "2 in x", "not in x", "1 in x"]
+    assert "Relevant, not retrieved: c (relevance 1)" in html
+    # the gains of ranks 1 and 2, by 1 and 1 / log2(3), and of the ideal, 3 and 1
+    discount = 1 / math.log2(3)
+    for dcg in (3.0, discount):
+        assert f"DCG {dcg:.4f} ÷ ideal {3 + discount:.4f}" in html
+    assert "<b>" not in re.sub("<b data-term=.*?</b>", "", html)
