@@ -13,8 +13,6 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-DOCUMENTS = [f"d{at}" for at in range(1, 9)]
-QUERIES = 12
 LOOKS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
 STATES = {  # the address, what is unfolded, and whether runs are scored first
     "one-ranking": ("", (), False),
@@ -45,39 +43,15 @@ KEPT = {  # in docs/images: those of the README, then of docs/space.md
 }
 
 
-def sample_files(folder: Path) -> tuple[Path, list[Path]]:
-    """Return the files of qrels and of two runs, one of which is better on most queries."""
-    relevance = {f"q{at}": [(at * place * 7 + place) % 4 for place in range(len(DOCUMENTS))] for at in range(QUERIES)}
-    qrels = folder / "qrels.txt"
-    qrels.write_text(
-        "".join(f"{q} 0 {d} {r}\n" for q, each in relevance.items() for d, r in zip(DOCUMENTS, each, strict=True))
-    )
-    runs = []
-    for name, trust in (("bm25", 0.4), ("dense", 1.0)):
-        lines = [
-            f"{q} Q0 {d} 0 {trust * r + (place * 5 + at * 3) % 7 / 3:.3f} {name}\n"
-            for at, (q, each) in enumerate(relevance.items())
-            for place, (d, r) in enumerate(zip(DOCUMENTS, each, strict=True))
-            if (name, q) != ("bm25", "q9")
-        ]
-        runs.append(folder / f"{name}.run")
-        runs[-1].write_text("".join(lines))
-    return qrels, runs
-
-
-def show(page: Any, address: str, unfolded: tuple[str, ...], qrels: Path, runs: list[Path]) -> None:
+def show(page: Any, address: str, unfolded: tuple[str, ...], scored: bool) -> None:
     """Open a state of the page, and wait until it is drawn."""
     page.goto(address)
     page.wait_for_selector("#picture .value, #picture .error", state="attached")
     page.wait_for_timeout(1500)
     for name in unfolded:
         page.get_by_role("button", name=name).click()
-    if runs:
-        page.set_input_files("#qrels input[type=file]", qrels)
-        page.set_input_files("#runs input[type=file]", runs)
-        page.wait_for_selector(f"#runs a[href*='{runs[-1].name}']", state="attached")
-        page.wait_for_selector("#qrels a", state="attached")
-        page.click("#score-runs")
+    if scored:
+        page.click("#sample-runs")
         page.wait_for_selector("#runs-score .value")
         page.locator("#score-runs").scroll_into_view_if_needed()
     page.wait_for_timeout(1000)
@@ -86,7 +60,6 @@ def show(page: Any, address: str, unfolded: tuple[str, ...], qrels: Path, runs: 
 def main(url: str, folder: Path, kept: set[tuple[str, int, str]]) -> None:
     """Take the pictures into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    qrels, runs = sample_files(folder)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for width, scheme in LOOKS:
@@ -95,12 +68,10 @@ def main(url: str, folder: Path, kept: set[tuple[str, int, str]]) -> None:
                 if (name, width, scheme) not in kept:
                     continue
                 theme = f"{'&' if query else '?'}__theme={scheme}"
-                show(page, url + query + theme, unfolded, qrels, runs if scored else [])
+                show(page, url + query + theme, unfolded, scored)
                 picture = Image.open(io.BytesIO(page.screenshot()))
                 picture.save(folder / f"{name}-{width}-{scheme}.webp", quality=80, method=6)
         browser.close()
-    for file in (qrels, *runs):
-        file.unlink()
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from gradio_client.utils import is_file_obj_with_meta
 
 from .choices import CHOICES, CONVENTIONS, NAMES, cutoffs_of, option_of
 from .events import Handler, raise_errors
+from .found import RUNS, compare_runs, report_on, run_names
 from .metric import ROOT, ndcg
-from .runs import RUNS, compare_runs, report_on, run_names
 from .uploads import Mappings, check_size, read_upload
 
 CALLS = """

@@ -15,7 +15,8 @@ import pandas as pd
 from .choices import symbols
 from .figures import Ranking, best_order, scores_of
 
-JS = Path(__file__).with_name("picture.js").read_text(encoding="utf-8")
+LIGHT = Path(__file__).with_name("light.js").read_text(encoding="utf-8")
+JS = Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + LIGHT
 DRAWN = 100  # documents of a list; the table has the others
 SEARCHED = 40  # documents that are swapped with each other in search of the best swap
 MOST_DOTS = 4  # the highest relevance that is shown as dots
@@ -105,6 +106,15 @@ def picture(
     )
 
 
+def bar_html(gain: float, added: float, widest: float, term: str) -> str:
+    """Return a gain as a dashed bar and, within it, what is added of it, beside a gain that fills the width."""
+    outer, inner = (100 * min(1, max(0, each) / widest) for each in (gain, added))
+    return (
+        f"<span class='bar {term}' aria-hidden='true'><i data-term='gain' style='width:{outer:.4g}%'></i>"
+        f"<b data-term='{term}' style='width:{inner:.4g}%'></b></span>"
+    )
+
+
 def _part(term: str, number: float, what: str) -> str:
     return f"<span class='part' data-term='{term}'><b>{number + 0.0:.4f}</b><small>{what}</small></span>"
 
@@ -158,7 +168,7 @@ class _Cards(NamedTuple):
         kind = f" class='tied' data-tied='{rank}'" if tied else ""
         return (
             f"<li data-document='{escape(document)}'{kind}>{self._card(document, f'rank {rank}')}"
-            f"{self._bar(gain, added, 'dcg')}<span class='sum'><span class='product'>"
+            f"{bar_html(gain, added, self.widest, 'dcg')}<span class='sum'><span class='product'>"
             f"<span data-term='gain'>{gain:g}</span> × <span data-term='discount'>{discount}</span> = </span>"
             f"<span data-term='dcg'>{added + 0.0:.2f}</span>{tied}</span></li>"
         )
@@ -171,14 +181,7 @@ class _Cards(NamedTuple):
         """Return a document of the ideal order."""
         term = f" data-term='document {escape(document)}'" if document else ""
         text = f"<span{term}>{escape(document)}</span> <span data-term='ideal'>{added + 0.0:.2f}</span>"
-        return f"<li>{self._bar(gain, added, 'ideal')}<span class='sum'>{text}</span></li>"
-
-    def _bar(self, gain: float, added: float, term: str) -> str:
-        outer, inner = (100 * min(1, max(0, each) / self.widest) for each in (gain, added))
-        return (
-            f"<span class='bar {term}' aria-hidden='true'><i data-term='gain' style='width:{outer:.4g}%'></i>"
-            f"<b data-term='{term}' style='width:{inner:.4g}%'></b></span>"
-        )
+        return f"<li>{bar_html(gain, added, self.widest, 'ideal')}<span class='sum'>{text}</span></li>"
 
     def _card(self, document: str, place: str) -> str:
         relevance, score = self.relevance[document], self.score[document]

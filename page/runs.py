@@ -1,39 +1,41 @@
-"""The tab of search runs: qrels and runs to upload, audited, scored and compared."""
+"""The tab of search runs: qrels and runs to upload, audited, scored and compared, query by query too."""
 
 import html
-import itertools
-import math
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 import pandas as pd
+from gradio.processing_utils import save_bytes_to_cache
+from gradio.utils import get_upload_folder
 
-from .choices import CONVENTIONS, DOCUMENTS, cell_of, options_of
+from .beside import JS, query_bars, side_by_side
+from .choices import largest, options_of
 from .events import QUIET, follow, raise_errors, show_errors
+from .found import audit_row, compare_several, means_of, pair_row, read_files, rows_of_query, run_names, score_one
 from .metric import ndcg
-from .ranking import table_with
+from .ranking import ranking_of, scores_by_name, table_with
 from .render import csv_link, score_card, table_html
-from .uploads import Mappings, read_upload
+from .uploads import Mappings, read_groups, read_upload
 
 AUDIT_CAPTION = (
     "Audit. Not ranked: judged queries that the run lacks; not judged: its queries without judgments; "
     "tied: queries whose score depends on the order of ties; unjudged: documents within the first cutoff"
 )
 AUDIT = ["run", "documents", "queries", "not ranked", "not judged", "tied", "unjudged@k"]
+MEANS_CAPTION = "Scores, with 95% intervals, best first; chance: of a random order"
 MEANS = ["run", "measure", "mean", "from", "to", "standard error", "chance"]
-SIGNIFICANT = 0.05
 PAIRS = ["measure", "run", "other", "difference", "95% interval", "p", "p (Holm)", "t-test p", "t-test p (Holm)"]
 PAIRS += ["won, tied, lost"]
-RESAMPLES = 2000
-RUNS = 5
-FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
+SAMPLES = Path(__file__).with_name("samples")
 ABOUT = (
     "Qrels and one to five runs: TREC files; CSV, TSV, JSONL or Parquet with query, document and score or relevance; "
     "JSON `{query: {document: value}}`; also compressed by gzip or Zstandard; each up to 20 MB."
 )
+SWAPPED = "These two files are in each other's place: the first holds a run, the second qrels. Swap them below."
+ONE_QUERY = "This is one query, which says nothing of others: no interval, no test."
+SHOWN = 11  # outputs of `score_runs`
 
 
 def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File]:
@@ -43,12 +45,29 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
         with gr.Row():
             qrels_file = gr.File(label="Qrels", elem_id="qrels")
             run_files = gr.File(label="Runs", file_count="multiple", elem_id="runs")
-        score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
+        with gr.Accordion("Paste instead, or give groups of queries", open=False):
+            with gr.Row():
+                qrels_text, run_text = (
+                    gr.Textbox(
+                        label=f"{name}, as text",
+                        lines=3,
+                        max_lines=8,
+                        max_length=500_000,
+                        elem_id=f"{name.lower()}-text",
+                    )
+                    for name in ("Qrels", "Run")
+                )
+            take = gr.Button("Take these texts as files", elem_id="take-texts")
+            groups = gr.File(label="Groups: a CSV of query and group, such as language", elem_id="groups")
+        with gr.Row():
+            score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
+            sample = gr.Button("Try sample runs", elem_id="sample-runs")
+            swap = gr.Button("Swap the two files", visible=False, elem_id="swap-files")
         score = gr.HTML(elem_id="runs-score")
-        means = gr.HTML(elem_id="means")
-        bars = gr.HTML(elem_id="by-query")
-        pairs = gr.HTML(elem_id="pairs")
-        audit = gr.HTML(elem_id="audit")
+        measure = gr.Radio(label="Shown query by query", visible=False, elem_id="measure")
+        bars = gr.HTML(js_on_load=JS, apply_default_css=False, elem_id="by-query")
+        beside = gr.HTML(js_on_load=JS, apply_default_css=False, elem_id="beside")
+        means, slices, pairs, audit = (gr.HTML(elem_id=name) for name in ("means", "slices", "pairs", "audit"))
         queries = gr.Dataframe(
             headers=["query", "score"],
             label="Every query: choose one to open its ranking by the run of that column",
@@ -58,187 +77,172 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
         signature = gr.Textbox(label="Signature", buttons=["copy"])
         file = gr.HTML()
     files = [qrels_file, run_files]
-    shown = [score, audit, means, pairs, bars, queries, signature, file]
-    scoring = score_button.click(score_runs, [*files, *bar], shown, api_visibility="private")
-    follow([each.change for each in (*files, *bar)], forget_runs, None, shown, cancels=scoring)
+    given = [*files, groups, measure, *bar]
+    shown = [score, bars, beside, means, slices, pairs, audit, queries, signature, file, measure]
+    scoring = [each(score_runs, given, shown, api_visibility="private") for each in (score_button.click, measure.input)]
+    scoring.append(
+        sample.click(sample_files, None, [*files, groups], **QUIET).then(
+            score_runs, given, shown, api_visibility="private"
+        )
+    )
+    scoring.append(
+        swap.click(swap_files, files, files, **QUIET).then(score_runs, given, shown, api_visibility="private")
+    )
+    chosen = [event for each in (*files, groups) for event in (each.upload, each.clear, each.delete)]
+    follow([*chosen, *(each.change for each in bar)], forget_runs, None, shown, cancels=scoring)
+    take.click(take_texts, [qrels_text, run_text], files, **QUIET).then(forget_runs, None, shown, **QUIET)
+    score.change(are_swapped, files, swap, **QUIET)
     queries.select(open_query, files, [table, tabs], **QUIET).then(None, js="() => scrollTo(0, 0)")
+    bars.choose(show_query, [*files, measure, *bar], beside, **QUIET)
+    beside.open(open_run, files, [table, tabs], **QUIET).then(None, js="() => scrollTo(0, 0)")
     return files
 
 
 def forget_runs() -> tuple[Any, ...]:
     """Return no result, where files or choices are no longer those that were scored."""
-    return ("<p class='note'>Press Score.</p>", *[None] * 7)
+    return ("<p class='note'>Press Score.</p>", *[None] * (SHOWN - 2), gr.Radio(visible=False))
+
+
+def sample_files() -> tuple[str, list[str], None]:
+    """Return qrels and two runs to try the tab with."""
+    return str(SAMPLES / "qrels.txt"), [str(SAMPLES / f"{name}.txt") for name in ("bm25", "dense")], None
+
+
+def swap_files(qrels_file: str, run_files: list[str]) -> tuple[str, list[str]]:
+    """Return the run in the place of the qrels, and these in its."""
+    return run_files[0], [qrels_file]
+
+
+def are_swapped(qrels_file: str | None, run_files: list[str] | None) -> Any:
+    """Show the button that swaps a run and qrels that are in each other's place."""
+    return gr.Button(visible=bool(qrels_file and run_files) and _are_swapped(str(qrels_file), run_files or []))
+
+
+def _are_swapped(qrels_file: str, run_files: list[str]) -> bool:
+    if len(run_files) != 1 or (_reads(qrels_file, "qrels") and _reads(run_files[0], "run")):
+        return False
+    return _reads(qrels_file, "run") and _reads(run_files[0], "qrels")
+
+
+def _reads(path: str, kind: str) -> bool:
+    try:
+        read_upload(path, kind)
+    except ValueError:
+        return False
+    return True
+
+
+@raise_errors
+def take_texts(qrels_text: str, run_text: str) -> list[Any]:
+    """Return pasted texts as files; of no text, no change."""
+    if not (qrels_text.strip() or run_text.strip()):
+        raise ValueError("Paste qrels or a run first.")
+    paths = [
+        save_bytes_to_cache(text.encode(), f"pasted {name}.txt", get_upload_folder()) if text.strip() else None
+        for name, text in (("qrels", qrels_text), ("run", run_text))
+    ]
+    return [paths[0] or gr.skip(), [paths[1]] if paths[1] else gr.skip()]
 
 
 @raise_errors
 def open_query(qrels_file: str, run_files: list[str], event: gr.SelectData) -> tuple[gr.Dataframe, gr.Tabs]:
     """Return the chosen query in the first tab, as the run of the chosen column ranks it."""
-    rows, what = ranking_from_upload(qrels_file, run_files, str(event.row_value[0]), event.index[1])
+    names = list(run_names(run_files))
+    at = event.index[1] - 1
+    return _opened(qrels_file, run_files, str(event.row_value[0]), names[at if 0 <= at < len(names) else 0])
+
+
+@raise_errors
+def open_run(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[gr.Dataframe, gr.Tabs]:
+    """Return a query in the first tab, as a run ranks it."""
+    return _opened(qrels_file, run_files, event.query, event.run)
+
+
+def _opened(qrels_file: str, run_files: list[str], query: str, name: str) -> tuple[gr.Dataframe, gr.Tabs]:
+    qrels, runs = read_files(qrels_file, run_files)
+    rows, what = rows_of_query(runs[name], qrels, query, name)
     return table_with(rows, what), gr.Tabs(selected="ranking")
 
 
-@show_errors(8)
-def score_runs(qrels_file: str | None, run_files: list[str] | None, *bar: Any) -> tuple[Any, ...]:
-    """Return everything the tab shows of uploaded runs."""
+@show_errors(1)
+def show_query(event: gr.EventData, qrels_file: str, run_files: list[str], measure: str, *bar: Any) -> str:
+    """Return the rankings of the chosen query by the two best runs, side by side."""
     options = options_of(*bar)
     qrels, runs = read_files(qrels_file, run_files)
+    best = best_runs(runs, qrels, options, measure)
+    return query_html(event.query, {name: runs[name] for name in best}, qrels, options, measure)
+
+
+def best_runs(runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], measure: str) -> list[str]:
+    """Return the two runs with the highest means, the best first."""
+    means = {
+        name: ndcg.compute(predictions=run, references=qrels, **options).get(measure, 0.0) for name, run in runs.items()
+    }
+    return sorted(means, key=lambda name: -means[name])[:2]
+
+
+def query_html(query: str, runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], measure: str) -> str:
+    """Return the rankings of a query side by side, at the cutoff of a measure."""
+    cutoffs = dict(zip(ndcg.compute(predictions=[[1]], references=[[1]], **options), options["k"], strict=True))
+    at_cutoff = {**options, "k": [cutoffs.get(measure, largest(options["k"]))]}
+    rankings = {name: ranking_of(rows_of_query(run, qrels, query, name)[0]) for name, run in runs.items()}
+    scores = {}
+    for name, ranking in rankings.items():
+        ((measured, score),) = scores_by_name(ranking, at_cutoff).items()
+        scores[name] = f"{measured} {'left out' if score != score else f'{score:.4f}'}"
+    return side_by_side(query, rankings, scores, at_cutoff)
+
+
+@show_errors(SHOWN)
+def score_runs(
+    qrels_file: str | None, run_files: list[str] | None, groups: str | None, chosen: str | None, *bar: Any
+) -> tuple[Any, ...]:
+    """Return everything the tab shows of uploaded runs; query by query, of the chosen measure or the first."""
+    options = options_of(*bar)
+    if qrels_file and run_files and _are_swapped(qrels_file, run_files):
+        raise ValueError(SWAPPED)
+    qrels, runs = read_files(qrels_file, run_files)
     if len(qrels) == 1:
-        raise ValueError("The qrels have one query, and one says nothing of others: see it in the tab One ranking.")
-    names = list(runs)
-    if len(names) == 1:
-        report = report_on(runs[names[0]], qrels, options)
-        scores, pairs = {names[0]: report.scores}, []
-        measure = value = next(iter(report.scores))
-        verdict = [f"{names[0]} has {measure} {report.scores[measure].value:.3f}."]
-        table = report.queries.to_pandas()[["query", "retrieved", "judged", "relevant", measure]]
-        drawn = query_bars(table[["query", measure]].sort_values(measure), measure, ("", ""), {})
-    else:
-        report = compare_runs(runs, qrels, options)
-        pairs, measure, value = report.pairs, report.measures[0], "difference"
-        scores = dict(sorted(report.scores.items(), key=lambda each: -each[1][measure].value))
-        best, second, *_ = scores
-        missing = {name: [query for query in qrels if query not in runs[name]] for name in names}
-        verdict = [verdict_on(pair, len(pairs) > len(report.measures)) for pair in pairs if pair.measure == measure]
-        verdict += [missing_text(name, queries) for name, queries in missing.items() if queries]
-        by_system = report.queries.to_pandas().pivot(index="query", columns="system", values=measure)
-        table = by_system.loc[list(qrels), names].reset_index()
-        table[value] = table[names[0]] - table[names[1]]
-        less = table[["query"]].assign(difference=table[best] - table[second]).sort_values(value, ascending=False)
-        lacks = {query: name for name in (best, second) for query in missing[name]}
-        drawn = query_bars(less, f"{measure}: {best} less {second}", (best, second), lacks)
-    audit = [audit_row(name, run, qrels, scores[name][measure]) for name, run in runs.items()]
-    means = [
-        [system, name, score.value, score.low, score.high, score.standard_error, score.chance]
-        for system, each in scores.items()
-        for name, score in each.items()
-    ]
-    notes = " ".join([f"{report.resampling}.", *report.notes])
-    cards = score_card({f"{system}: {name}": value for system, name, value, *_ in means}, notes)
+        return one_query(qrels, runs, options)
+    by = read_groups(groups, qrels) if groups else None
+    find = score_one if len(runs) == 1 else compare_several
+    found = find(runs, qrels, options, by, chosen or "")
+    best = list(found.scores)[:2]
+    caption = " less ".join(best)
+    ranked = found.drawn[~found.drawn["query"].isin(found.lacks)]
+    most = (ranked if len(ranked) else found.drawn).sort_values(
+        found.drawn.columns[1], key=abs, ascending=len(best) < 2
+    )
+    query = str(most["query"].iloc[0])
+    notes = " ".join([f"{found.report.resampling}.", *found.report.notes])
+    means = means_of(found.scores)
+    cards = score_card({f"{system}: {name}": number for system, name, number, *_ in means}, notes)
+    audit = [audit_row(name, run, qrels, found.scores[name][found.measure]) for name, run in runs.items()]
+    of_groups = [[group, *row] for group, each in found.groups.items() for row in means_of(each)]
+    pairs = [pair_row(pair) for pair in found.report.pairs] if len(best) > 1 else []
+    measures = list(found.scores[best[0]])
     return (
-        f"<h3 class='verdict' role='status'>{html.escape(' '.join(verdict))}</h3>{cards}",
+        f"<h3 class='verdict' role='status'>{html.escape(' '.join(found.verdict))}</h3>{cards}",
+        query_bars(found.drawn, f"{found.measure}: {caption}", best, found.lacks),
+        query_html(query, {name: runs[name] for name in best}, qrels, options, found.measure),
+        table_html(MEANS_CAPTION, pd.DataFrame(means, columns=MEANS)),
+        table_html("Groups of queries", pd.DataFrame(of_groups, columns=["group", *MEANS])) if of_groups else None,
+        table_html("Paired comparison", pd.DataFrame(pairs, columns=PAIRS)) if pairs else None,
         table_html(AUDIT_CAPTION, pd.DataFrame(audit, columns=AUDIT)),
-        table_html(
-            "Scores, with 95% intervals, best first; chance: of a random order", pd.DataFrame(means, columns=MEANS)
-        ),
-        table_html("Paired comparison", pd.DataFrame(map(pair_row, pairs), columns=PAIRS)) if pairs else None,
-        drawn,
-        table.round(4),
-        report.signature,
-        csv_link(report.queries.to_pandas(), "queries.csv"),
+        found.table.round(4),
+        found.report.signature,
+        csv_link(found.report.queries.to_pandas(), "queries.csv"),
+        gr.Radio(measures, value=found.measure, visible=len(measures) > 1),
     )
 
 
-def verdict_on(pair: Any, corrected: bool) -> str:
-    """Return which of two runs is better, by how much, and how sure that is, in a sentence."""
-    ahead = pair.difference >= 0
-    better, worse = (pair.system, pair.other) if ahead else (pair.other, pair.system)
-    low, high = (pair.low, pair.high) if ahead else (-pair.high, -pair.low)
-    won, lost = (pair.wins, pair.losses) if ahead else (pair.losses, pair.wins)
-    p = pair.p_holm if corrected else pair.p
-    sure = f"(95% interval {low:.3f} to {high:.3f}, p = {p:.2g}; won {won}, tied {pair.ties}, lost {lost})"
-    if p < SIGNIFICANT:
-        return f"{better} beats {worse} by {abs(pair.difference):.3f} in {pair.measure} {sure}."
-    return f"{better} is {abs(pair.difference):.3f} above {worse} in {pair.measure}, which may be chance {sure}."
-
-
-def missing_text(name: str, queries: list[str]) -> str:
-    """Return which queries a run lacks, in a sentence."""
-    if len(queries) == 1:
-        return f"One query, {queries[0]}, is missing from {name}."
-    some = ", ".join(queries[:3]) + (", …" if len(queries) > 3 else "")
-    return f"{len(queries):,} queries are missing from {name}: {some}."
-
-
-def query_bars(
-    values: pd.DataFrame, caption: str, runs: tuple[str, str], lacks: Mapping[str, str], shown: int = 1000
-) -> str:
-    """Return a bar per query: to the left where the first run is better, to the right where the second is.
-
-    Args:
-        values: the query, and what is drawn of it.
-        caption: what that is.
-        runs: the two; of one run empty.
-        lacks: the run that lacks a query, by the query.
-        shown: how many queries are drawn.
-    """
-    widest = max([abs(each) for each in values.iloc[:, 1] if each == each], default=0) or 1
-    rows = []
-    for query, value in values.head(shown).itertuples(index=False):
-        side = "second" if value < 0 else "first"
-        width = 0 if math.isnan(value) else (49.6 if runs[0] else 100) * abs(value) / widest
-        text = "left out" if math.isnan(value) else f"{value + 0.0:+.4f}" if runs[0] else f"{value + 0.0:.4f}"
-        lacking = f" <small>not in {html.escape(lacks[query])}</small>" if query in lacks else ""
-        rows.append(
-            f"<tr><td>{html.escape(query)}{lacking}</td><td><span class='{'two' if runs[0] else 'one'}' aria-hidden="
-            f"'true'><b class='{side}' style='width:{width:.4g}%'></b></span></td><td>{text}</td></tr>"
-        )
-    first, second = (html.escape(f"{each} better") if each else "" for each in runs)
-    label = html.escape(f"{caption}, {min(len(values), shown):,} of {len(values):,} queries")
-    head = f"<th>query</th><th class='sides'><span>{first}</span><span>{second}</span></th><th>value</th>"
-    return (
-        f"<figure><figcaption>{label}</figcaption><div class='sheet by-query' role='region' tabindex='0' "
-        f"aria-label='{label}'><table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></figure>"
-    )
-
-
-def audit_row(name: str, run: Mappings, qrels: Mappings, score: Any) -> list[Any]:
-    """Return what to know of a run before believing its score."""
-    documents = sum(map(len, run.values()))
-    not_ranked, not_judged = len(qrels.keys() - run.keys()), len(run.keys() - qrels.keys())
-    unjudged = f"{cell_of(round(score.unjudged, 2))} of {score.ranked}"
-    return [name, documents, len(run), not_ranked, not_judged, score.tied, unjudged]
-
-
-def pair_row(pair: Any) -> list[Any]:
-    """Return a comparison of two runs as the table shows it."""
-    counts = f"{pair.wins}, {pair.ties}, {pair.losses}"
-    return [
-        *(pair.measure, pair.system, pair.other, pair.difference, f"{pair.low:.4f} to {pair.high:.4f}"),
-        *(pair.p, pair.p_holm, pair.p_t, pair.p_t_holm, counts),
-    ]
-
-
-def read_files(qrels_file: str | None, run_files: list[str] | None) -> tuple[Mappings, dict[str, Mappings]]:
-    """Read the qrels, and the runs by their names."""
-    if not qrels_file or not run_files:
-        raise ValueError("Upload the qrels and at least one run.")
-    if len(run_files) > RUNS:
-        raise ValueError(f"{len(run_files)} runs; at most {RUNS} are compared.")
-    qrels = read_upload(qrels_file, "qrels")
-    return qrels, {name: read_upload(path, "run") for name, path in run_names(run_files).items()}
-
-
-def run_names(run_files: list[str]) -> dict[str, str]:
-    """Return the files of runs by the names of these, each its own."""
-    files: dict[str, str] = {}
-    for path in run_files:
-        stem = FORM.sub("", Path(path).name) or Path(path).name
-        names = itertools.chain([stem], (f"{stem} ({at})" for at in itertools.count(2)))
-        files[next(each for each in names if each not in files)] = path
-    return files
-
-
-def report_on(run: Mappings, qrels: Mappings, options: Mapping[str, Any]) -> Any:
-    """Return the report on a run."""
-    return ndcg.report(predictions=run, references=qrels, **options)
-
-
-def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> Any:
-    """Return the comparison of runs; a judged query that one lacks is not refused unless the options say so."""
-    missing = CONVENTIONS[options.get("convention", "sklearn")].missing
-    return ndcg.compare(systems=runs, references=qrels, resamples=RESAMPLES, **{"missing": missing, **options})
-
-
-def ranking_from_upload(qrels_file: str, run_files: list[str], query: str, column: int) -> tuple[list[list[str]], str]:
-    """Return a query of uploaded files as rows of the table, by the run of a column or the first, and their name."""
-    names = run_names(run_files)
-    name = list(names)[column - 1 if 1 <= column <= len(names) else 0]
-    qrels, runs = read_files(qrels_file, [names[name]])
-    run, judged = next(iter(runs.values())).get(query, {}), qrels.get(query, {})
-    ranked = sorted(run, key=run.__getitem__, reverse=True)
-    missing = sorted((each for each in judged if each not in run), key=judged.__getitem__, reverse=True)
-    # of what does not fit, the least relevant documents that were not retrieved matter least
-    listed = [*ranked[: max(DOCUMENTS // 2, DOCUMENTS - len(missing))], *missing][:DOCUMENTS]
-    there = len(ranked) + len(missing)
-    cut = "" if len(listed) == there else f", {len(listed)} of {there} documents"
-    return [[d, cell_of(judged.get(d)), cell_of(run.get(d))] for d in listed], f"Query {query} by {name}{cut}"
+def one_query(qrels: Mappings, runs: Mapping[str, Mappings], options: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what there is to show of a single query: each run's values, and the rankings of the best two."""
+    (query,) = qrels
+    results = {name: ndcg.compute(predictions=run, references=qrels, **options) for name, run in runs.items()}
+    measure = next(iter(next(iter(results.values()))))
+    best = sorted(results, key=lambda name: -results[name][measure])
+    values = {f"{name}: {each}": results[name][each] for name in best for each in results[name]}
+    drawn = query_html(query, {name: runs[name] for name in best[:2]}, qrels, options, measure)
+    signature = ndcg.signature(**options)
+    return (score_card(values, ONE_QUERY), None, drawn, *[None] * 5, signature, None, gr.Radio(visible=False))

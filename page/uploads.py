@@ -3,6 +3,7 @@
 The lists of a batch, which the metric takes as arguments and reads from no file, are read here.
 """
 
+import csv
 import json
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -35,6 +36,28 @@ def read_upload(path: str, kind: str) -> Mappings:
     with _named(path):
         found: Mappings = READERS[kind](path, LIMITS)
     return found
+
+
+def read_groups(path: str, queries: Collection[str]) -> dict[str, str]:
+    """Read the group of each query from an uploaded CSV or TSV file of two columns; a first line may name them.
+
+    Raises:
+        ValueError: names the file, and the line of other columns, or a query that has no group or two.
+    """
+    with _named(path):
+        with open(path, "rb") as file:
+            content = file.read(LIMITS.bytes + 1)
+        LIMITS.check("bytes", len(content))
+        lines = content.decode("utf-8-sig", "replace").splitlines()
+        groups: dict[str, str] = {}
+        for number, cells in enumerate(csv.reader(lines, delimiter="\t" if "\t" in "".join(lines[:1]) else ","), 1):
+            if cells and len(cells) != 2:
+                raise ValueError(f"line {number}: {len(cells)} columns; each line has a query and its group")
+            if cells and groups.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip():
+                raise ValueError(f"line {number}: query {cells[0][:40]!r} has two groups; give it one")
+        if lacking := [query for query in queries if query not in groups]:
+            raise ValueError(f"has no group for query {lacking[0][:40]!r} ({len(lacking)} such queries)")
+    return {query: groups[query] for query in queries}
 
 
 def read_batch(path: str) -> dict[str, list[Any]]:

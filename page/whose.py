@@ -10,11 +10,11 @@ import pandas as pd
 from .batch import batch_of
 from .choices import label_of, largest, options_of
 from .events import follow, show_errors
+from .found import read_files
 from .metric import conventions, ndcg
 from .picture import SHOWS
 from .ranking import ranking_of, rows_of
 from .render import list_html, table_html
-from .runs import read_files
 
 SOURCES = {
     "ranking": "The ranking of the first tab",

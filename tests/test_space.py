@@ -138,7 +138,16 @@ def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None
     pictures = ("comparison.svg", "coverage.svg", "growth.svg", "power.svg")
     linked = {f"benchmarks/{name}" for name in (*benchmarks, *pictures)}
     kit = ("conformance/[!.]*.*", "conformance/runners/*.py")
-    for pattern in (*kit, "docs/*.md", "docs/images/*.webp", "examples/*.*", "page/*.py", "page/*.css", "page/*.js"):
+    for pattern in (
+        *kit,
+        "docs/*.md",
+        "docs/images/*.webp",
+        "examples/*.*",
+        "page/*.py",
+        "page/*.css",
+        "page/*.js",
+        "page/samples/*",
+    ):
         linked |= {path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern)}
     assert files == {"README.md", "requirements.txt", "LICENSE", *modules, *linked}
     for name in files - {"nDCG.py"}:

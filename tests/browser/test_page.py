@@ -661,6 +661,7 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     shown = next(row for row in cells(page, "#pairs") if row)
     assert float(shown[3]) == pytest.approx(pair.difference, abs=1e-4)
     bars = {row[0]: row[2] for row in cells(page, "#by-query") if row}
+    wait_for(page, "Query q2", "#beside .query")  # where they differ most of those that both have
     assert bars.keys() == {"q1", "q2", "q3 not in dense"}
     assert sum(map(float, bars.values())) / 3 == pytest.approx(pair.difference, abs=1e-4)
     assert float(shown[5]) == pytest.approx(pair.p, abs=1e-4)
@@ -689,6 +690,117 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     wait_for(page, f"{by_query[1]:.4f}")
     wait_for(page, EVIL, "#table")
     assert page.locator("#table img").count() == 0
+
+
+def scored(page: Any, qrels: Path, *runs: Path) -> None:
+    """Upload files in the tab of search runs, and score them."""
+    page.get_by_role("tab", name="Search runs").click()
+    upload(page, "#qrels", qrels)
+    upload(page, "#runs", *runs)
+    page.click("#score-runs")
+
+
+def test_sample_runs_are_scored_at_once_and_shown_query_by_query(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Search runs").click()
+    page.click("#sample-runs")
+    samples = ROOT / "page" / "samples"
+    qrels, runs = ndcg.read_qrels(samples / "qrels.txt"), {}
+    for name in ("bm25", "dense"):
+        runs[name] = ndcg.read_run(samples / f"{name}.txt")
+        mean = ndcg.compute(predictions=runs[name], references=qrels, k=10)["nDCG@10"]
+        wait_for(page, f"{mean:.4f}", "#runs-score")
+    wait_for(page, "dense beats bm25", "#runs-score .verdict")
+    wait_for(page, "One query, q17, is missing from dense.", "#runs-score .verdict")
+    expect(page.locator("#by-query tr[data-query]")).to_have_count(len(qrels))
+    for query in ("q17", "q05"):
+        page.get_by_role("button", name=f"Open query {query}").press("Enter")
+        wait_for(page, f"Query {query}", "#beside .query")
+        for name, run in runs.items():
+            of_query = {"predictions": {query: run.get(query, {})}, "references": {query: qrels[query]}, "k": 10}
+            sums = ndcg.compute(**of_query, measures=["nDCG", "DCG", "IDCG"])
+            column = page.locator("#beside section").filter(has=page.locator(f"h3:has-text('{name}: ')"))
+            expect(column.locator("h3")).to_have_text(f"{name}: nDCG@10 {sums['nDCG@10']:.4f}")
+            expect(column).to_contain_text(f"DCG {sums['DCG@10']:.4f} ÷ ideal {sums['IDCG@10']:.4f}")
+            ranked = sorted(run.get(query, {}), key=run.get(query, {}).get, reverse=True)
+            expect(column.locator("li")).to_have_count(len(ranked))
+            assert set(column.locator(".document").all_inner_texts()) == set(ranked)
+    page.get_by_role("button", name="Open bm25 of query q05 in One ranking").click()
+    mean = ndcg.compute(predictions={"q05": runs["bm25"]["q05"]}, references={"q05": qrels["q05"]}, k=10)["nDCG@10"]
+    wait_for(page, f"{mean:.4f}")
+    expect(page.get_by_role("tab", name="One ranking")).to_have_attribute("aria-selected", "true")
+
+
+def test_each_cutoff_is_shown_query_by_query(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
+    page = visit()
+    field(page, "Cutoffs").fill("1, 10")
+    scored(page, files / "qrels.txt", *(files / f"{name}.run" for name in RUNS))
+    wait_for(page, "nDCG@1: ", "#by-query figcaption")
+    page.get_by_label("nDCG@10", exact=True).check()
+    wait_for(page, "nDCG@10: ", "#by-query figcaption")
+    systems = {name: ndcg.read_run(files / f"{name}.run") for name in RUNS}
+    how = {"references": ndcg.read_qrels(files / "qrels.txt"), "k": [1, 10], "missing": "empty", "resamples": 100}
+    pairs = {pair.measure: pair.difference for pair in ndcg.compare(systems=systems, **how).pairs}
+    bars = [float(row[2]) for row in cells(page, "#by-query") if row]
+    assert abs(sum(bars) / len(bars)) == pytest.approx(abs(pairs["nDCG@10"]), abs=1e-4)
+    assert {row[1] for row in cells(page, "#means") if row} == {"nDCG@1", "nDCG@10"}
+    assert [row[0] for row in cells(page, "#pairs") if row] == ["nDCG@1", "nDCG@10"]
+
+
+def test_groups_of_queries_have_means_of_their_own(
+    visit: Opener, ndcg: evaluate.Metric, files: Path, tmp_path: Path
+) -> None:
+    groups = {"q1": "de", "q2": "fr", "q3": "de"}
+    (tmp_path / "groups.csv").write_text("query,language\n" + "".join(f"{q},{g}\n" for q, g in groups.items()))
+    page = visit()
+    page.get_by_role("tab", name="Search runs").click()
+    unfold(page, "Paste instead")
+    upload(page, "#groups", tmp_path / "groups.csv")
+    scored(page, files / "qrels.txt", files / "bm25.run")
+    page.wait_for_selector("#slices td")
+    values = ndcg.compute(predictions=files / "bm25.run", references=files / "qrels.txt", k=10, use_aggregator=False)[
+        "nDCG@10"
+    ]
+    by_group = {row[0]: float(row[3]) for row in cells(page, "#slices") if row}
+    assert by_group["de"] == pytest.approx((values[0] + values[2]) / 2, abs=1e-4)
+    assert by_group["fr"] == pytest.approx(values[1], abs=1e-4)
+
+
+def test_files_in_each_others_place_can_be_swapped(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
+    page = visit()
+    scored(page, files / "bm25.run", files / "qrels.txt")
+    wait_for(page, "in each other's place", "#runs-score")
+    page.click("#swap-files")
+    mean = ndcg.compute(predictions=files / "bm25.run", references=files / "qrels.txt", k=10)["nDCG@10"]
+    wait_for(page, f"{mean:.4f}", "#runs-score")
+    expect(page.locator("#swap-files")).to_be_hidden()
+
+
+def test_pasted_texts_are_taken_as_files(visit: Opener, ndcg: evaluate.Metric) -> None:
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2, "d": 1}}
+    run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"d": 2.0}}
+    beir = "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\t{d}\t{r}\n" for q in qrels for d, r in qrels[q].items())
+    page = visit()
+    page.get_by_role("tab", name="Search runs").click()
+    unfold(page, "Paste instead")
+    page.fill("#qrels-text textarea", beir)
+    page.fill("#run-text textarea", json.dumps(run))
+    page.click("#take-texts")
+    wait_for(page, "pasted run", "#runs")
+    page.click("#score-runs")
+    wait_for(page, f"{ndcg.compute(predictions=run, references=qrels, k=10)['nDCG@10']:.4f}", "#runs-score")
+
+
+def test_one_query_is_shown_side_by_side(visit: Opener, ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q 0 a 2\nq 0 b 1\n")
+    (tmp_path / "good.run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
+    (tmp_path / "bad.run").write_text("q Q0 b 1 2 t\nq Q0 a 2 1 t\n")
+    page = visit()
+    scored(page, tmp_path / "qrels.txt", tmp_path / "bad.run", tmp_path / "good.run")
+    for name in ("good", "bad"):
+        score = ndcg.compute(predictions=tmp_path / f"{name}.run", references=tmp_path / "qrels.txt", k=10)["nDCG@10"]
+        wait_for(page, f"{name}: nDCG@10 {score:.4f}", "#beside")
+    wait_for(page, "This is one query", "#runs-score")
 
 
 def test_a_wrong_upload_is_one_sentence(visit: Opener, files: Path, tmp_path: Path) -> None:

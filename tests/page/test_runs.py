@@ -1,22 +1,15 @@
 """Uploaded runs: their names, their audit, and a query of theirs as a ranking."""
 
+import math
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from page.beside import query_bars, side_by_side
 from page.choices import DOCUMENTS, bar_of, options_of
-from page.runs import (
-    audit_row,
-    compare_runs,
-    missing_text,
-    query_bars,
-    ranking_from_upload,
-    report_on,
-    run_names,
-    verdict_on,
-)
+from page.figures import Ranking
+from page.found import audit_row, compare_runs, missing_text, report_on, rows_of_query, run_names, verdict_on
 
 QRELS = {"q1": {"a": 1.0, "b": 0.0}, "q2": {"a": 2.0}}
 RUN = {"q1": {"a": 1.0, "x": 1.0, "b": 0.5}, "q3": {"a": 1.0}}
@@ -38,18 +31,13 @@ def test_an_audit_counts_as_the_report_does(convention: str, k: str, unjudged: s
     assert audit_row("run", RUN, QRELS, score) == ["run", 4, 2, 1, 1, 1, unjudged]
 
 
-def test_a_query_opens_with_what_was_retrieved_and_what_was_missed(tmp_path: Path) -> None:
-    (tmp_path / "qrels.txt").write_text(
-        "q 0 a 2\nq 0 missed 1\n" + "".join(f"q 0 m{at} 0\n" for at in range(DOCUMENTS))
-    )
-    (tmp_path / "one.run").write_text("q Q0 x 1 1.5 t\nq Q0 a 2 2 t\n")
-    (tmp_path / "two.run").write_text("p Q0 x 1 1 t\n")
-    qrels, runs = str(tmp_path / "qrels.txt"), [str(tmp_path / f"{name}.run") for name in ("one", "two")]
-    rows, what = ranking_from_upload(qrels, runs, "q", 1)
+def test_a_query_opens_with_what_was_retrieved_and_what_was_missed() -> None:
+    qrels = {"q": {"a": 2.0, "missed": 1.0, **{f"m{at}": 0.0 for at in range(DOCUMENTS)}}}
+    rows, what = rows_of_query({"q": {"x": 1.5, "a": 2.0}}, qrels, "q", "one")
     assert rows[:3] == [["a", "2", "2"], ["x", "", "1.5"], ["missed", "1", ""]]
     assert len(rows) == DOCUMENTS
     assert what == f"Query q by one, {DOCUMENTS} of {DOCUMENTS + 3} documents"
-    rows, what = ranking_from_upload(qrels, runs, "q", 2)
+    rows, what = rows_of_query({"p": {"x": 1.0}}, qrels, "q", "two")
     assert rows[0] == ["a", "2", ""]
     assert what.startswith("Query q by two")
 
@@ -83,5 +71,20 @@ def test_bars_are_on_the_side_of_the_better_run() -> None:
         ("first", "0"),
     ]
     assert re.findall("<td>([^<]*?)</td></tr>", html) == ["+0.5000", "-0.2500", "left out"]
-    assert "b <small>not in y</small>" in html
+    assert ">b</button> <small>not in y</small>" in html
     assert "<i>" not in html
+
+
+def test_a_document_says_where_the_other_run_has_it() -> None:
+    rankings = {
+        "x": Ranking(["a", "<b>", "c"], [3.0, None, 1.0], [2.0, 1.0, None]),
+        "y": Ranking(["<b>", "c", "a"], [None, 1.0, 3.0], [2.0, 1.0, 0.5]),
+    }
+    html = side_by_side("q", rankings, {"x": "nDCG@2 0.9", "y": "nDCG@2 0.1"}, options_of("2", *bar_of("sklearn")[1:]))
+    assert re.findall("<small>(.*?)</small>", html) == ["3 in y", "1 in y", "2 in x", "not in x", "1 in x"]
+    assert "Relevant, not retrieved: c (relevance 1)" in html
+    # the gains of ranks 1 and 2, by 1 and 1 / log2(3), and of the ideal, 3 and 1
+    discount = 1 / math.log2(3)
+    for dcg in (3.0, discount):
+        assert f"DCG {dcg:.4f} ÷ ideal {3 + discount:.4f}" in html
+    assert "<b>" not in re.sub("<b data-term=.*?</b>", "", html)

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 
 from page import uploads
 from page.metric import ndcg
-from page.uploads import check_size, read_batch, read_upload
+from page.uploads import check_size, read_batch, read_groups, read_upload
 
 RUN = {"q1": {"d1": 2.0, "ä": 1.5}, "q2": {"d1": -3.0}}
 QRELS = {"q1": {"d1": 1, "x": 0}, "q2": {"d2": 2}}
@@ -156,3 +157,25 @@ def test_a_batch_that_cannot_be_read_is_one_sentence(tmp_path: Path, content: by
     with pytest.raises(ValueError, match=f"^b: .*{message}") as caught:
         read_batch(str(tmp_path / "b"))
     assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("q1,de\nq2,fr,x\n", "line 2: 3 columns; each line has a query and its group"),
+        ("q1,de\nq2,fr\nq1,fr\n", "line 3: query 'q1' has two groups; give it one"),
+        ("q1,de\n", "has no group for query 'q2' (1 such queries)"),
+    ],
+)
+def test_groups_that_do_not_fit_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "groups.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(f"groups.csv: {said}")):
+        read_groups(str(path), ["q1", "q2"])
+
+
+@pytest.mark.parametrize("text", ["query,group\nq1,de\nq2,fr\n", "q1\tde\nq2\tfr\n", "q1,de\n\nq2,fr\nq3,it"])
+def test_groups_are_read_by_query(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "groups.txt"
+    path.write_text(text)
+    assert read_groups(str(path), ["q2", "q1"]) == {"q2": "fr", "q1": "de"}

@@ -1,0 +1,8 @@
+// A query that is chosen is shown; one of its rankings opens in the tab of one ranking.
+element.addEventListener("click", event => {
+  const chosen = event.target.closest("[data-query]");
+  if (!chosen) return;
+  const { query, run } = chosen.dataset;
+  trigger(run === undefined ? "choose" : "open", { query, run });
+  for (const row of element.querySelectorAll("tr[data-query]")) row.classList.toggle("chosen", row === chosen);
+});

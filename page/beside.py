@@ -1,0 +1,115 @@
+"""Runs query by query: a bar for each, and the rankings of one of them side by side.
+
+The HTML names queries and runs that can be chosen in ``data-query`` and ``data-run``; JS tells the page of a choice.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .figures import Ranking, steps
+from .picture import LIGHT, bar_html
+
+JS = Path(__file__).with_name("beside.js").read_text(encoding="utf-8") + LIGHT
+BARS = 1000  # queries that are drawn
+DRAWN = 20  # documents of a ranking
+MISSED = 8  # relevant documents that are named
+
+
+def query_bars(values: pd.DataFrame, caption: str, runs: Sequence[str], lacks: Mapping[str, str]) -> str:
+    """Return a bar per query: to the left where the first run is better, to the right where the second is.
+
+    Args:
+        values: the query, and what is drawn of it.
+        caption: what that is.
+        runs: one, or two, the better first.
+        lacks: the run that lacks a query, by the query.
+    """
+    are_two = len(runs) > 1
+    widest = max([abs(each) for each in values.iloc[:, 1] if each == each], default=0) or 1
+    rows = []
+    for query, value in values.head(BARS).itertuples(index=False):
+        side = "second" if value < 0 else "first"
+        width = 0 if math.isnan(value) else (49.6 if are_two else 100) * abs(value) / widest
+        text = "left out" if math.isnan(value) else f"{value + 0.0:+.4f}" if are_two else f"{value + 0.0:.4f}"
+        lacking = f" <small>not in {escape(lacks[query])}</small>" if query in lacks else ""
+        name = escape(query)
+        rows.append(
+            f"<tr data-query='{name}'><td><button type='button' aria-label='Open query {name}'>{name}</button>{lacking}"
+            f"</td><td><span class='{'two' if are_two else 'one'}' aria-hidden='true'>"
+            f"<b class='{side}' style='width:{width:.4g}%'></b></span></td><td>{text}</td></tr>"
+        )
+    first, second = [escape(f"{each} better") for each in runs] if are_two else ["", ""]
+    label = escape(f"{caption}, {min(len(values), BARS):,} of {len(values):,} queries: choose one to see its rankings")
+    head = f"<th>query</th><th class='sides'><span>{first}</span><span>{second}</span></th><th>value</th>"
+    return (
+        f"<figure><figcaption>{label}</figcaption><div class='sheet by-query' role='region' tabindex='0' "
+        f"aria-label='{label}'><table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></figure>"
+    )
+
+
+def side_by_side(
+    query: str, rankings: Mapping[str, Ranking], scores: Mapping[str, str], options: dict[str, Any]
+) -> str:
+    """Return the rankings of a query, beside each other.
+
+    Args:
+        query: what it is called.
+        rankings: of this query, by the runs' names.
+        scores: what to write above each, by the same names.
+        options: of `compute`, with one cutoff.
+    """
+    (k,) = options["k"]
+    ranks = {name: steps(ranking, options, k) for name, ranking in rankings.items()}
+    places = {
+        name: {row.document: row.rank for row in rows.itertuples() if row.rank[0].isdigit()}
+        for name, rows in ranks.items()
+    }
+    widest = max([abs(gain) for rows in ranks.values() for gain in rows["gain"]], default=0) or 1
+    columns = []
+    for name, rows in ranks.items():
+        others = {other: found for other, found in places.items() if other != name}
+        ranked = [row for row in rows.to_dict("records") if row["document"] in places[name]]
+        missed = [row for row in rows.to_dict("records") if row["rank"] == "not retrieved" and row["gain"] > 0]
+        more = f"<p>{len(ranked) - DRAWN:,} more documents follow.</p>" if len(ranked) > DRAWN else ""
+        columns.append(
+            f"<section><h3>{escape(name)}: {escape(scores[name])}</h3>"
+            f"<p>DCG {rows['contribution'].sum() + 0.0:.4f} ÷ ideal {rows['ideal'].sum() + 0.0:.4f} "
+            f"<button type='button' class='open' data-query='{escape(query)}' data-run='{escape(name)}' "
+            f"aria-label='Open {escape(name)} of query {escape(query)} in One ranking'>open in One ranking</button></p>"
+            f"<ol class='order'>{''.join(_row(row, widest, others) for row in ranked[:DRAWN])}</ol>{more}"
+            f"{'' if ranked else '<p>Nothing was retrieved.</p>'}{_missed(missed)}</section>"
+        )
+    return (
+        f"<div class='picture beside' role='region' aria-label='Query {escape(query)}'>"
+        f"<h3 class='query'>Query {escape(query)}</h3><div class='columns'>{''.join(columns)}</div></div>"
+    )
+
+
+def _row(row: Mapping[str, Any], widest: float, others: Mapping[str, Mapping[str, str]]) -> str:
+    """Return a document at its rank: its relevance, what it adds, and where another run has it."""
+    document, added = escape(row["document"]), row["contribution"]
+    elsewhere = "; ".join(
+        f"{found[row['document']]} in {escape(name)}" if row["document"] in found else f"not in {escape(name)}"
+        for name, found in others.items()
+    )
+    judged = "" if row["relevance"] == "not judged" else "<span class='word'>relevance </span>"
+    kind = " unjudged" if row["relevance"] == "not judged" else ""
+    return (
+        f"<li><span class='card{kind}' data-term='document {document}'><span class='document' title='{document}'>"
+        f"{document}</span><span class='grade'>{judged}{escape(row['relevance'])}</span></span>"
+        f"{bar_html(row['gain'], added, widest, 'dcg')}<span class='sum'>{added + 0.0:.2f}"
+        f"<small>{elsewhere}</small></span></li>"
+    )
+
+
+def _missed(rows: list[dict[str, Any]]) -> str:
+    """Return which relevant documents a run did not retrieve, in a sentence."""
+    if not rows:
+        return ""
+    some = ", ".join(f"{escape(row['document'])} (relevance {escape(row['relevance'])})" for row in rows[:MISSED])
+    return f"<p>Relevant, not retrieved: {some}{', …' if len(rows) > MISSED else ''}</p>"
