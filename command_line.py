@@ -10,6 +10,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.abc import MetaPathFinder
 from typing import Any, NoReturn
 
@@ -113,17 +114,35 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit status: 0 fine, 1 a regression, 2 bad input, 130 interrupted."""
+    """Run a command; return its exit status: 0 fine, 1 a regression, 2 bad input, 130 interrupted.
+
+    A reader that goes away, as `head` does, and closed or full outputs leave the status of a gate as it is.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - as long as the process
     try:
-        try:
-            return _run(arguments)
-        finally:
-            sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads has seen enough, as `head` has
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PASSES
+        return _run(arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                _flush(stream)
+
+
+def _flush(stream: Any) -> None:
+    """Write what a stream still holds; where it cannot be written, drop it.
+
+    Raises:
+        OSError: it cannot be written, and somebody waits for it.
+    """
+    try:
+        stream.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -141,14 +160,15 @@ def _run(arguments: Sequence[str] | None) -> int:
         from .commands import answer
 
         found = answer(asked)
-        print(found.text(asked.output))
-    except BrokenPipeError:
-        raise
+        with suppress(BrokenPipeError):
+            print(found.text(asked.output))
+        _flush(sys.stdout)
     except (ValueError, TypeError, OSError, ImportError) as error:
         problem = str(error)
-        if isinstance(error, OSError) and error.filename is not None:
-            problem = f"{error.filename}: {error.strerror}"
-        print(f"ndcg {asked.command}: {' '.join(problem.split())}", file=sys.stderr)
+        if isinstance(error, OSError) and error.strerror is not None:
+            problem = f"{'the output' if error.filename is None else error.filename}: {error.strerror}"
+        with suppress(OSError):
+            print(f"ndcg {asked.command}: {' '.join(problem.split())}", file=sys.stderr)
         return BAD_INPUT
     return found.status
 
