@@ -253,7 +253,8 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
 
 
 def _add_scoring(command: argparse.ArgumentParser, name: str) -> None:
-    group = command.add_argument_group("what is scored")
+    whose = "what is not given is as the convention has it"
+    group = command.add_argument_group("what is scored", None if name == "explain" else whose)
     add = group.add_argument
     if name == "explain":
         add("-k", type=_cutoffs, metavar="K", help="the cutoff, how many ranks count (all)")
@@ -262,7 +263,7 @@ def _add_scoring(command: argparse.ArgumentParser, name: str) -> None:
         add("-m", "--measures", type=_list, metavar="NAMES", help=help_)
         help_ = "cutoffs for measures without one: 10 or 5,10,all"
         add("-k", type=_cutoffs, metavar="K", help=help_)
-        help_ = "whose number: sklearn (default), trec_eval, ranx, lightgbm, ...; sets what follows where not given"
+        help_ = f"whose number: sklearn (default) or another of {', '.join(sorted(CONVENTIONS))}"
         add("--convention", choices=tuple(CONVENTIONS), metavar="NAME", help=help_)
     add("--gain", type=_numbers_or_word, help="linear, exponential, binary, or the gains of labels: 0,1,3,7")
     add("--discount", type=_numbers_or_word, help="log, reciprocal, jarvelin, or the discounts of ranks: 1,0.6,0.5")
@@ -274,7 +275,9 @@ def _add_scoring(command: argparse.ArgumentParser, name: str) -> None:
     add("--negative-relevance", metavar="HOW", help="raise, clip or keep")
     add("-J", "--judged-only", action="store_true", default=None, help="leave out documents that were not judged")
     add("--ignore-index", type=float, metavar="X", help="the relevance that marks padding")
-    add("--missing", help="judged queries that a run lacks: empty, skip or raise")
+    help_ = "judged queries that a run lacks: empty (nothing was retrieved), skip (left out) or raise"
+    refused = "; compare and gate refuse them where another run has them, unless this is given"
+    add("--missing", help=help_ + refused * (name in ("compare", "gate")))
     _add_file(group, "--exclude", "documents that take no rank: a file of queries and documents", metavar="FILE")
 
 

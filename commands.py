@@ -297,6 +297,8 @@ def gate_run(asked: argparse.Namespace) -> Listing:
     """Answer whether a run is worse than a baseline: by more than is tolerated, and significantly."""
     if asked.signature:
         return _signature(asked)
+    if asked.max_drop >= 1 and all(measure == "nDCG" for measure, _ in Options.parse(**_scoring(asked)).asked):
+        raise ValueError(f"--max-drop {asked.max_drop:g}: nDCG is at most 1, so nothing would fail; give such as 0.01")
     saved, judgments = _saved(asked.baseline)
     sides = _Sides.read(asked, [asked.run] if saved else [asked.baseline, asked.run])
     run = list(sides.runs)[-1]

@@ -453,6 +453,17 @@ def test_a_saved_result_that_was_changed_is_no_baseline(call: Call, folder: Path
     assert said.endswith("save it anew\n")
 
 
+def test_a_margin_that_no_fall_exceeds_is_refused(call: Call) -> None:
+    assert call("gate qrels.txt main.txt worse.txt --max-drop 8")[0] == 2
+    assert call("gate qrels.txt main.txt worse.txt --max-drop 8 -m DCG")[0] == 0
+
+
+def test_the_name_of_trec_eval_is_answered_with_ours(call: Call) -> None:
+    for name in ("ndcg_cut_10", "ndcg_cut.10"):
+        said = f"ndcg score: measures: {name} is nDCG@10 here\n"
+        assert call(f"score qrels.txt main.txt -m {name}") == (2, "", said)
+
+
 def test_junit_has_a_case_for_each_measure(call: Call) -> None:
     status, printed, _ = call("gate qrels.txt main.txt worse.txt -m nDCG@5,IDCG@5 -o junit")
     suite = ElementTree.fromstring(printed)
