@@ -10,6 +10,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.abc import MetaPathFinder
 from typing import Any, NoReturn
 
@@ -113,17 +114,35 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit status: 0 fine, 1 a regression, 2 bad input, 130 interrupted."""
+    """Run a command; return its exit status: 0 fine, 1 a regression, 2 bad input, 130 interrupted.
+
+    A reader that goes away, as `head` does, and closed or full outputs leave the status of a gate as it is.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - as long as the process
     try:
-        try:
-            return _run(arguments)
-        finally:
-            sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads has seen enough, as `head` has
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PASSES
+        return _run(arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                _flush(stream)
+
+
+def _flush(stream: Any) -> None:
+    """Write what a stream still holds; where it cannot be written, drop it.
+
+    Raises:
+        OSError: it cannot be written, and somebody waits for it.
+    """
+    try:
+        stream.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -141,14 +160,15 @@ def _run(arguments: Sequence[str] | None) -> int:
         from .commands import answer
 
         found = answer(asked)
-        print(found.text(asked.output))
-    except BrokenPipeError:
-        raise
+        with suppress(BrokenPipeError):
+            print(found.text(asked.output))
+        _flush(sys.stdout)
     except (ValueError, TypeError, OSError, ImportError) as error:
         problem = str(error)
-        if isinstance(error, OSError) and error.filename is not None:
-            problem = f"{error.filename}: {error.strerror}"
-        print(f"ndcg {asked.command}: {' '.join(problem.split())}", file=sys.stderr)
+        if isinstance(error, OSError) and error.strerror is not None:
+            problem = f"{'the output' if error.filename is None else error.filename}: {error.strerror}"
+        with suppress(OSError):
+            print(f"ndcg {asked.command}: {' '.join(problem.split())}", file=sys.stderr)
         return BAD_INPUT
     return found.status
 
@@ -233,7 +253,8 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
 
 
 def _add_scoring(command: argparse.ArgumentParser, name: str) -> None:
-    group = command.add_argument_group("what is scored")
+    whose = "what is not given is as the convention has it"
+    group = command.add_argument_group("what is scored", None if name == "explain" else whose)
     add = group.add_argument
     if name == "explain":
         add("-k", type=_cutoffs, metavar="K", help="the cutoff, how many ranks count (all)")
@@ -242,7 +263,7 @@ def _add_scoring(command: argparse.ArgumentParser, name: str) -> None:
         add("-m", "--measures", type=_list, metavar="NAMES", help=help_)
         help_ = "cutoffs for measures without one: 10 or 5,10,all"
         add("-k", type=_cutoffs, metavar="K", help=help_)
-        help_ = "whose number: sklearn (default), trec_eval, ranx, lightgbm, ...; sets what follows where not given"
+        help_ = f"whose number: sklearn (default) or another of {', '.join(sorted(CONVENTIONS))}"
         add("--convention", choices=tuple(CONVENTIONS), metavar="NAME", help=help_)
     add("--gain", type=_numbers_or_word, help="linear, exponential, binary, or the gains of labels: 0,1,3,7")
     add("--discount", type=_numbers_or_word, help="log, reciprocal, jarvelin, or the discounts of ranks: 1,0.6,0.5")
@@ -254,7 +275,9 @@ def _add_scoring(command: argparse.ArgumentParser, name: str) -> None:
     add("--negative-relevance", metavar="HOW", help="raise, clip or keep")
     add("-J", "--judged-only", action="store_true", default=None, help="leave out documents that were not judged")
     add("--ignore-index", type=float, metavar="X", help="the relevance that marks padding")
-    add("--missing", help="judged queries that a run lacks: empty, skip or raise")
+    help_ = "judged queries that a run lacks: empty (nothing was retrieved), skip (left out) or raise"
+    refused = "; compare and gate refuse them where another run has them, unless this is given"
+    add("--missing", help=help_ + refused * (name in ("compare", "gate")))
     _add_file(group, "--exclude", "documents that take no rank: a file of queries and documents", metavar="FILE")
 
 

@@ -6,7 +6,6 @@ the same numbers as rows for programs, and all of it for JSON.
 
 import argparse
 import csv
-import io
 import json
 import math
 import os
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from .comparison import Comparison, Pair, compare, latex_text, p_text
 from .explanation import explain
 from .files import NAMES, read_columns
-from .hashes import Columns
+from .hashes import Columns, digest_of
 from .messages import in_short, shown
 from .options import OF_COMPUTE, Options, measure_of
 from .report import Readable, Report, Score, report
@@ -39,7 +38,9 @@ SUFFIX = re.compile(
     r"(\.(gz|zst|txt|run|res|trec|qrels|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather))+$", re.IGNORECASE
 )
 STANDARD_INPUT = "/dev/stdin"
-SAVED = re.compile(rb'\s*\{\s*"signature"\s*:')  # how what `ndcg score -o json` saves begins
+SAVED = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"signature"\s*:')  # how what `ndcg score -o json` saves begins
+
+ESCAPES = {ord(each): repr(each)[1:-1] for each in "\\\t\n\r"}
 
 Table = list[list[str]]
 Row = dict[str, Any]
@@ -68,12 +69,12 @@ class Listing(Readable):
     latex: str = ""
 
     def tables(self) -> list[Table]:
-        """Return the tables."""
-        return self.cells
+        """Return the tables, in which no id moves the cursor or ends a line."""
+        return [[list(map(_visible, row)) for row in table] for table in self.cells]
 
     def remarks(self) -> list[str]:
         """Return the sentences below them."""
-        return list(self.said)
+        return list(map(_visible, self.said))
 
     def text(self, form: str) -> str:
         """Return the answer in one of the formats of the command line."""
@@ -105,28 +106,27 @@ class Listing(Readable):
 
         console = Console(highlight=False)
         with console.capture() as captured:
-            for header, *rows in self.cells:
+            for header, *rows in self.tables():
                 table = RichTable(box=box.SIMPLE_HEAD)
                 for at, name in enumerate(header):
-                    table.add_column(Text(name), justify="right" if at else "left", overflow="fold")
+                    table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
                 for row in rows:
                     table.add_row(*map(Text, row))
                 console.print(table)
-            for remark in (*self.said, f"Signature: {self.signature}"):
+            for remark in (*self.remarks(), f"Signature: {self.signature}"):
                 console.print(Text(remark), soft_wrap=True)
         return captured.get().rstrip("\n")
 
     def _tsv(self) -> str:
-        text = io.StringIO()
+        """Return a row a line, with tabs and line ends of ids escaped, so that `cut` and `sort` see the columns."""
         names = dict.fromkeys(name for row in self.rows for name in row)
-        writer = csv.DictWriter(text, list(names), delimiter="\t", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return text.getvalue().removesuffix("\n")
+        lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in self.rows)]
+        cells = (["" if each is None else str(each).translate(ESCAPES) for each in line] for line in lines)
+        return "\n".join(map("\t".join, cells))
 
     def _latex(self) -> str:
-        lines = [f"% {remark}" for remark in (*self.said, self.signature)]
-        for header, *rows in self.cells:
+        lines = [f"% {remark}" for remark in (*self.remarks(), self.signature)]
+        for header, *rows in self.tables():
             body = [" & ".join(map(latex_text, row)) + " \\\\" for row in (header, *rows)]
             head = ["\\begin{tabular}{l" + "r" * (len(header) - 1) + "}", "\\hline", body[0], "\\hline"]
             lines += [*head, *body[1:], "\\hline", "\\end{tabular}"]
@@ -189,8 +189,9 @@ def score_runs(asked: argparse.Namespace) -> Listing:
     said = dict.fromkeys(
         note if len(reports) == 1 else f"{run}: {note}" for run, each in reports.items() for note in each.notes
     )
-    whole = one.to_dict() if len(reports) == 1 else {name: each.to_dict() for name, each in reports.items()}
-    return Listing(cells, list(said), one.signature, rows, whole)
+    judgments = {"judgments": digest_of(sides.qrels)}
+    saved = {name: each.to_dict() | judgments for name, each in reports.items()}
+    return Listing(cells, list(said), one.signature, rows, saved.popitem()[1] if len(saved) == 1 else saved)
 
 
 def _means(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[list[Table], list[Row]]:
@@ -296,7 +297,9 @@ def gate_run(asked: argparse.Namespace) -> Listing:
     """Answer whether a run is worse than a baseline: by more than is tolerated, and significantly."""
     if asked.signature:
         return _signature(asked)
-    saved = _saved(asked.baseline)
+    if asked.max_drop >= 1 and all(measure == "nDCG" for measure, _ in Options.parse(**_scoring(asked)).asked):
+        raise ValueError(f"--max-drop {asked.max_drop:g}: nDCG is at most 1, so nothing would fail; give such as 0.01")
+    saved, judgments = _saved(asked.baseline)
     sides = _Sides.read(asked, [asked.run] if saved else [asked.baseline, asked.run])
     run = list(sides.runs)[-1]
     baseline = _name_of(asked.baseline) if saved else next(iter(sides.runs))
@@ -306,6 +309,10 @@ def gate_run(asked: argparse.Namespace) -> Listing:
         problem = f"was saved with {old.signature}, and the scores of {asked.run} are of {new.signature}"
         raise ValueError(f"{asked.baseline}: {problem}; score both with the same options and version")
     before, after = _same_queries(asked, old, new)
+    if saved and judgments != digest_of(sides.qrels):
+        raise ValueError(f"{asked.baseline}: is of other judgments than {asked.qrels}; score both by the same qrels")
+    ranked = np.flatnonzero((before["retrieved"] > 0) | (after["retrieved"] > 0))
+    _refuse_powerless(len(ranked), asked.alpha / len(new.scores))
     measures = list(new.scores)
     values = [np.array([side[name] for name in measures], np.float64) for side in (before, after)]
     found = falls(
@@ -327,7 +334,6 @@ def gate_run(asked: argparse.Namespace) -> Listing:
         f"Regression: {', '.join(failed)} of {run} fell." if failed else "No regression.",
         f"A regression is a fall of the mean of {queries:,} queries by more than {asked.max_drop:g} that a "
         f"one-sided paired randomisation test finds significant: p (Holm) at most {asked.alpha:g}.",
-        *_powerless(queries, asked.alpha / len(measures)),
         *new.notes,
     ]
     whole = {
@@ -360,32 +366,44 @@ def _verdict(row: Row, asked: argparse.Namespace) -> str:
     return "within the margin" if -row["difference"] <= asked.max_drop + ROUNDING else "may be chance"
 
 
-def _powerless(queries: int, alpha: float) -> list[str]:
-    """Return a sentence if no fall of so few queries can be significant, so that nothing fails."""
-    if 0.5**queries <= alpha:
-        return []
-    return [f"With {queries} queries no fall can be significant at this level, so nothing fails: give more."]
+def _refuse_powerless(queries: int, alpha: float) -> None:
+    """Raise an error if no fall of so few queries can be significant, so that nothing would fail."""
+    if 0.5**queries > alpha:
+        problem = f"with {queries} ranked queries no fall can be significant at this level, so nothing would fail"
+        raise ValueError(f"{problem}; give more queries, fewer measures or a larger --alpha")
 
 
-def _saved(path: str) -> Report | None:
-    """Return what `ndcg score -o json` has saved, or None for a file of anything else.
+def _saved(path: str) -> tuple[Report | None, str]:
+    """Return what `ndcg score -o json` has saved, and the digest of its judgments; None for a file of anything else.
 
     Raises:
-        ValueError: it cannot be read.
+        ValueError: it cannot be read, or its means are not those of its queries.
     """
     if not os.path.isfile(path):  # a pipe can be read once
-        return None
+        return None, ""
     with open(path, "rb") as file:
         if not SAVED.match(file.read(1 << 10)):
-            return None
+            return None, ""
         file.seek(0)
         content = file.read()
     try:
-        return Report.from_dict(json.loads(content))
+        held = json.loads(content.decode("utf-8-sig"))
+        found, judgments = Report.from_dict(held), str(held["judgments"])
+        counts = [found.queries[name].to_numpy() for name in ("query", "retrieved", "judged", "relevant")]
+        are_whole = all(_is_mean(found.queries[name], score.value) for name, score in found.scores.items())
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}: line {error.lineno}: not JSON: {error.msg}") from None
     except (KeyError, TypeError, AttributeError, ValueError, pa.ArrowException):
         raise ValueError(f"{path}: is no result of one run that ndcg score -o json has saved; save it anew") from None
+    if not are_whole or any((each < 0).any() for each in counts[1:]):
+        raise ValueError(f"{path}: its means are not those of its queries, so it was changed; save it anew")
+    return found, judgments
+
+
+def _is_mean(column: pa.ChunkedArray, mean: float) -> bool:
+    """Return whether a mean is that of the queries that have a value."""
+    values = column.drop_null().to_numpy().astype(np.float64)
+    return bool(np.isfinite(values).all()) and math.isclose(values.mean(), mean, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def _same_queries(
@@ -669,7 +687,14 @@ def _table_of(path: str, queries: Sequence[str]) -> pa.Table:
 # Words
 
 
+def _visible(text: str) -> str:
+    """Return text with every character that does not print spelled out."""
+    return text if text.isprintable() else shown(text)[1:-1]
+
+
 def _save(figure: Any, path: str) -> None:
+    if not path.lower().endswith((".png", ".svg", ".pdf")):
+        raise ValueError(f"--plot {path}: must end in .png, .svg or .pdf")
     try:
         figure.savefig(path)
     except ValueError as error:

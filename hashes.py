@@ -109,6 +109,16 @@ def same_rows(*sides: Columns) -> tuple[Rows, Rows]:
     return first, second
 
 
+def digest_of(columns: Columns) -> str:
+    """Return digits that tell rows of one side from others, whatever their order: a sum over the rows' hashes."""
+    of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
+    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # 0.0 for -0.0
+    for _ in range(2):
+        mixed *= ODD
+        mixed ^= mixed >> np.uint64(32)
+    return f"{int(mixed.sum(dtype=np.uint64)):016x}"
+
+
 def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
     """Return a number of 64 bits for each id, of its bytes alone: the mixed sum of its words of eight bytes."""
     hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]

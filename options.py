@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -357,6 +358,8 @@ def _asked(measures: Any, k: Any) -> tuple[tuple[str, int | None], ...]:
 def _measure(name: Any) -> str:
     measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
     if not at:
+        if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as trec_eval has it
+            raise ValueError(f"measures: {name} is nDCG@{cut[1]} here")
         return choice("measures", name, MEASURES)
     if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
         raise ValueError(f"measures must have a cutoff after the @, such as nDCG@10; got {shown(name)}")

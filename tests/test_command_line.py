@@ -104,6 +104,13 @@ def shell(site: Path, folder: Path) -> Callable[..., subprocess.CompletedProcess
     return run
 
 
+def saved_report(text: str) -> dict[str, Any]:
+    """What `score -o json` saves, but for the digits of the judgments."""
+    saved: dict[str, Any] = json.loads(text)
+    assert re.fullmatch("[0-9a-f]{16}", saved.pop("judgments"))
+    return saved
+
+
 def environment_of(site: Path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{site / 'ndcg-command'}{os.pathsep}{os.environ['PATH']}"}
 
@@ -133,7 +140,7 @@ def test_score_saves_the_report(call: Call, ndcg: evaluate.Metric) -> None:
     status, printed, _ = call("score qrels.txt main.txt -m nDCG@5,DCG@3 -o json")
     report = ndcg.report(predictions=MAIN, references=QRELS, measures=["nDCG@5", "DCG@3"])
     assert status == 0
-    assert json.loads(printed) == report.to_dict()
+    assert saved_report(printed) == report.to_dict()
 
 
 def test_scores_of_several_runs_stand_side_by_side(call: Call, ndcg: evaluate.Metric) -> None:
@@ -211,7 +218,7 @@ def parsers() -> dict[str, argparse.ArgumentParser]:
 def test_excluded_documents_take_no_rank(call: Call, folder: Path, ndcg: evaluate.Metric) -> None:
     seen = {query: ["d1", "d2"] for query in QUERIES}
     (folder / "seen.json").write_text(json.dumps(seen))
-    saved = json.loads(call("score qrels.txt main.txt --exclude seen.json -o json")[1])
+    saved = saved_report(call("score qrels.txt main.txt --exclude seen.json -o json")[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, exclude=seen).to_dict()
 
 
@@ -259,7 +266,7 @@ LINES = [f"{query},{value}" for query, value in BY.items()]
 )
 def test_slices_are_read_from_files(call: Call, folder: Path, ndcg: evaluate.Metric, name: str, content: str) -> None:
     (folder / name).write_text(content)
-    saved = json.loads(call("score qrels.txt main.txt -k 5 -o json --by", name)[1])
+    saved = saved_report(call("score qrels.txt main.txt -k 5 -o json --by", name)[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
 
 
@@ -280,7 +287,7 @@ def test_slices_and_ids_are_read_from_columns_of_the_qrels(
     else:
         pa.parquet.write_table(pa.Table.from_pylist(rows), path)
     names = "--query member --document film --label stars --by lang"
-    saved = json.loads(call(f"score {path} main.txt -k 5 -o json {names}")[1])
+    saved = saved_report(call(f"score {path} main.txt -k 5 -o json {names}")[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
     assert call(f"score {path} main.txt {names.replace('lang', 'genre')}")[2].endswith(
         f"--by genre: neither a file nor a column of {path}, which has 'member', 'film', 'stars', 'lang'\n"
@@ -389,11 +396,72 @@ def test_a_run_that_lacks_queries_of_the_baseline_never_passes(call: Call, folde
     assert call("gate qrels.txt main.txt part.txt -k 5 --missing empty")[0] == 0
 
 
-def test_a_gate_that_cannot_fail_says_so(call: Call, folder: Path) -> None:
-    (folder / "qrels.txt").write_text(trec({query: QRELS[query] for query in QUERIES[:4]}, "qrels"))
-    status, printed, _ = call("gate qrels.txt main.txt worse.txt")
-    assert status == 0
-    assert "With 4 queries no fall can be significant at this level, so nothing fails: give more." in printed
+@pytest.mark.parametrize("form", ["text", "json", "junit"])
+@pytest.mark.parametrize("side", ["qrels", "runs"])
+def test_a_gate_that_cannot_fail_is_refused(call: Call, folder: Path, form: str, side: str) -> None:
+    few = QUERIES[:4]
+    if side == "qrels":
+        (folder / "qrels.txt").write_text(trec({query: QRELS[query] for query in few}, "qrels"))
+    else:
+        for name, run in (("main", MAIN), ("worse", WORSE)):
+            (folder / f"{name}.txt").write_text(trec({query: run[query] for query in few}, "run"))
+    status, printed, said = call(f"gate qrels.txt main.txt worse.txt -o {form}")
+    assert (status, printed) == (2, "")  # .5 ** 4 is more than .05
+    assert "with 4 ranked queries no fall can be significant at this level, so nothing would fail" in said
+
+
+@pytest.mark.parametrize("relevance", [0, 3], ids=["other grades", "higher grades"])
+def test_a_saved_result_of_other_judgments_is_no_baseline(call: Call, folder: Path, relevance: int) -> None:
+    other = {
+        query: {d: (2 * r) % 3 if not relevance else r * relevance for d, r in each.items()}
+        for query, each in QRELS.items()
+    }
+    (folder / "other.txt").write_text(trec(other, "qrels"))
+    (folder / "saved.json").write_text(call("score other.txt main.txt -o json")[1])
+    status, _, said = call("gate qrels.txt saved.json worse.txt")
+    assert status == 2
+    assert said == "ndcg gate: saved.json: is of other judgments than qrels.txt; score both by the same qrels\n"
+
+
+def test_the_same_judgments_in_another_order_are_the_same(call: Call, folder: Path) -> None:
+    lines = (folder / "qrels.txt").read_text().splitlines()
+    (folder / "sorted.txt").write_text("\n".join(sorted(lines, reverse=True)))
+    (folder / "saved.json").write_bytes(b"\xef\xbb\xbf" + call("score sorted.txt main.txt -o json")[1].encode())
+    assert call("gate qrels.txt saved.json main.txt")[0] == 0
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "mean": lambda held: held["scores"]["nDCG"].update(value=0.1),
+    "values": lambda held: held["queries"].update(nDCG=[0.0] * len(QUERIES)),
+    "values of most queries": lambda held: held["queries"].update(nDCG=[0.1] + [None] * (len(QUERIES) - 1)),
+    "no column of values": lambda held: held["queries"].pop("nDCG"),
+    "no column of queries": lambda held: held["queries"].pop("query"),
+    "no counts": lambda held: held["queries"].pop("retrieved"),
+    "negative counts": lambda held: held["queries"].update(retrieved=[-1] * len(QUERIES)),
+    "no judgments": lambda held: held.pop("judgments"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_saved_result_that_was_changed_is_no_baseline(call: Call, folder: Path, change: str) -> None:
+    held = json.loads(call("score qrels.txt main.txt -o json")[1])
+    CHANGES[change](held)
+    (folder / "saved.json").write_text(json.dumps(held))
+    status, printed, said = call("gate qrels.txt saved.json worse.txt")
+    assert (status, printed) == (2, "")
+    assert said.startswith("ndcg gate: saved.json: ")
+    assert said.endswith("save it anew\n")
+
+
+def test_a_margin_that_no_fall_exceeds_is_refused(call: Call) -> None:
+    assert call("gate qrels.txt main.txt worse.txt --max-drop 8")[0] == 2
+    assert call("gate qrels.txt main.txt worse.txt --max-drop 8 -m DCG")[0] == 0
+
+
+def test_the_name_of_trec_eval_is_answered_with_ours(call: Call) -> None:
+    for name in ("ndcg_cut_10", "ndcg_cut.10"):
+        said = f"ndcg score: measures: {name} is nDCG@10 here\n"
+        assert call(f"score qrels.txt main.txt -m {name}") == (2, "", said)
 
 
 def test_junit_has_a_case_for_each_measure(call: Call) -> None:
@@ -491,6 +559,51 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(shell: Any) -> None:
     found = shell("ndcg score qrels.txt main.txt -q | head -1; echo ${PIPESTATUS[0]}; ndcg --help | head -1")
     assert found.stdout == "query    nDCG\n0\nusage: ndcg [-h] [--version] [--print-completion SHELL] COMMAND ...\n"
     assert found.stderr == ""
+
+
+@pytest.mark.parametrize("form", ["text", "junit"])
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("gate qrels.txt main.txt worse.txt", 1),
+        ("gate qrels.txt main.txt main2.txt", 0),
+        ("score qrels.txt none.txt", 2),
+    ],
+)
+@pytest.mark.parametrize("output", ["| true", ">&-", "2>&-", "2> /dev/full"])
+def test_the_status_stands_wherever_the_output_goes(
+    shell: Any, folder: Path, command: str, status: int, output: str, form: str
+) -> None:
+    shutil.copy(folder / "main.txt", folder / "main2.txt")
+    form = "" if command.startswith("score") else f"-o {form}"
+    found = shell(f"ndcg {command} {form} {output}; echo status ${{PIPESTATUS[0]}}")
+    assert found.stdout.splitlines()[-1] == f"status {status}"
+    assert "Traceback" not in found.stderr
+
+
+def test_a_full_disk_is_bad_input(shell: Any) -> None:
+    found = shell("ndcg gate qrels.txt main.txt worse.txt > /dev/full")
+    assert (found.returncode, found.stderr) == (2, "ndcg gate: the output: No space left on device\n")
+
+
+def test_ids_that_do_not_print_are_spelled_out(call: Call, folder: Path) -> None:
+    odd = "a\x1b[31mb\x00"
+    (folder / "qrels.json").write_text(json.dumps({odd: {"d": 1}, "q\t2\n": {"d": 1}}))
+    (folder / "run.json").write_text(json.dumps({odd: {"d": 1.0}, "q\t2\n": {"d": 1.0}}))
+    for form in ("text", "latex", "markdown"):
+        printed = call(f"score qrels.json run.json -q -o {form}")[1]
+        assert printed.replace("\n", "").isprintable()
+    printed = call("score qrels.json run.json -q -o tsv")[1]
+    assert [len(line.split("\t")) for line in printed.splitlines()] == [printed.splitlines()[0].count("\t") + 1] * 4
+    assert "q\\t2\\n\t" in printed
+
+
+@pytest.mark.parametrize("name", ["x.gif", "."])
+def test_a_plot_is_a_picture_of_three_kinds(call: Call, folder: Path, name: str) -> None:
+    before = sorted(folder.iterdir())
+    status, _, said = call(f"score qrels.txt main.txt --plot {name}")
+    assert (status, said) == (2, f"ndcg score: --plot {name}: must end in .png, .svg or .pdf\n")
+    assert sorted(folder.iterdir()) == before
 
 
 def test_an_interrupt_ends_it_with_status_130(site: Path, folder: Path) -> None:
