@@ -20,7 +20,9 @@ DRAWN = 20  # documents of a ranking
 MISSED = 8  # relevant documents that are named
 
 
-def query_bars(values: pd.DataFrame, caption: str, runs: Sequence[str], lacks: Mapping[str, str]) -> str:
+def query_bars(
+    values: pd.DataFrame, caption: str, runs: Sequence[str], lacks: Mapping[str, str], chosen: str = ""
+) -> str:
     """Return a bar per query: to the left where the first run is better, to the right where the second is.
 
     Args:
@@ -28,6 +30,7 @@ def query_bars(values: pd.DataFrame, caption: str, runs: Sequence[str], lacks: M
         caption: what that is.
         runs: one, or two, the better first.
         lacks: the run that lacks a query, by the query.
+        chosen: the query whose rankings are shown.
     """
     are_two = len(runs) > 1
     widest = max([abs(each) for each in values.iloc[:, 1] if each == each], default=0) or 1
@@ -38,8 +41,9 @@ def query_bars(values: pd.DataFrame, caption: str, runs: Sequence[str], lacks: M
         text = "left out" if math.isnan(value) else f"{value + 0.0:+.4f}" if are_two else f"{value + 0.0:.4f}"
         lacking = f" <small>not in {escape(lacks[query])}</small>" if query in lacks else ""
         name = escape(query)
+        kind = " class='chosen'" if query == chosen else ""
         rows.append(
-            f"<tr data-query='{name}'><td><button type='button' aria-label='Open query {name}'>{name}</button>{lacking}"
+            f"<tr data-query='{name}'{kind}><td><button type='button' aria-label='Open query {name}'>{name}</button>{lacking}"
             f"</td><td><span class='{'two' if are_two else 'one'}' aria-hidden='true'>"
             f"<b class='{side}' style='width:{width:.4g}%'></b></span></td><td>{text}</td></tr>"
         )
@@ -93,18 +97,25 @@ def side_by_side(
 def _row(row: Mapping[str, Any], widest: float, others: Mapping[str, Mapping[str, str]]) -> str:
     """Return a document at its rank: its relevance, what it adds, and where another run has it."""
     document, added = escape(row["document"]), row["contribution"]
-    elsewhere = "; ".join(
-        f"{found[row['document']]} in {escape(name)}" if row["document"] in found else f"not in {escape(name)}"
-        for name, found in others.items()
-    )
+    elsewhere = "".join(_elsewhere(row, name, found.get(row["document"])) for name, found in others.items())
+    tied = f" class='tied' data-tied='{row['rank']}'" if "–" in row["rank"] else ""
     judged = "" if row["relevance"] == "not judged" else "<span class='word'>relevance </span>"
     kind = " unjudged" if row["relevance"] == "not judged" else ""
     return (
-        f"<li><span class='card{kind}' data-term='document {document}'><span class='document' title='{document}'>"
+        f"<li{tied}><span class='card{kind}' data-term='document {document}'><span class='document' title='{document}'>"
         f"{document}</span><span class='grade'>{judged}{escape(row['relevance'])}</span></span>"
         f"{bar_html(row['gain'], added, widest, 'dcg')}<span class='sum'>{added + 0.0:.2f}"
-        f"<small>{elsewhere}</small></span></li>"
+        f"{elsewhere}</span></li>"
     )
+
+
+def _elsewhere(row: Mapping[str, Any], name: str, rank: str | None) -> str:
+    """Return where another run has a document, and whether it is higher or lower here."""
+    if rank is None:
+        return f"<small class='up'>not in {escape(name)}</small>"
+    here, there = (int(each.partition("–")[0]) for each in (row["rank"], rank))
+    kind, sign = ("up", "↑ ") if here < there else ("down", "↓ ") if here > there else ("same", "")
+    return f"<small class='{kind}'>{sign}{rank} in {escape(name)}</small>"
 
 
 def _missed(rows: list[dict[str, Any]]) -> str:

@@ -21,7 +21,7 @@ from .uploads import Mappings, read_groups, read_upload
 
 AUDIT_CAPTION = (
     "Audit. Not ranked: judged queries that the run lacks; not judged: its queries without judgments; "
-    "tied: queries whose score depends on the order of ties; unjudged: documents within the first cutoff"
+    "tied: queries whose score depends on the order of ties; unjudged: documents within the cutoff that is shown"
 )
 AUDIT = ["run", "documents", "queries", "not ranked", "not judged", "tied", "unjudged@k"]
 MEANS_CAPTION = "Scores, with 95% intervals, best first; chance: of a random order"
@@ -223,7 +223,7 @@ def score_runs(
     measures = list(found.scores[best[0]])
     return (
         f"<h3 class='verdict' role='status'>{html.escape(' '.join(found.verdict))}</h3>{cards}",
-        query_bars(found.drawn, f"{found.measure}: {caption}", best, found.lacks),
+        query_bars(found.drawn, f"{found.measure}: {caption}", best, found.lacks, query),
         query_html(query, {name: runs[name] for name in best}, qrels, options, found.measure),
         table_html(MEANS_CAPTION, pd.DataFrame(means, columns=MEANS)),
         table_html("Groups of queries", pd.DataFrame(of_groups, columns=["group", *MEANS])) if of_groups else None,
