@@ -100,9 +100,10 @@ def side_by_side(
             f"{'' if ranked else f'<p>This query is missing from {escape(name)}: nothing was retrieved.</p>'}"
             f"{_missed(missed)}</section>"
         )
+    key = "<small>: ↑ higher, ↓ lower here than in the other ranking</small>" if len(columns) > 1 else ""
     return (
         f"<div class='picture beside' role='region' aria-label='Query {escape(query)}'>"
-        f"<h3 class='query'>Query {escape(query)}</h3><div class='columns'>{''.join(columns)}</div></div>"
+        f"<h3 class='query'>Query {escape(query)}{key}</h3><div class='columns'>{''.join(columns)}</div></div>"
     )
 
 

@@ -114,7 +114,7 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
     opened = [
         queries.select(open_query, files, [table, tabs], **QUIET),
         beside.open(open_run, files, [table, tabs], **QUIET),
-        only.change(open_only_query, [only, *files], [table, tabs], **QUIET),
+        only.change(open_only_query, [only, *files], [table, tabs], **{**QUIET, "queue": True}),  # to say so
     ]
     for each in opened[:2]:
         each.then(None, js="() => scrollTo(0, 0)")
