@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
@@ -131,7 +132,7 @@ def _elsewhere(row: Mapping[str, Any], name: str, rank: str | None) -> str:
     """Return where another run has a document, and whether it is higher or lower here."""
     if rank is None:
         return f"<small class='up'>not in {escape(name)}</small>"
-    here, there = (int(each.partition("–")[0]) for each in (row["rank"], rank))
+    here, there = (fmean(map(int, each.split("–"))) for each in (row["rank"], rank))
     kind, sign = ("up", "↑ ") if here < there else ("down", "↓ ") if here > there else ("same", "")
     return f"<small class='{kind}'>{sign}{rank} in {escape(name)}</small>"
 

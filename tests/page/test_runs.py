@@ -205,3 +205,20 @@ def test_groups_have_means_and_intervals_of_the_report() -> None:
         for name, score in each.scores.items()
     ]
     assert groups_html({}) is None
+
+
+def test_documents_that_share_ranks_have_the_one_in_the_middle() -> None:
+    one = Ranking(["a", "b", "c"], [1.0, 1.0, 1.0], [3.0, 2.0, 1.0])
+    other = one._replace(score=[3.0, 2.0, 2.0])
+    sums = {"nDCG": 1.0, "DCG": 1.0, "IDCG": 1.0}
+    html = side_by_side("q", {"one": one, "two": other}, {"one": sums, "two": sums}, options_of("", *BAR[1:]))
+    where = [("same", "1 in two"), ("up", "↑ 2–3 in two"), ("down", "↓ 2–3 in two")]
+    where += [("same", "1 in one"), ("down", "↓ 2 in one"), ("up", "↑ 3 in one")]
+    assert re.findall("<small class='(.*?)'>(.*?)</small>", html) == where
+    assert html.count("<li class='tied' data-tied='2–3'>") == 2
+
+
+def test_the_query_whose_rankings_are_shown_is_marked() -> None:
+    values = pd.DataFrame({"query": ["a", "b"], "difference": [0.5, -0.25]})
+    html = query_bars(values, "nDCG: x less y", ("x", "y"), {}, "b")
+    assert re.findall("<tr data-query='(.)'( class='chosen')?>", html) == [("a", ""), ("b", " class='chosen'")]
