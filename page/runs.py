@@ -78,7 +78,7 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
                     gr.Textbox(label=label, lines=3, max_lines=8, max_length=500_000, elem_id=name)
                     for label, name in (("Qrels, as text", "qrels-text"), ("Run, as text", "run-text"))
                 ]
-            take = gr.Button("Take these texts as files", elem_id="take-texts")
+            take = gr.Button("Score these texts", elem_id="take-texts")
             groups = gr.File(label="Groups of queries: a CSV of query and group, such as language", elem_id="groups")
         with gr.Row():
             score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
@@ -171,7 +171,7 @@ def open_only_query(query: str, qrels_file: str | None, run_files: list[str] | N
     """Return the only query of the only run in the first tab, and say so; of no such query, no change."""
     if not query or not qrels_file or not run_files:
         return [gr.skip(), gr.skip()]
-    gr.Info(f"{ONE_QUERY} It is opened here, in the tab One ranking.", title=f"Query {html.escape(query)}")
+    gr.Info(f"{ONE_QUERY} It is opened here, in the tab One ranking.")
     return _opened(qrels_file, run_files, query, *run_names(run_files))
 
 
