@@ -53,7 +53,7 @@ def show(page: Any, address: str, unfolded: tuple[str, ...], scored: bool) -> No
     if scored:
         page.click("#sample-runs")
         page.wait_for_selector("#runs-score .value")
-        page.locator("#score-runs").scroll_into_view_if_needed()
+        page.locator("#runs-score").evaluate("each => each.scrollIntoView()")
     page.wait_for_timeout(1000)
 
 

@@ -2,7 +2,7 @@
 element.addEventListener("click", event => {
   const chosen = event.target.closest("[data-query]");
   if (!chosen) return;
-  const { query, run } = chosen.dataset;
-  trigger(run === undefined ? "choose" : "open", { query, run });
+  const runs = JSON.parse(chosen.closest("[data-runs]").dataset.runs);
+  trigger(chosen.matches("tr") ? "choose" : "open", { query: chosen.dataset.query, runs });
   for (const row of element.querySelectorAll("tr[data-query]")) row.classList.toggle("chosen", row === chosen);
 });

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ class Found(NamedTuple):
         report: of one run, or the comparison of several.
         verdict: it in sentences.
         scores: of each run, best first.
-        groups: the same of each group of queries.
+        groups: of each group of queries how many there are, and the same.
         measure: what is shown query by query.
         drawn: a value for each query, in the order of the bars; of several runs the difference of the best two.
         lacks: the run that lacks a query.
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     report: Any
     verdict: list[str]
     scores: dict[str, Any]
-    groups: dict[str, Any]
+    groups: dict[Any, tuple[int, dict[str, Any]]]
     measure: str
     drawn: pd.DataFrame
     lacks: dict[str, str]
@@ -47,10 +47,10 @@ def score_one(runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, 
     ((name, run),) = runs.items()
     report = report_on(run, qrels, {**options, "by": by})
     measure = chosen if chosen in report.scores else next(iter(report.scores))
-    verdict = [f"{name} has {measure} {report.scores[measure].value:.3f}."]
-    table = report.queries.to_pandas()[["query", "retrieved", "judged", "relevant", measure]]
+    verdict = [f"{name} has {measure} {report.scores[measure].value:.3f}.", *missing_texts(runs, qrels)]
+    table = report.queries.to_pandas()[["query", *report.scores, "retrieved", "judged", "relevant"]]
     drawn = table[["query", measure]].sort_values(measure)
-    groups = {group: {name: each.scores} for group, each in (report.slices or {}).items()}
+    groups = {group: (each.queries, {name: each.scores}) for group, each in report.slices.items()}
     return Found(report, verdict, {name: report.scores}, groups, measure, drawn, {}, table)
 
 
@@ -62,18 +62,23 @@ def compare_several(
     measure = chosen if chosen in report.measures else report.measures[0]
     scores = dict(sorted(report.scores.items(), key=lambda each: -each[1][measure].value))
     one, other, *_ = scores
-    missing = {name: [query for query in qrels if query not in run] for name, run in runs.items()}
     corrected = len(report.pairs) > len(report.measures)
     verdict = [verdict_on(pair, corrected) for pair in report.pairs if pair.measure == measure]
-    verdict += [missing_text(name, queries) for name, queries in missing.items() if queries]
-    by_system = report.queries.to_pandas().pivot(index="query", columns="system", values=measure)
-    table = by_system.loc[list(qrels), list(runs)].reset_index()
-    drawn = table[["query"]].assign(difference=table[one] - table[other]).sort_values("difference", ascending=False)
-    first, second, *_ = runs
-    table["difference"] = table[first] - table[second]
-    lacks = {query: name for name in (one, other) for query in missing[name]}
-    groups = {group: each.scores for group, each in (report.slices or {}).items()}
-    return Found(report, verdict, scores, groups, measure, drawn, lacks, table)
+    verdict += missing_texts(runs, qrels)
+    values = report.queries.to_pandas().pivot(index="query", columns="system", values=report.measures).loc[list(qrels)]
+    less = (values[measure][one] - values[measure][other]).rename("difference")
+    drawn = less.sort_values(ascending=False, kind="stable").reset_index()
+    lacks = {query: name for name in (one, other) for query in qrels.keys() - runs[name].keys()}
+    groups = {group: (each.queries, each.scores) for group, each in report.slices.items()}
+    return Found(report, verdict, scores, groups, measure, drawn, lacks, _table_of(values, list(runs)))
+
+
+def _table_of(values: pd.DataFrame, runs: list[str]) -> pd.DataFrame:
+    """Return each query's value by each run, measure by measure, and then the difference of the first two runs."""
+    measures = list(dict.fromkeys(values.columns.get_level_values(0)))
+    columns = {f"{run} {measure}": values[measure][run] for measure in measures for run in runs}
+    columns |= {f"difference {measure}": values[measure][runs[0]] - values[measure][runs[1]] for measure in measures}
+    return pd.DataFrame(columns).reset_index()
 
 
 def means_of(scores: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
@@ -98,12 +103,17 @@ def verdict_on(pair: Any, corrected: bool) -> str:
     return f"{better} is {abs(pair.difference):.3f} above {worse} in {pair.measure}, which may be chance {sure}."
 
 
-def missing_text(name: str, queries: list[str]) -> str:
-    """Return which queries a run lacks, in a sentence."""
-    if len(queries) == 1:
-        return f"One query, {queries[0]}, is missing from {name}."
-    some = ", ".join(queries[:3]) + (", …" if len(queries) > 3 else "")
-    return f"{len(queries):,} queries are missing from {name}: {some}."
+def missing_texts(runs: Mapping[str, Mappings], qrels: Mappings) -> list[str]:
+    """Return which queries each run lacks, in a sentence for each that lacks any."""
+    texts = []
+    for name, run in runs.items():
+        lacking = [query for query in qrels if query not in run]
+        some = ", ".join(lacking[:3]) + (", …" if len(lacking) > 3 else "")
+        if len(lacking) == 1:
+            texts.append(f"One query, {some}, is missing from {name}.")
+        elif lacking:
+            texts.append(f"{len(lacking):,} queries are missing from {name}: {some}.")
+    return texts
 
 
 def audit_row(name: str, run: Mappings, qrels: Mappings, score: Any) -> list[Any]:
@@ -123,14 +133,51 @@ def pair_row(pair: Any) -> list[Any]:
     ]
 
 
-def read_files(qrels_file: str | None, run_files: list[str] | None) -> tuple[Mappings, dict[str, Mappings]]:
-    """Read the qrels, and the runs by their names."""
+def read_files(
+    qrels_file: str | None, run_files: list[str] | None, only: Collection[str] | None = None
+) -> tuple[Mappings, dict[str, Mappings]]:
+    """Read the qrels, and the runs by their names, all or only some."""
     if not qrels_file or not run_files:
         raise ValueError("Upload the qrels and at least one run.")
     if len(run_files) > RUNS:
         raise ValueError(f"{len(run_files)} runs; at most {RUNS} are compared.")
     qrels = read_upload(qrels_file, "qrels")
-    return qrels, {name: read_upload(path, "run") for name, path in run_names(run_files).items()}
+    files = run_names(run_files)
+    return qrels, {name: read_upload(files[name], "run") for name in files if only is None or name in only}
+
+
+def misplaced(qrels_file: str | None, run_files: list[str] | None) -> int | None:
+    """Return which of the runs' files holds the qrels where their own file holds a run; None if none does.
+
+    Files that can be read where they are tell nothing.
+    """
+    if not qrels_file or not run_files or not _reads(qrels_file, "run"):
+        return None
+    in_place = _reads(qrels_file, "qrels")
+    found = [
+        at
+        for at, path in enumerate(run_files[:RUNS])
+        if _reads(path, "qrels") and not (in_place and _reads(path, "run"))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def look_swapped(qrels: Mappings, runs: Mapping[str, Mappings]) -> int | None:
+    """Return the only run of whole numbers, if the qrels have fractions; None if they do not look swapped."""
+    whole = [at for at, run in enumerate(runs.values()) if not _has_fractions(run)] if _has_fractions(qrels) else []
+    return whole[0] if len(whole) == 1 else None
+
+
+def _has_fractions(side: Mappings) -> bool:
+    return any(value % 1 for documents in side.values() for value in documents.values())
+
+
+def _reads(path: str, kind: str) -> bool:
+    try:
+        read_upload(path, kind)
+    except ValueError:
+        return False
+    return True
 
 
 def run_names(run_files: list[str]) -> dict[str, str]:

@@ -1,20 +1,30 @@
-"""What people paste as a ranking: relevance in a line, cells of a spreadsheet, ids of documents, a list."""
+"""What people paste: a ranking as relevance, as cells or as lines of one query; lists of ids as a run."""
 
 import math
 import re
 
-HEADS = {"document": 0, "doc": 0, "docid": 0, "id": 0, "relevance": 1, "rel": 1, "grade": 1, "label": 1, "score": 2}
+HEADS = {
+    "query": ("query", "qid", "query-id"),
+    "document": ("document", "doc", "docid", "doc-id", "id", "corpus-id"),
+    "relevance": ("relevance", "rel", "grade", "label"),
+    "score": ("score",),
+}
+NAMES = {head: name for name, heads in HEADS.items() for head in heads}
+BEIR = ["query-id", "corpus-id", "score"]  # which is the relevance
+TREC = {4: ["query", "", "document", "relevance"], 6: ["query", "", "document", "", "score", ""]}
 HOW = 'Paste relevance, such as "3 2 3 0 1 2", or a line per document: its id, relevance and score.'
+ID_LIST = re.compile(r"""\s*([^\s{["']\S*):\s+(\S.*)""")
 
 
 def pasted_rows(text: str) -> list[list[str]]:
     """Return rows of document, relevance and score from pasted text.
 
     Numbers alone are the relevance in the order of the ranking, two columns of them relevance and score. Else a
-    line has a document, its relevance and its score, as far as they are there; a first line may name the columns.
+    line has a document, its relevance and its score, as far as they are there; or it is one of TREC's or BEIR's, of
+    qrels or of a run. A first line may name the columns.
 
     Raises:
-        ValueError: The lines have no such form.
+        ValueError: The lines have no such form, or are of several queries.
     """
     lines = [line.strip() for line in text.strip().strip("[]").splitlines() if line.strip()]
     cells = [[each.strip(" \"'") for each in re.split(r"\t|[,;]|\s+", line) if each.strip()] for line in lines]
@@ -22,33 +32,57 @@ def pasted_rows(text: str) -> list[list[str]]:
         raise ValueError(HOW)
     if len(cells) == 1 or all(len(row) == 1 for row in cells):
         flat = [each for row in cells for each in row]
-        columns = [[], flat] if all(map(_is_cell, flat)) else [flat]
-        return _rows(columns, len(flat))
-    heads = [HEADS.get(each.lower()) for each in cells[0]]
-    if None not in heads:
-        order, cells = [each or 0 for each in heads], cells[1:]
+        return _rows({"relevance" if all(map(_is_cell, flat)) else "document": flat}, len(flat))
+    first = [each.lower().replace("_", "-") for each in cells[0]]
+    if NAMES.keys() >= set(first):
+        columns = ["query", "document", "relevance"] if first == BEIR else [NAMES[each] for each in first]
+        cells = cells[1:]
     else:
-        numbers = len(cells[0]) == 2 and all(_is_cell(each) for row in cells for each in row)
-        order = [1, 2] if numbers else [0, 1, 2][: len(cells[0])]
+        columns = _columns(cells)
+    named = [each for each in columns if each]
     for at, row in enumerate(cells, 1):
-        if len(row) != len(order) or len(set(order)) < len(order):
-            raise ValueError(f"Line {at} has {len(row)} cells, the first line {len(heads)}. {HOW}")
-    by_name = dict(zip(order, map(list, zip(*cells, strict=True)), strict=True))
-    return _rows([by_name.get(at, []) for at in range(3)], len(cells))
+        if len(row) != len(columns) or len(set(named)) < len(named):
+            raise ValueError(f"Line {at} has {len(row)} cells, the first line {len(first)}. {HOW}")
+    by_name = dict(zip(columns, map(list, zip(*cells, strict=True)), strict=True))
+    queries = list(dict.fromkeys(by_name.get("query", [])))
+    if len(queries) > 1:
+        problem = f"These lines are of {len(queries):,} queries, such as {queries[0]} and {queries[1]}"
+        raise ValueError(f"{problem}. Paste those of one here, or all of them in the tab Search runs.")
+    return _rows(by_name, len(cells))
 
 
-def _rows(columns: list[list[str]], size: int) -> list[list[str]]:
+def ids_as_run(text: str) -> str:
+    """Return lists of ids, best first, a query per line such as "q1: d3 d1 d7", as a TREC run; other text as it is."""
+    lists = [ID_LIST.fullmatch(line) for line in text.splitlines() if line.strip()]
+    run = []
+    for found in lists:
+        if found is None:
+            return text
+        ids = re.split(r"[\s,;]+", found[2].strip())
+        run += [f"{found[1]} Q0 {document} {at + 1} {len(ids) - at} pasted\n" for at, document in enumerate(ids)]
+    return "".join(run)
+
+
+def _columns(cells: list[list[str]]) -> list[str]:
+    """Return what the columns hold that no first line names."""
+    width = len(cells[0])
+    of_query = len({row[0] for row in cells}) == 1 or not any(_is_cell(row[1]) for row in cells)
+    if width == 3 and of_query:
+        return ["query", "document", "relevance"]
+    if width == 2 and all(_is_cell(each) for row in cells for each in row):
+        return ["relevance", "score"]
+    return TREC.get(width, ["document", "relevance", "score"][:width])
+
+
+def _rows(columns: dict[str, list[str]], size: int) -> list[list[str]]:
     """Return the rows of columns; the documents and scores that are not there are the usual ones."""
-    documents, relevance, scores = [*columns, [], [], []][:3]
-    return [
-        list(row)
-        for row in zip(
-            documents or [f"d{at}" for at in range(1, size + 1)],
-            ["" if each == "-" else each for each in relevance] or [""] * size,
-            ["" if each == "-" else each for each in scores] or [f"{at}" for at in range(size, 0, -1)],
-            strict=True,
-        )
-    ]
+    usual = {
+        "document": [f"d{at}" for at in range(1, size + 1)],
+        "relevance": [""] * size,
+        "score": [f"{at}" for at in range(size, 0, -1)],
+    }
+    rows = zip(*(columns.get(name) or default for name, default in usual.items()), strict=True)
+    return [[document, *("" if each == "-" else each for each in row)] for document, *row in rows]
 
 
 def _is_cell(text: str) -> bool:

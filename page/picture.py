@@ -4,7 +4,7 @@ It is HTML that picture.js brings to life; each of its numbers comes from the me
 ``data-term`` light each other up.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import combinations
 from pathlib import Path
@@ -115,6 +115,19 @@ def bar_html(gain: float, added: float, widest: float, term: str) -> str:
     )
 
 
+def dots_for(relevance: Iterable[float | None]) -> int:
+    """Return how many dots show each relevance; 0 where its number does."""
+    judged = [each for each in relevance if each is not None]
+    return int(max([1, *judged])) if all(each in range(MOST_DOTS + 1) for each in judged) else 0
+
+
+def grade_html(relevance: float | None, dots: int) -> str:
+    """Return a relevance as dots, or as a number without them."""
+    if relevance is None:
+        return "not judged"
+    return "".join(f"<i{' class=on' if at < relevance else ''}></i>" for at in range(dots)) or f"{relevance:g}"
+
+
 def _part(term: str, number: float, what: str) -> str:
     return f"<span class='part' data-term='{term}'><b>{number + 0.0:.4f}</b><small>{what}</small></span>"
 
@@ -150,13 +163,11 @@ class _Cards(NamedTuple):
     @classmethod
     def of(cls, ranking: Ranking, rows: Sequence[Mapping[str, Any]], found: Advice | None) -> "_Cards":
         """Return the documents of a ranking."""
-        judged = [each for each in ranking.relevance if each is not None]
-        dotted = all(each in range(MOST_DOTS + 1) for each in judged)
         return cls(
             dict(zip(ranking.documents, ranking.relevance, strict=True)),
             dict(zip(ranking.documents, ranking.score, strict=True)),
             max([abs(row[name]) for row in rows for name in ("gain", "ideal")]) or 1,
-            int(max([1, *judged])) if dotted else 0,
+            dots_for(ranking.relevance),
             found.documents if found else (),
         )
 
@@ -187,17 +198,11 @@ class _Cards(NamedTuple):
         relevance, score = self.relevance[document], self.score[document]
         name, judged = escape(document), "not judged" if relevance is None else f"relevance {relevance:g}"
         kind = f"card{' unjudged' if relevance is None else ''}{' advised' if document in self.advised else ''}"
-        if relevance is None:
-            grade = "not judged"
-        elif self.dots:
-            grade = "".join(f"<i{' class=on' if at < relevance else ''}></i>" for at in range(self.dots))
-        else:
-            grade = f"{relevance:g}"
         scored = "" if score is None else f"<span class='at'>{score:g}</span>"
         return (
             f"<div class='{kind}' data-term='document {name}'>"
             f"<button type='button' class='grip' aria-label='Move {name}, {place}: arrow keys'>⋮⋮</button>"
             f"<span class='document' title='{name}'>{name}</span>"
-            f"<button type='button' class='grade' aria-label='{name}: {judged}; press for more'>{grade}</button>"
-            f"{scored}</div>"
+            f"<button type='button' class='grade' aria-label='{name}: {judged}; press for more'>"
+            f"{grade_html(relevance, self.dots)}</button>{scored}</div>"
         )

@@ -112,7 +112,7 @@ def _editor(table: gr.Dataframe) -> None:
     with gr.Row():
         example = gr.Dropdown(list(EXAMPLES), value=FIRST, label="Examples", min_width=300)
         paste = gr.Textbox(
-            label="Paste: 3 2 3 0 1 2, or lines of document, relevance, score",
+            label="Paste: 3 2 3 0 1 2; lines of document, relevance, score; or a query's lines of qrels or of a run",
             lines=2,
             max_length=50_000,
             min_width=300,

@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +12,29 @@ from gradio.processing_utils import save_bytes_to_cache
 from gradio.utils import get_upload_folder
 
 from .beside import JS, query_bars, side_by_side
-from .choices import largest, options_of
+from .choices import options_of
 from .events import QUIET, follow, raise_errors, show_errors
-from .found import audit_row, compare_several, means_of, pair_row, read_files, rows_of_query, run_names, score_one
+from .found import (
+    audit_row,
+    compare_several,
+    look_swapped,
+    means_of,
+    misplaced,
+    pair_row,
+    read_files,
+    rows_of_query,
+    run_names,
+    score_one,
+)
 from .metric import ndcg
-from .ranking import ranking_of, scores_by_name, table_with
-from .render import csv_link, score_card, table_html
-from .uploads import Mappings, read_groups, read_upload
+from .paste import ids_as_run
+from .ranking import ranking_of, table_with
+from .render import csv_link, error_html, note_html, score_card, table_html
+from .uploads import Mappings, read_groups
 
 AUDIT_CAPTION = (
     "Audit. Not ranked: judged queries that the run lacks; not judged: its queries without judgments; "
-    "tied: queries whose score depends on the order of ties; unjudged: documents within the first cutoff"
+    "tied: queries whose score depends on the order of ties; unjudged: documents within the cutoff that is shown"
 )
 AUDIT = ["run", "documents", "queries", "not ranked", "not judged", "tied", "unjudged@k"]
 MEANS_CAPTION = "Scores, with 95% intervals, best first; chance: of a random order"
@@ -33,9 +46,22 @@ ABOUT = (
     "Qrels and one to five runs: TREC files; CSV, TSV, JSONL or Parquet with query, document and score or relevance; "
     "JSON `{query: {document: value}}`; also compressed by gzip or Zstandard; each up to 20 MB."
 )
-SWAPPED = "These two files are in each other's place: the first holds a run, the second qrels. Swap them below."
+PASTE = (
+    "The forms above as text, also lists of ids, best first, a query per line: `q1: d3 d1 d7`. A run that is pasted is "
+    "put beside those that are there."
+)
+SWAPPED = "The qrels and a run are in each other's place."
+LOOK_SWAPPED = "The qrels have fractions and a run has whole numbers only, as if they were in each other's place."
+INTO_VIEW = "() => document.querySelector('#beside .query')?.scrollIntoView({ block: 'nearest' })"
+SWAP_JS = """
+element.addEventListener("click", event => {
+  const button = event.target.closest("#swap-files");
+  if (button) trigger("swap", { run: Number(button.dataset.run) });
+});
+"""
 ONE_QUERY = "This is one query, which says nothing of others: no interval, no test."
-SHOWN = 11  # outputs of `score_runs`
+GROUPS = 50  # that are shown
+SHOWN = 12  # outputs of `score_runs`
 
 
 def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File]:
@@ -46,28 +72,23 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
             qrels_file = gr.File(label="Qrels", elem_id="qrels")
             run_files = gr.File(label="Runs", file_count="multiple", elem_id="runs")
         with gr.Accordion("Paste instead, or give groups of queries", open=False):
+            gr.Markdown(PASTE)
             with gr.Row():
-                qrels_text, run_text = (
-                    gr.Textbox(
-                        label=f"{name}, as text",
-                        lines=3,
-                        max_lines=8,
-                        max_length=500_000,
-                        elem_id=f"{name.lower()}-text",
-                    )
-                    for name in ("Qrels", "Run")
-                )
-            take = gr.Button("Take these texts as files", elem_id="take-texts")
-            groups = gr.File(label="Groups: a CSV of query and group, such as language", elem_id="groups")
+                texts = [
+                    gr.Textbox(label=label, lines=3, max_lines=8, max_length=500_000, elem_id=name)
+                    for label, name in (("Qrels, as text", "qrels-text"), ("Run, as text", "run-text"))
+                ]
+            take = gr.Button("Score these texts", elem_id="take-texts")
+            groups = gr.File(label="Groups of queries: a CSV of query and group, such as language", elem_id="groups")
         with gr.Row():
             score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
             sample = gr.Button("Try sample runs", elem_id="sample-runs")
-            swap = gr.Button("Swap the two files", visible=False, elem_id="swap-files")
-        score = gr.HTML(elem_id="runs-score")
+        score = gr.HTML(js_on_load=SWAP_JS, elem_id="runs-score")
+        means = gr.HTML(elem_id="means")
         measure = gr.Radio(label="Shown query by query", visible=False, elem_id="measure")
         bars = gr.HTML(js_on_load=JS, apply_default_css=False, elem_id="by-query")
         beside = gr.HTML(js_on_load=JS, apply_default_css=False, elem_id="beside")
-        means, slices, pairs, audit = (gr.HTML(elem_id=name) for name in ("means", "slices", "pairs", "audit"))
+        slices, pairs, audit = (gr.HTML(elem_id=name) for name in ("slices", "pairs", "audit"))
         queries = gr.Dataframe(
             headers=["query", "score"],
             label="Every query: choose one to open its ranking by the run of that column",
@@ -76,31 +97,33 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
         )
         signature = gr.Textbox(label="Signature", buttons=["copy"])
         file = gr.HTML()
+        only = gr.Textbox(visible="hidden")
     files = [qrels_file, run_files]
     given = [*files, groups, measure, *bar]
-    shown = [score, bars, beside, means, slices, pairs, audit, queries, signature, file, measure]
-    scoring = [each(score_runs, given, shown, api_visibility="private") for each in (score_button.click, measure.input)]
-    scoring.append(
-        sample.click(sample_files, None, [*files, groups], **QUIET).then(
-            score_runs, given, shown, api_visibility="private"
-        )
-    )
-    scoring.append(
-        swap.click(swap_files, files, files, **QUIET).then(score_runs, given, shown, api_visibility="private")
-    )
+    shown = [score, means, bars, beside, slices, pairs, audit, queries, signature, file, measure, only]
+    filled = [
+        sample.click(sample_files, None, [*files, groups], **QUIET),
+        score.swap(swap_files, files, files, **QUIET),
+        take.click(take_texts, [*texts, *files], [*texts, *files], **QUIET),
+    ]
+    starts = [score_button.click, measure.input, *(each.success for each in filled)]
+    scoring = [each(score_runs, given, shown, api_visibility="private") for each in starts]
     chosen = [event for each in (*files, groups) for event in (each.upload, each.clear, each.delete)]
     follow([*chosen, *(each.change for each in bar)], forget_runs, None, shown, cancels=scoring)
-    take.click(take_texts, [qrels_text, run_text], files, **QUIET).then(forget_runs, None, shown, **QUIET)
-    score.change(are_swapped, files, swap, **QUIET)
-    queries.select(open_query, files, [table, tabs], **QUIET).then(None, js="() => scrollTo(0, 0)")
-    bars.choose(show_query, [*files, measure, *bar], beside, **QUIET)
-    beside.open(open_run, files, [table, tabs], **QUIET).then(None, js="() => scrollTo(0, 0)")
+    bars.choose(show_query, [*files, measure, *bar], beside, **QUIET).then(None, js=INTO_VIEW)
+    opened = [
+        queries.select(open_query, files, [table, tabs], **QUIET),
+        beside.open(open_run, files, [table, tabs], **QUIET),
+        only.change(open_only_query, [only, *files], [table, tabs], **{**QUIET, "queue": True}),  # to say so
+    ]
+    for each in opened[:2]:
+        each.then(None, js="() => scrollTo(0, 0)")
     return files
 
 
 def forget_runs() -> tuple[Any, ...]:
     """Return no result, where files or choices are no longer those that were scored."""
-    return ("<p class='note'>Press Score.</p>", *[None] * (SHOWN - 2), gr.Radio(visible=False))
+    return (note_html("Press Score."), *[None] * (SHOWN - 3), gr.Radio(visible=False), "")
 
 
 def sample_files() -> tuple[str, list[str], None]:
@@ -108,89 +131,81 @@ def sample_files() -> tuple[str, list[str], None]:
     return str(SAMPLES / "qrels.txt"), [str(SAMPLES / f"{name}.txt") for name in ("bm25", "dense")], None
 
 
-def swap_files(qrels_file: str, run_files: list[str]) -> tuple[str, list[str]]:
-    """Return the run in the place of the qrels, and these in its."""
-    return run_files[0], [qrels_file]
-
-
-def are_swapped(qrels_file: str | None, run_files: list[str] | None) -> Any:
-    """Show the button that swaps a run and qrels that are in each other's place."""
-    return gr.Button(visible=bool(qrels_file and run_files) and _are_swapped(str(qrels_file), run_files or []))
-
-
-def _are_swapped(qrels_file: str, run_files: list[str]) -> bool:
-    if len(run_files) != 1 or (_reads(qrels_file, "qrels") and _reads(run_files[0], "run")):
-        return False
-    return _reads(qrels_file, "run") and _reads(run_files[0], "qrels")
-
-
-def _reads(path: str, kind: str) -> bool:
-    try:
-        read_upload(path, kind)
-    except ValueError:
-        return False
-    return True
+def swap_files(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[str, list[str]]:
+    """Return a run in the place of the qrels, and these in its."""
+    at = int(event.run)
+    return run_files[at], [*run_files[:at], qrels_file, *run_files[at + 1 :]]
 
 
 @raise_errors
-def take_texts(qrels_text: str, run_text: str) -> list[Any]:
-    """Return pasted texts as files; of no text, no change."""
+def take_texts(qrels_text: str, run_text: str, qrels_file: str | None, run_files: list[str] | None) -> list[Any]:
+    """Return pasted texts as files, in place of the qrels and beside the runs, and no text."""
     if not (qrels_text.strip() or run_text.strip()):
         raise ValueError("Paste qrels or a run first.")
-    paths = [
-        save_bytes_to_cache(text.encode(), f"pasted {name}.txt", get_upload_folder()) if text.strip() else None
-        for name, text in (("qrels", qrels_text), ("run", run_text))
-    ]
-    return [paths[0] or gr.skip(), [paths[1]] if paths[1] else gr.skip()]
+    if qrels_text.strip():
+        qrels_file = _file_of(qrels_text, "pasted qrels.txt")
+    if run_text.strip():
+        run_files = [*(run_files or []), _file_of(ids_as_run(run_text), "pasted run.txt")]
+    return ["", "", qrels_file, run_files]
+
+
+def _file_of(text: str, name: str) -> str:
+    return str(save_bytes_to_cache(text.encode("utf-8", "replace"), name, get_upload_folder()))
 
 
 @raise_errors
 def open_query(qrels_file: str, run_files: list[str], event: gr.SelectData) -> tuple[gr.Dataframe, gr.Tabs]:
     """Return the chosen query in the first tab, as the run of the chosen column ranks it."""
     names = list(run_names(run_files))
-    at = event.index[1] - 1
-    return _opened(qrels_file, run_files, str(event.row_value[0]), names[at if 0 <= at < len(names) else 0])
+    return _opened(qrels_file, run_files, str(event.row_value[0]), names[max(0, event.index[1] - 1) % len(names)])
 
 
 @raise_errors
 def open_run(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[gr.Dataframe, gr.Tabs]:
     """Return a query in the first tab, as a run ranks it."""
-    return _opened(qrels_file, run_files, event.query, event.run)
+    return _opened(qrels_file, run_files, event.query, event.runs[0])
+
+
+@raise_errors
+def open_only_query(query: str, qrels_file: str | None, run_files: list[str] | None) -> Any:
+    """Return the only query of the only run in the first tab, and say so; of no such query, no change."""
+    if not query or not qrels_file or not run_files:
+        return [gr.skip(), gr.skip()]
+    gr.Info(f"{ONE_QUERY} It is opened here, in the tab One ranking.")
+    return _opened(qrels_file, run_files, query, *run_names(run_files))
 
 
 def _opened(qrels_file: str, run_files: list[str], query: str, name: str) -> tuple[gr.Dataframe, gr.Tabs]:
-    qrels, runs = read_files(qrels_file, run_files)
+    qrels, runs = read_files(qrels_file, run_files, [name])
     rows, what = rows_of_query(runs[name], qrels, query, name)
     return table_with(rows, what), gr.Tabs(selected="ranking")
 
 
 @show_errors(1)
 def show_query(event: gr.EventData, qrels_file: str, run_files: list[str], measure: str, *bar: Any) -> str:
-    """Return the rankings of the chosen query by the two best runs, side by side."""
+    """Return the rankings of the chosen query, side by side."""
     options = options_of(*bar)
-    qrels, runs = read_files(qrels_file, run_files)
-    best = best_runs(runs, qrels, options, measure)
-    return query_html(event.query, {name: runs[name] for name in best}, qrels, options, measure)
-
-
-def best_runs(runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], measure: str) -> list[str]:
-    """Return the two runs with the highest means, the best first."""
-    means = {
-        name: ndcg.compute(predictions=run, references=qrels, **options).get(measure, 0.0) for name, run in runs.items()
-    }
-    return sorted(means, key=lambda name: -means[name])[:2]
+    qrels, runs = read_files(qrels_file, run_files, event.runs)
+    return query_html(event.query, {name: runs[name] for name in event.runs}, qrels, options, measure)
 
 
 def query_html(query: str, runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], measure: str) -> str:
     """Return the rankings of a query side by side, at the cutoff of a measure."""
-    cutoffs = dict(zip(ndcg.compute(predictions=[[1]], references=[[1]], **options), options["k"], strict=True))
-    at_cutoff = {**options, "k": [cutoffs.get(measure, largest(options["k"]))]}
-    rankings = {name: ranking_of(rows_of_query(run, qrels, query, name)[0]) for name, run in runs.items()}
-    scores = {}
-    for name, ranking in rankings.items():
-        ((measured, score),) = scores_by_name(ranking, at_cutoff).items()
-        scores[name] = f"{measured} {'left out' if score != score else f'{score:.4f}'}"
-    return side_by_side(query, rankings, scores, at_cutoff)
+    cutoff = measure.partition("@")[2]
+    options = {**options, "k": [int(cutoff) if cutoff else None]}
+    rankings, sums = {}, {}
+    for name, run in runs.items():
+        rankings[name] = ranking_of(rows_of_query(run, qrels, query, name)[0])
+        ranked = {query: run[query]} if query in run else {}
+        how = {**options, "measures": ["nDCG", "DCG", "IDCG"], "use_aggregator": False}
+        found = ndcg.compute(predictions=ranked, references={query: qrels[query]}, **how)
+        sums[name] = {each: values[0] for each, values in found.items()}
+    return side_by_side(query, rankings, sums, options)
+
+
+def swap_html(text: str, run: int) -> str:
+    """Return what speaks for files being in each other's place, and a button that swaps them."""
+    return f"{error_html(text)}<button id='swap-files' type='button' data-run='{run}'>Swap them</button>"
 
 
 @show_errors(SHOWN)
@@ -199,50 +214,72 @@ def score_runs(
 ) -> tuple[Any, ...]:
     """Return everything the tab shows of uploaded runs; query by query, of the chosen measure or the first."""
     options = options_of(*bar)
-    if qrels_file and run_files and _are_swapped(qrels_file, run_files):
-        raise ValueError(SWAPPED)
-    qrels, runs = read_files(qrels_file, run_files)
+    try:
+        qrels, runs = read_files(qrels_file, run_files)
+    except ValueError:
+        if (at := misplaced(qrels_file, run_files)) is None:
+            raise
+        return (swap_html(SWAPPED, at), *[None] * (SHOWN - 1))
     if len(qrels) == 1:
         return one_query(qrels, runs, options)
     by = read_groups(groups, qrels) if groups else None
     find = score_one if len(runs) == 1 else compare_several
     found = find(runs, qrels, options, by, chosen or "")
     best = list(found.scores)[:2]
-    caption = " less ".join(best)
     ranked = found.drawn[~found.drawn["query"].isin(found.lacks)]
     most = (ranked if len(ranked) else found.drawn).sort_values(
         found.drawn.columns[1], key=abs, ascending=len(best) < 2
     )
     query = str(most["query"].iloc[0])
+    suspect = look_swapped(qrels, runs)
+    doubt = "" if suspect is None else swap_html(LOOK_SWAPPED, suspect)
     notes = " ".join([f"{found.report.resampling}.", *found.report.notes])
     means = means_of(found.scores)
     cards = score_card({f"{system}: {name}": number for system, name, number, *_ in means}, notes)
     audit = [audit_row(name, run, qrels, found.scores[name][found.measure]) for name, run in runs.items()]
-    of_groups = [[group, *row] for group, each in found.groups.items() for row in means_of(each)]
     pairs = [pair_row(pair) for pair in found.report.pairs] if len(best) > 1 else []
     measures = list(found.scores[best[0]])
     return (
-        f"<h3 class='verdict' role='status'>{html.escape(' '.join(found.verdict))}</h3>{cards}",
-        query_bars(found.drawn, f"{found.measure}: {caption}", best, found.lacks),
-        query_html(query, {name: runs[name] for name in best}, qrels, options, found.measure),
+        f"<h3 class='verdict' role='status'>{html.escape(' '.join(found.verdict))}</h3>{doubt}{cards}",
         table_html(MEANS_CAPTION, pd.DataFrame(means, columns=MEANS)),
-        table_html("Groups of queries", pd.DataFrame(of_groups, columns=["group", *MEANS])) if of_groups else None,
+        query_bars(found.drawn, f"{found.measure}: {' less '.join(best)}", best, found.lacks, query),
+        query_html(query, {name: runs[name] for name in best}, qrels, options, found.measure),
+        groups_html(found.groups),
         table_html("Paired comparison", pd.DataFrame(pairs, columns=PAIRS)) if pairs else None,
         table_html(AUDIT_CAPTION, pd.DataFrame(audit, columns=AUDIT)),
         found.table.round(4),
         found.report.signature,
         csv_link(found.report.queries.to_pandas(), "queries.csv"),
         gr.Radio(measures, value=found.measure, visible=len(measures) > 1),
+        "",
     )
 
 
+def groups_html(groups: Mapping[Any, tuple[int, Mapping[str, Any]]]) -> str | None:
+    """Return the means of groups of queries with their intervals as a table; without groups none."""
+    rows = [
+        [group, queries, *row]
+        for group, (queries, scores) in islice(groups.items(), GROUPS)
+        for row in means_of(scores)
+    ]
+    caption = f"Groups of queries, with 95% intervals, {min(len(groups), GROUPS)} of {len(groups):,}"
+    return table_html(caption, pd.DataFrame(rows, columns=["group", "queries", *MEANS])) if rows else None
+
+
 def one_query(qrels: Mappings, runs: Mapping[str, Mappings], options: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what there is to show of a single query: each run's values, and the rankings of the best two."""
+    """Return what there is to show of a single query: each run's values, and the rankings of the best two.
+
+    The last is the query itself where there is one run, for the first tab.
+    """
     (query,) = qrels
     results = {name: ndcg.compute(predictions=run, references=qrels, **options) for name, run in runs.items()}
     measure = next(iter(next(iter(results.values()))))
     best = sorted(results, key=lambda name: -results[name][measure])
     values = {f"{name}: {each}": results[name][each] for name in best for each in results[name]}
     drawn = query_html(query, {name: runs[name] for name in best[:2]}, qrels, options, measure)
+    only = query if len(runs) == 1 else ""
     signature = ndcg.signature(**options)
-    return (score_card(values, ONE_QUERY), None, drawn, *[None] * 5, signature, None, gr.Radio(visible=False))
+    return (
+        *(score_card(values, ONE_QUERY), None, None, drawn, *[None] * 4, signature, None),
+        *(gr.Radio(visible=False), only),
+    )

@@ -49,8 +49,9 @@ def read_groups(path: str, queries: Collection[str]) -> dict[str, str]:
             content = file.read(LIMITS.bytes + 1)
         LIMITS.check("bytes", len(content))
         lines = content.decode("utf-8-sig", "replace").splitlines()
+        cells_of = csv.reader(lines, delimiter="\t" if "\t" in "".join(lines[:1]) else ",")
         groups: dict[str, str] = {}
-        for number, cells in enumerate(csv.reader(lines, delimiter="\t" if "\t" in "".join(lines[:1]) else ","), 1):
+        for number, cells in enumerate(cells_of, 1):
             if cells and len(cells) != 2:
                 raise ValueError(f"line {number}: {len(cells)} columns; each line has a query and its group")
             if cells and groups.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip():
@@ -100,7 +101,7 @@ def _named(path: str) -> Iterator[None]:
         if Path(path).is_symlink() or not Path(path).is_file():
             raise ValueError("is not a file")
         yield
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, csv.Error) as error:
         problem = (isinstance(error, OSError) and error.strerror) or str(error).removeprefix(f"{path}: ")
         raise ValueError(f"{name}: {problem}") from None
 

@@ -314,6 +314,8 @@ def test_what_is_pasted_from_a_spreadsheet_is_scored(visit: Opener, ndcg: evalua
     page.locator("#paste textarea").fill("id\trelevance\tscore\na\t1\t0.2\nb\t0\t0.9\nc\t2\t0.5")
     wait_for(page, score(ndcg, predictions=[[0.2, 0.9, 0.5]], references=[[1, 0, 2]]))
     assert page.locator("#picture .order .document").all_inner_texts() == ["b", "c", "a"]
+    page.locator("#paste textarea").fill("query-id\tcorpus-id\tscore\nq\ta\t0\nq\tb\t2")  # one of BEIR's queries
+    wait_for(page, score(ndcg, predictions=[[2, 1]], references=[[0, 2]]))
 
 
 def card(page: Any, document: str) -> Any:
@@ -713,6 +715,14 @@ def test_sample_runs_are_scored_at_once_and_shown_query_by_query(visit: Opener, 
     wait_for(page, "dense beats bm25", "#runs-score .verdict")
     wait_for(page, "One query, q17, is missing from dense.", "#runs-score .verdict")
     expect(page.locator("#by-query tr[data-query]")).to_have_count(len(qrels))
+    how = {"references": qrels, "k": 10, "use_aggregator": False}
+    dense, bm25 = (ndcg.compute(predictions=runs[name], **how)["nDCG@10"] for name in ("dense", "bm25"))
+    less = {query: one - other for query, one, other in zip(qrels, dense, bm25, strict=True)}
+    bars = {row[0].split()[0]: float(row[2]) for row in cells(page, "#by-query") if row}
+    assert bars == pytest.approx(less, abs=5e-5)
+    assert list(bars.values()) == sorted(bars.values(), reverse=True)
+    first = max((query for query in qrels if query in runs["dense"]), key=lambda query: abs(less[query]))
+    expect(page.locator("#beside .query")).to_contain_text(f"Query {first}")
     for query in ("q17", "q05"):
         page.get_by_role("button", name=f"Open query {query}").press("Enter")
         wait_for(page, f"Query {query}", "#beside .query")
@@ -745,6 +755,9 @@ def test_each_cutoff_is_shown_query_by_query(visit: Opener, ndcg: evaluate.Metri
     assert abs(sum(bars) / len(bars)) == pytest.approx(abs(pairs["nDCG@10"]), abs=1e-4)
     assert {row[1] for row in cells(page, "#means") if row} == {"nDCG@1", "nDCG@10"}
     assert [row[0] for row in cells(page, "#pairs") if row] == ["nDCG@1", "nDCG@10"]
+    wait_for(page, "nDCG@10", "#beside h3:not(.query)")
+    heads = page.locator("#queries th").all_inner_texts()
+    assert {f"{name} nDCG@{k}" for name in RUNS for k in (1, 10)} <= {each.strip() for each in heads}
 
 
 def test_groups_of_queries_have_means_of_their_own(
@@ -761,7 +774,7 @@ def test_groups_of_queries_have_means_of_their_own(
     values = ndcg.compute(predictions=files / "bm25.run", references=files / "qrels.txt", k=10, use_aggregator=False)[
         "nDCG@10"
     ]
-    by_group = {row[0]: float(row[3]) for row in cells(page, "#slices") if row}
+    by_group = {row[0]: float(row[4]) for row in cells(page, "#slices") if row}
     assert by_group["de"] == pytest.approx((values[0] + values[2]) / 2, abs=1e-4)
     assert by_group["fr"] == pytest.approx(values[1], abs=1e-4)
 
@@ -770,13 +783,14 @@ def test_files_in_each_others_place_can_be_swapped(visit: Opener, ndcg: evaluate
     page = visit()
     scored(page, files / "bm25.run", files / "qrels.txt")
     wait_for(page, "in each other's place", "#runs-score")
-    page.click("#swap-files")
+    page.locator("#swap-files").press("Enter")
     mean = ndcg.compute(predictions=files / "bm25.run", references=files / "qrels.txt", k=10)["nDCG@10"]
     wait_for(page, f"{mean:.4f}", "#runs-score")
-    expect(page.locator("#swap-files")).to_be_hidden()
+    expect(page.locator("#swap-files")).to_have_count(0)
+    expect(page.locator("#qrels a")).to_have_attribute("href", re.compile("qrels.txt"))
 
 
-def test_pasted_texts_are_taken_as_files(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_pasted_texts_are_scored_as_files_are(visit: Opener, ndcg: evaluate.Metric) -> None:
     qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2, "d": 1}}
     run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"d": 2.0}}
     beir = "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\t{d}\t{r}\n" for q in qrels for d, r in qrels[q].items())
@@ -786,9 +800,14 @@ def test_pasted_texts_are_taken_as_files(visit: Opener, ndcg: evaluate.Metric) -
     page.fill("#qrels-text textarea", beir)
     page.fill("#run-text textarea", json.dumps(run))
     page.click("#take-texts")
-    wait_for(page, "pasted run", "#runs")
-    page.click("#score-runs")
     wait_for(page, f"{ndcg.compute(predictions=run, references=qrels, k=10)['nDCG@10']:.4f}", "#runs-score")
+    wait_for(page, "pasted run", "#runs")
+    expect(page.locator("#run-text textarea")).to_have_value("")
+    page.fill("#run-text textarea", "q1: a b\nq2: c")  # ids, best first
+    page.click("#take-texts")
+    better = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
+    wait_for(page, "pasted run (2) is", "#runs-score .verdict")
+    wait_for(page, f"{ndcg.compute(predictions=better, references=qrels, k=10)['nDCG@10']:.4f}", "#runs-score")
 
 
 def test_one_query_is_shown_side_by_side(visit: Opener, ndcg: evaluate.Metric, tmp_path: Path) -> None:
@@ -797,10 +816,17 @@ def test_one_query_is_shown_side_by_side(visit: Opener, ndcg: evaluate.Metric, t
     (tmp_path / "bad.run").write_text("q Q0 b 1 2 t\nq Q0 a 2 1 t\n")
     page = visit()
     scored(page, tmp_path / "qrels.txt", tmp_path / "bad.run", tmp_path / "good.run")
+    scores = {}
     for name in ("good", "bad"):
-        score = ndcg.compute(predictions=tmp_path / f"{name}.run", references=tmp_path / "qrels.txt", k=10)["nDCG@10"]
-        wait_for(page, f"{name}: nDCG@10 {score:.4f}", "#beside")
+        given = {"predictions": tmp_path / f"{name}.run", "references": tmp_path / "qrels.txt"}
+        scores[name] = f"{ndcg.compute(**given, k=10)['nDCG@10']:.4f}"
+        wait_for(page, f"{name}: nDCG@10 {scores[name]}", "#beside")
     wait_for(page, "This is one query", "#runs-score")
+    alone = visit()
+    scored(alone, tmp_path / "qrels.txt", tmp_path / "bad.run")
+    wait_for(alone, scores["bad"])
+    expect(alone.get_by_role("tab", name="One ranking")).to_have_attribute("aria-selected", "true")
+    expect(alone.locator(".toast-body")).to_contain_text("This is one query")
 
 
 def test_a_wrong_upload_is_one_sentence(visit: Opener, files: Path, tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
-"""What is pasted as a ranking, and the rows that it makes."""
+"""What is pasted as a ranking or as a run, and the rows that it makes."""
 
 import pytest
 
-from page.paste import pasted_rows
+from page.paste import ids_as_run, pasted_rows
 
 NUMBERED = [["d1", "3", "3"], ["d2", "2", "2"], ["d3", "0", "1"]]
+JUDGED = [["a", "3", "2"], ["b", "0", "1"]]
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,12 @@ NUMBERED = [["d1", "3", "3"], ["d2", "2", "2"], ["d3", "0", "1"]]
         ("score;docid;rel\n0.5;a;3\n0.1;b;0", [["a", "3", "0.5"], ["b", "0", "0.1"]]),
         ("x\ny", [["x", "", "2"], ["y", "", "1"]]),
         ("['x', 'y']", [["x", "", "2"], ["y", "", "1"]]),
+        ("query-id\tcorpus-id\tscore\nq1\ta\t3\nq1\tb\t0", JUDGED),  # BEIR's
+        ("q1\ta\t3\nq1\tb\t0", JUDGED),
+        ("q1 0 a 3\nq1 0 b 0", JUDGED),  # TREC's
+        ("qid,doc_id,label\nq1,a,3\nq1,b,0", JUDGED),
+        ("7 1 3\n7 2 0", [["1", "3", "2"], ["2", "0", "1"]]),
+        ("q1 Q0 a 1 0.9 bm25\nq1 Q0 b 2 0.5 bm25", [["a", "", "0.9"], ["b", "", "0.5"]]),
     ],
     ids=repr,
 )
@@ -34,10 +41,25 @@ def test_what_people_have_becomes_rows(text: str, rows: list[list[str]]) -> None
     [
         ("", "Paste relevance"),
         ("a 1\nb 2 3", "Line 2 has 3 cells, the first line 2"),
-        ("a 1 2 3\nb 2 3 4", "Line 1 has 4"),
+        ("a 1 2 3 4\nb 2 3 4 5", "Line 1 has 5"),
+        ("doc rel rel\na 1 1", "Line 1 has 3"),
+        ("q1 0 a 3\nq2 0 b 0", "of 2 queries, such as q1 and q2. Paste those of one"),
+        ("q1 a 3\nq2 b 0", "of 2 queries"),
     ],
-    ids=["nothing", "lines unlike each other", "too many cells"],
+    ids=["nothing", "lines unlike each other", "too many cells", "a column twice", "two queries", "two of BEIR's"],
 )
 def test_what_is_no_ranking_says_what_to_paste(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         pasted_rows(text)
+
+
+def test_lists_of_ids_become_a_run_that_ranks_them_so() -> None:
+    lines = ["q1 Q0 d3 1 3 pasted", "q1 Q0 d1 2 2 pasted", "q1 Q0 d7 3 1 pasted", "q:2 Q0 a:b 1 1 pasted"]
+    assert ids_as_run("q1: d3 d1, d7\n\n q:2:\ta:b \n").splitlines() == lines
+
+
+@pytest.mark.parametrize(
+    "text", ["q1 Q0 d1 1 0.9 t\n", '{"q1": {"d1": 1}}', "query,document,score\nq,d,1", "q1: d1\nq2 d2", ""], ids=repr
+)
+def test_a_text_without_lists_of_ids_stays_as_it_is(text: str) -> None:
+    assert ids_as_run(text) == text

@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -9,8 +10,23 @@ import pytest
 from page.beside import query_bars, side_by_side
 from page.choices import DOCUMENTS, bar_of, options_of
 from page.figures import Ranking
-from page.found import audit_row, compare_runs, missing_text, report_on, rows_of_query, run_names, verdict_on
+from page.found import (
+    audit_row,
+    compare_runs,
+    compare_several,
+    look_swapped,
+    misplaced,
+    missing_texts,
+    report_on,
+    rows_of_query,
+    run_names,
+    score_one,
+    verdict_on,
+)
+from page.metric import ndcg
+from page.runs import groups_html, query_html
 
+BAR = bar_of("sklearn")
 QRELS = {"q1": {"a": 1.0, "b": 0.0}, "q2": {"a": 2.0}}
 RUN = {"q1": {"a": 1.0, "x": 1.0, "b": 0.5}, "q3": {"a": 1.0}}
 
@@ -58,8 +74,12 @@ def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:
 
 
 def test_what_is_missing_is_named() -> None:
-    assert missing_text("dense", ["q3"]) == "One query, q3, is missing from dense."
-    assert missing_text("dense", list("abcd")) == "4 queries are missing from dense: a, b, c, …."
+    qrels = {query: {"d": 1.0} for query in "abcde"}
+    runs = {"bm25": qrels, "dense": {q: each for q, each in qrels.items() if q != "c"}, "none": {"e": {"d": 1.0}}}
+    assert missing_texts(runs, qrels) == [
+        "One query, c, is missing from dense.",
+        "4 queries are missing from none: a, b, c, ….",
+    ]
 
 
 def test_bars_are_on_the_side_of_the_better_run() -> None:
@@ -80,11 +100,125 @@ def test_a_document_says_where_the_other_run_has_it() -> None:
         "x": Ranking(["a", "<b>", "c"], [3.0, None, 1.0], [2.0, 1.0, None]),
         "y": Ranking(["<b>", "c", "a"], [None, 1.0, 3.0], [2.0, 1.0, 0.5]),
     }
-    html = side_by_side("q", rankings, {"x": "nDCG@2 0.9", "y": "nDCG@2 0.1"}, options_of("2", *bar_of("sklearn")[1:]))
-    assert re.findall("<small>(.*?)</small>", html) == ["3 in y", "1 in y", "2 in x", "not in x", "1 in x"]
+    sums = {"x": {"nDCG@2": 0.9, "DCG@2": 3.0, "IDCG@2": 3.6}, "y": {"nDCG@2": 0.1, "DCG@2": 0.6, "IDCG@2": 3.6}}
+    html = side_by_side("<q>", rankings, sums, options_of("2", *bar_of("sklearn")[1:]))
+    where = [("up", "↑ 3 in y"), ("down", "↓ 1 in y"), ("up", "↑ 2 in x"), ("up", "not in x"), ("down", "↓ 1 in x")]
+    assert re.findall("<small class='(.*?)'>(.*?)</small>", html) == where
     assert "Relevant, not retrieved: c (relevance 1)" in html
-    # the gains of ranks 1 and 2, by 1 and 1 / log2(3), and of the ideal, 3 and 1
-    discount = 1 / math.log2(3)
-    for dcg in (3.0, discount):
-        assert f"DCG {dcg:.4f} ÷ ideal {3 + discount:.4f}" in html
-    assert "<b>" not in re.sub("<b data-term=.*?</b>", "", html)
+    assert re.findall("<h3>(.*?)</h3><p>(.*?) <", html) == [
+        ("x: nDCG@2 0.9000", "DCG 3.0000 ÷ ideal 3.6000"),
+        ("y: nDCG@2 0.1000", "DCG 0.6000 ÷ ideal 3.6000"),
+    ]
+    assert re.findall("aria-label='(relevance .*?|not judged)'>(.*?)</span>", html)[:2] == [
+        ("relevance 3", "<i class=on></i>" * 3),
+        ("not judged", "not judged"),
+    ]
+    assert not {"<b>", "<q>"} & set(re.findall("<.*?>", html))
+
+
+def test_a_query_that_a_run_lacks_says_so() -> None:
+    rankings = {"x": Ranking(["a"], [1.0], [2.0]), "y": Ranking(["a"], [1.0], [None])}
+    found = {"nDCG": 1.0, "DCG": 1.0, "IDCG": 1.0}
+    html = side_by_side("q", rankings, {"x": found, "y": dict.fromkeys(found, math.nan)}, options_of("", *BAR[1:]))
+    assert html.count("This query is missing from y: nothing was retrieved.") == 1
+    assert "missing from x" not in html
+    assert "<h3>y: nDCG left out</h3>" in html
+
+
+def written(folder: Path, **texts: str) -> dict[str, str]:
+    """The paths of files with these texts, by their names."""
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return {name: str(folder / name) for name in texts}
+
+
+def test_files_in_each_others_place_are_told(tmp_path: Path) -> None:
+    trec = written(tmp_path, qrels="q 0 a 1\nq 0 b 0\n", run="q Q0 a 1 2.5 t\n", other="q Q0 b 1 0.5 t\n")
+    table = written(tmp_path, beir="query-id\tcorpus-id\tscore\nq\ta\t1\n", json='{"q": {"a": 0.5, "b": 0.1}}')
+    assert misplaced(trec["run"], [trec["qrels"]]) == 0
+    assert misplaced(trec["run"], [trec["other"], trec["qrels"]]) == 1
+    assert misplaced(trec["run"], [table["beir"]]) == 0
+    assert misplaced(table["json"], [trec["qrels"]]) == 0
+    for qrels_file, run_files in (
+        (trec["qrels"], [trec["run"]]),
+        (trec["run"], [trec["other"]]),
+        (trec["run"], None),
+        (None, [trec["qrels"]]),
+        (table["json"], [table["beir"]]),  # each could be either: the numbers speak
+    ):
+        assert misplaced(qrels_file, run_files) is None
+
+
+def test_fractions_in_the_qrels_alone_look_swapped() -> None:
+    whole, fractions = {"q": {"a": 1.0, "b": 0.0}}, {"q": {"a": 0.5, "b": 2.0}}
+    assert look_swapped(fractions, {"run": whole}) == 0
+    assert look_swapped(fractions, {"one": fractions, "two": whole}) == 1
+    assert look_swapped(whole, {"run": whole}) is None
+    assert look_swapped(whole, {"run": fractions}) is None
+    assert look_swapped(fractions, {"run": fractions}) is None
+    assert look_swapped(fractions, {"one": whole, "two": whole}) is None
+
+
+def test_each_query_has_every_cutoff_of_every_run() -> None:
+    qrels = {"q1": {"a": 1.0, "b": 2.0}, "q2": {"a": 2.0}, "q3": {"a": 1.0}}
+    runs = {"x": {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}}, "y": {"q1": {"b": 2.0}, "q3": {"z": 1.0}}}
+    options = options_of("1,10", *BAR[1:])
+    found = compare_several(runs, qrels, options, None, "nDCG@10")
+    values = {
+        name: ndcg.compute(predictions=run, references=qrels, **options, use_aggregator=False)
+        for name, run in runs.items()
+    }
+    names = [f"{run} nDCG@{k}" for k in (1, 10) for run in runs]
+    assert list(found.table.columns) == ["query", *names, "difference nDCG@1", "difference nDCG@10"]
+    for k in (1, 10):
+        for run in runs:
+            assert found.table[f"{run} nDCG@{k}"].tolist() == pytest.approx(values[run][f"nDCG@{k}"])
+        less = found.table[f"x nDCG@{k}"] - found.table[f"y nDCG@{k}"]
+        assert found.table[f"difference nDCG@{k}"].tolist() == pytest.approx(less.tolist())
+    assert found.measure == "nDCG@10"
+    assert found.lacks == {"q3": "x", "q2": "y"}
+    assert set(found.drawn["query"]) == set(qrels)
+
+
+def test_the_numbers_of_a_query_are_of_all_its_documents() -> None:
+    """Only a part of them is drawn."""
+    size = DOCUMENTS + 100
+    qrels = {"q": {f"d{at}": float(at % 4) for at in range(size)}}
+    run = {"q": {f"d{at}": float(at * 7 % size) for at in range(size)}}
+    html = query_html("q", {"run": run}, qrels, options_of("", *BAR[1:]), "nDCG")
+    found = ndcg.compute(predictions=run, references=qrels, measures=["nDCG", "DCG", "IDCG"])
+    assert f"run: nDCG {found['nDCG']:.4f}" in html
+    assert f"DCG {found['DCG']:.4f} ÷ ideal {found['IDCG']:.4f}" in html
+
+
+def test_groups_have_means_and_intervals_of_the_report() -> None:
+    qrels = {f"q{at}": {"a": 1.0, "b": 2.0} for at in range(6)}
+    run = {query: {"a": float(at % 3), "b": 1.0} for at, query in enumerate(qrels)}
+    by = {query: "odd" if at % 2 else "even" for at, query in enumerate(qrels)}
+    options = options_of("10", *BAR[1:])
+    html = groups_html(score_one({"run": run}, qrels, options, by, "").groups)
+    slices = ndcg.report(predictions=run, references=qrels, k=10, by=by).slices
+    rows = [re.findall("<td>(.*?)</td>", row) for row in re.findall("<tr>(.*?)</tr>", html or "", re.DOTALL)]
+    assert [row[:7] for row in rows if row] == [
+        [group, "3", "run", name, *(f"{value:.4f}" for value in (score.value, score.low, score.high))]
+        for group, each in slices.items()
+        for name, score in each.scores.items()
+    ]
+    assert groups_html({}) is None
+
+
+def test_documents_that_share_ranks_have_the_one_in_the_middle() -> None:
+    one = Ranking(["a", "b", "c"], [1.0, 1.0, 1.0], [3.0, 2.0, 1.0])
+    other = one._replace(score=[3.0, 2.0, 2.0])
+    sums = {"nDCG": 1.0, "DCG": 1.0, "IDCG": 1.0}
+    html = side_by_side("q", {"one": one, "two": other}, {"one": sums, "two": sums}, options_of("", *BAR[1:]))
+    where = [("same", "1 in two"), ("up", "↑ 2–3 in two"), ("down", "↓ 2–3 in two")]
+    where += [("same", "1 in one"), ("down", "↓ 2 in one"), ("up", "↑ 3 in one")]
+    assert re.findall("<small class='(.*?)'>(.*?)</small>", html) == where
+    assert html.count("<li class='tied' data-tied='2–3'>") == 2
+
+
+def test_the_query_whose_rankings_are_shown_is_marked() -> None:
+    values = pd.DataFrame({"query": ["a", "b"], "difference": [0.5, -0.25]})
+    html = query_bars(values, "nDCG: x less y", ("x", "y"), {}, "b")
+    assert re.findall("<tr data-query='(.)'( class='chosen')?>", html) == [("a", ""), ("b", " class='chosen'")]

@@ -165,7 +165,9 @@ def test_a_batch_that_cannot_be_read_is_one_sentence(tmp_path: Path, content: by
         ("q1,de\nq2,fr,x\n", "line 2: 3 columns; each line has a query and its group"),
         ("q1,de\nq2,fr\nq1,fr\n", "line 3: query 'q1' has two groups; give it one"),
         ("q1,de\n", "has no group for query 'q2' (1 such queries)"),
+        ("q1," + "d" * 200_000, "field larger than field limit"),
     ],
+    ids=["three columns", "two groups", "no group", "a long cell"],
 )
 def test_groups_that_do_not_fit_are_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "groups.csv"
