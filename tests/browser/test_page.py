@@ -550,7 +550,7 @@ def test_the_address_keeps_whose_number_is_asked_for(visit: Opener, ndcg: evalua
     wait_for_address(page, "&tab=whose&data=batch&got=0.6199&batch=")
     again = visit(address(page))
     wait_for(again, said, "#whose")
-    assert address(again) == address(page)
+    again.wait_for_function("given => location.search === given", arg=address(page))
     again.get_by_role("tab", name="Batch").click()
     again.get_by_label("Predictions", exact=False).first.fill(f"[{[1] * 2000}]")
     wait_for_address(again, "&batch=long")
