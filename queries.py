@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,7 +24,7 @@ from .joining import encode_ids
 from .messages import shown
 from .options import Options, is_real
 from .rankings import Inputs, Rankings, parts, read
-from .scoring import InvalidRankingError, check_queries, score_queries
+from .scoring import InvalidRankingError, check_queries, in_threads, score_queries
 from .slices import Slices, read_slices
 
 Values = dict[str, NDArray[np.float64]]
@@ -96,15 +97,22 @@ def describe_queries(
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=queries))
             if options.missing == "raise":
                 refuse_missing(part)
-            for each in [part] if piece is None else part.pieces(piece):
-                with user_terms(each, queries):
-                    described.append(describe(each))
-                queries += each.queries
+            pieces = [part] if piece is None else list(part.pieces(piece))
+            *before, queries = np.cumsum([queries, *(each.queries for each in pieces)]).tolist()
+            described += in_threads(partial(_described, describe), pieces, before)
             if bar is not None:
                 bar.update(part.queries)
     if not queries:
         raise ValueError(NO_QUERIES)
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
+
+
+def _described(
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]], piece: Rankings, before: int
+) -> dict[str, NDArray[Any]]:
+    """Return the columns of a piece, errors in the user's terms, given how many queries come before it."""
+    with user_terms(piece, before):
+        return describe(piece)
 
 
 def refuse_missing(rankings: Rankings) -> None:

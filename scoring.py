@@ -19,10 +19,10 @@ Every measure is a sum over the last two.
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -32,6 +32,8 @@ from .ties import Floats, Mask, grid_height, ideal_gains, ranked_gains
 
 Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
 Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], Any]
+
+Result = TypeVar("Result")
 
 MEASURES = ("nDCG", "DCG", "IDCG", "CG")
 TIES = ("average", "first", "last", "best", "worst")
@@ -203,8 +205,8 @@ def score_queries(
 
     # Of a grid little more is read than its columns' maxima, so that a block can hold more.
     size = BLOCK * max(1, min(grid_height(longest, len(weight) + 1), 4))
-    blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
-    _for_each(fill, blocks, _threads() if score.size > 2 * size else 1)
+    blocks = list(_blocks(relevance, score, offsets, judged, retrieved, size))
+    in_threads(fill, blocks, threads=None if score.size > 2 * size else 1)
     return scores
 
 
@@ -246,15 +248,16 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(order.reshape(score.shape) - np.searchsorted(distinct, 0))
 
 
-def _for_each(work: Callable[[Any], None], items: Iterable[Any], threads: int) -> None:
-    """Call a function with each item, in so many threads."""
-    if threads == 1:
-        for item in items:
-            work(item)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(work, items):
-            pass
+def in_threads(work: Callable[..., Result], *over: Sequence[Any], threads: int | None = None) -> list[Result]:
+    """Return what a function makes of each item, in as many threads as the process may use, or in so many.
+
+    >>> in_threads(pow, [2, 3], [3, 2])
+    [8, 9]
+    """
+    if len(over[0]) < 2 or threads == 1:
+        return list(map(work, *over))
+    with ThreadPoolExecutor(threads or _threads()) as pool:
+        return list(pool.map(work, *over))
 
 
 def _threads() -> int:
