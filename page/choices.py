@@ -164,10 +164,11 @@ def symbols(options: Mapping[str, Any]) -> str:
     gain = {"linear": "r", "exponential": "(2<sup>r</sup> − 1)", "binary": "[r &gt; 0]"}[options["gain"]]
     logarithm = f"log<sub>{options['log_base']:g}</sub>"
     divisors = {"log": f"{logarithm}(i + 1)", "reciprocal": "i", "jarvelin": f"max(1, {logarithm} i)"}
+    ranks = "at each rank i" if k is None else f"at each rank i up to {k}"
     return (
         "<span data-term='dcg'>DCG</span> = Σ <span data-term='gain' title='gain of the document at rank i, of "
         f"relevance r'>{gain}</span> × <span data-term='discount' title='discount of rank i'>1 ⁄ "
-        f"{divisors[options['discount']]}</span>, over {'all ranks' if k is None else f'ranks 1 to {k}'}"
+        f"{divisors[options['discount']]}</span>, for the relevance r {ranks}"
     )
 
 

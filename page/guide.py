@@ -43,37 +43,38 @@ def _rows(relevance: str, scores: str = "") -> list[list[str]]:
 STEPS = {
     "gain": Step(
         "Gain",
-        "The more relevant a document is, the more it gains: frames are as long as gains. Press the dots of d4, "
-        "which is not relevant: its gain grows, and with it what all of them gain.",
+        "The more relevant a document is, the more it gains: dashed bars are as long as gains. Press the dots of d4, "
+        "which is not relevant: it gains more then, and so does the best order, since d4 now belongs higher up.",
         _rows("3 2 3 0 1 2"),
     ),
     "discount": Step(
         "Discount",
         "People look at the first ranks first, so a gain counts less the lower its rank is: all of it at rank 1, 0.63 "
-        "of it at rank 2, half at rank 3. Move d2 up to rank 1, where its 2 counts fully. That is why swapping two "
-        "documents changes the score, and why swapping two that are equally relevant, d1 and d4, does not.",
+        "of it at rank 2, half at rank 3. Move d3 up to rank 1, where its 3 counts fully. That is why swapping two "
+        "documents changes nDCG, and why swapping two that are equally relevant, d1 and d4, does not.",
         _rows("0 2 3 0"),
     ),
     "ideal": Step(
         "Ideal",
-        "The best order has the most relevant documents first, and no order has a higher sum. The score is the sum of "
-        "your order divided by that sum: 1 is the best there is. This order is the worst of its documents, and still "
-        "gets more than half; move d4 up to the first rank and see how much comes back.",
+        "The best order has the most relevant documents first, and no order has a higher DCG. nDCG is the DCG of your "
+        "order divided by that: 1 is the best there is, whether a query has one relevant document or a hundred. This "
+        "order is the worst of its documents, and still gets more than half; move d4 up to rank 1 and see how much "
+        "comes back.",
         _rows("0 1 2 3"),
     ),
     "ties": Step(
         "Ties",
-        "d2, d3 and d4 have the same score, so nothing says which of them comes first. They share ranks 2 to 4, and "
-        "each gets the mean of these discounts, whatever order they are listed in. Other libraries take them as they "
-        "come, which can be lucky or not: see Tied documents in the options.",
+        "The system gave d2, d3 and d4 the same score, 5, so nothing says which of them comes first. They share ranks "
+        "2 to 4, and each gets the mean of these discounts, whatever order they are listed in. Many libraries take "
+        "them as they come, which can be lucky or not: see Tied documents in the options.",
         _rows("3 0 1 2 0", "9 5 5 5 1"),
     ),
     "missing": Step(
         "What is missing",
-        "d5 and d6 are relevant and were not retrieved. They gain nothing, but the ideal order has them, so the score "
-        "falls: put d5 back into the ranking. d3, hatched, was not judged: nobody knows its relevance, and it counts "
-        "as 0 unless the options remove it.",
-        _rows("2 1 - 0 3 2", "4 3 2 1 - -"),
+        "d5 and d6 are relevant and were not retrieved. They gain nothing, but the ideal order has them, so nDCG "
+        "falls: put d5 back into the ranking. d3, hatched, was not judged: nobody knows its relevance, so it counts "
+        "as 0, keeps d4 from rank 3, and is not in the ideal order. The options can remove it.",
+        _rows("2 1 - 1 3 2", "4 3 2 1 - -"),
     ),
 }
 

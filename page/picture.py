@@ -75,6 +75,7 @@ def picture(
     ranked = [row for row in rows if row["rank"][0].isdigit()]
     ideal = sum(row["ideal"] for row in rows)
     found = advice(ranking, [row["document"] for row in ranked], options) if ideal > 0 else None
+    tied = any("–" in row["rank"] for row in ranked)
     cards = _Cards.of(ranking, rows, found)
     tray = "".join(cards.unranked(row) for row in rows if row["rank"] == "not retrieved")
     removed = "".join(cards.unranked(row) for row in rows if row["rank"] == "removed")
@@ -91,10 +92,11 @@ def picture(
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
             f"<span class='sign'>÷</span>{_part('ideal', ideal, 'DCG, ideal order')}</p>",
             f"<p class='others'>{' '.join(others)}</p>" if others else "",
-            f"<p class='said'>{_said(value, ideal, found)} {escape(note)}</p>",
+            f"<p class='said'>{_said(value, ideal, found, tied=tied)} {escape(note)}</p>",
             f"<p class='formula'>{symbols(options)}</p>",
             "<button type='button' class='undo' title='Ctrl+Z'>Undo</button>",
-            "<div class='lists'><section><div class='heads'><h3>Your order<small>: drag, or press ↑ ↓</small></h3>",
+            "<div class='lists'><section><div class='heads'><h3>Your order<small>: drag, or ↑ ↓</small>",
+            "<small class='shown'>relevance<span>, score</span></small></h3>",
             "<h3 data-term='dcg'>gain × discount<small>, dashed: gain alone</small></h3></div>",
             f"<ol class='order'>{''.join(map(cards.row, ranked[:DRAWN]))}</ol>",
             f"<p>{more:,} more documents are in the table below.</p>" if more > 0 else "",
@@ -132,13 +134,13 @@ def _part(term: str, number: float, what: str) -> str:
     return f"<span class='part' data-term='{term}'><b>{number + 0.0:.4f}</b><small>{what}</small></span>"
 
 
-def _said(value: float, ideal: float, found: Advice | None) -> str:
+def _said(value: float, ideal: float, found: Advice | None, *, tied: bool) -> str:
     """Return how good a score is, and what would help most, in words."""
     if ideal <= 0:
         return "Nothing relevant was judged: this is the value chosen for such queries."
     share = f"{value:.0%} of what the best order would score." if 0 <= value <= 1 else ""
     if found is None:
-        return f"{share} No swap helps."
+        return f"{share} No swap helps{' while documents are tied' if tied and value < 1 else ''}."
     swap = f"<button class='advice' type='button'>{escape(found.text)}</button>"
     return f"{share} Most would be won by this: {swap} <b class='adds'>+{found.adds:.4f}</b>"
 

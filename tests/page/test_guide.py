@@ -28,7 +28,8 @@ def test_a_swap_changes_the_score_unless_the_relevance_is_the_same(ndcg: evaluat
     rows = STEPS["discount"].rows
     now = (2 / math.log2(3) + 3 / 2) / (3 + 2 / math.log2(3))
     assert scored(ndcg, rows) == pytest.approx(now)
-    assert scored(ndcg, moved(rows, 0, 1)) == pytest.approx((2 + 3 / 2) / (3 + 2 / math.log2(3)))
+    assert scored(ndcg, moved(rows, 1, 2)) == pytest.approx((3 / math.log2(3) + 2 / 2) / (3 + 2 / math.log2(3)))
+    assert scored(ndcg, moved(rows, 0, 2)) == 1
     assert scored(ndcg, moved(rows, 0, 3)) == pytest.approx(now)
 
 
@@ -51,6 +52,9 @@ def test_what_is_missing_costs(ndcg: evaluate.Metric) -> None:
     assert [row[0] for row in rows if not row[2]] == ["d5", "d6"]
     assert [row[0] for row in rows if not row[1]] == ["d3"]
     assert scored(ndcg, rows) < scored(ndcg, [*rows[:4], ["d5", "3", "5"], rows[5]])
+    ideal = 3 + 2 / math.log2(3) + 2 / 2 + 1 / math.log2(5) + 1 / math.log2(6)  # of all but d3
+    assert scored(ndcg, rows) == pytest.approx((2 + 1 / math.log2(3) + 1 / math.log2(5)) / ideal)
+    assert scored(ndcg, rows, judged_only=True) == pytest.approx((2 + 1 / math.log2(3) + 1 / 2) / ideal)
 
 
 @pytest.mark.parametrize("name", STEPS)

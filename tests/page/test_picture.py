@@ -64,6 +64,11 @@ def test_documents_that_are_tied_missed_or_not_judged_are_marked() -> None:
     assert "<i>b" not in html
 
 
+def test_no_swap_helps_among_tied_documents_while_they_are_tied() -> None:
+    assert "No swap helps while documents are tied." in drawn(Ranking(["a", "b"], [0, 1], [1, 1]))
+    assert "No swap helps." in drawn(Ranking(["a", "b"], [2, 1], [2, 1]))
+
+
 def test_scores_stay_at_their_ranks_when_documents_move() -> None:
     rows = reordered(Ranking(["a", "b", "c"], [0, None, 2], [9, 9, 1]), ["c", "a", "b"], [])
     assert rows == [["c", "2", "9"], ["a", "0", "9"], ["b", "", "1"]]
