@@ -24,7 +24,8 @@ import pytest
 from conftest import ROOT, lean_environment
 from reference import NUMBERS
 
-expect = pytest.importorskip("playwright.sync_api", reason="make check installs Playwright").expect
+playwright = pytest.importorskip("playwright.sync_api", reason="make check installs Playwright")
+expect = playwright.expect
 
 pytestmark = [
     pytest.mark.browser,
@@ -92,8 +93,8 @@ def browser() -> Iterator[Any]:
         pytest.skip("no Chromium: apt-get install chromium")
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield opened
         opened.close()
 
@@ -197,13 +198,14 @@ def upload(page: Any, where: str, *paths: Path) -> None:
 
 def edit(page: Any, row: int, column: int, text: str) -> None:
     unfold(page, "Edit as a table")
-    page.dblclick(f"#table [data-testid=cell-{row}-{column}]")
-    cell = f"#table [data-testid=cell-{row}-{column}]"
-    page.wait_for_selector(f"{cell} textarea, {cell} input")
-    page.keyboard.press("Control+A")
-    page.keyboard.press("Backspace")
-    page.keyboard.type(text)
-    page.keyboard.press("Enter")
+    come_to_rest(page)  # while the table moves, a double click may be two
+    cell = page.locator(f"#table [data-testid=cell-{row}-{column}]")
+    cell.dblclick()
+    editor = cell.locator("textarea, input")
+    expect(editor).to_be_focused()  # keys that come sooner are lost
+    editor.fill(text)
+    expect(editor).to_have_value(text)
+    editor.press("Enter")
 
 
 def unfold(page: Any, name: str) -> None:
@@ -471,7 +473,10 @@ def address(page: Any) -> str:
 
 
 def wait_for_address(page: Any, text: str) -> None:
-    page.wait_for_function("text => decodeURIComponent(location.search).includes(text)", arg=text)
+    try:
+        page.wait_for_function("text => decodeURIComponent(location.search).includes(text)", arg=text)
+    except playwright.TimeoutError as error:
+        raise AssertionError(f"{text} is not in {address(page)}") from error
 
 
 def test_the_address_is_short_and_always_names_what_is_shown(visit: Opener, ndcg: evaluate.Metric) -> None:
@@ -951,8 +956,10 @@ def test_text_can_be_read_and_nothing_overflows(visit: Opener, scheme: str) -> N
 
 
 TABS = ["ranking", "runs", "batch", "whose", "card", "api"]
+# of the card's many pieces of code and tables the first three: all others look as they do
 RULES = """
-() => axe.run({
+() => axe.run({ exclude: ["#card-text .code_wrap ~ .code_wrap ~ .code_wrap ~ .code_wrap",
+  "#card-text table ~ table ~ table ~ table"] }, {
   runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], rules: { "target-size": { enabled: true } },
 }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(each => [id, each.html.slice(0, 200)])))
 """
