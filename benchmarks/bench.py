@@ -5,8 +5,8 @@
     python benchmarks/bench.py --before ../other   # the kernel alone, beside that of another checkout; 3 minutes
 
 Contenders get the same work and are checked to agree before they are timed; then they take
-turns, each once unmeasured and then measured, several rounds of it, and a ratio is the median of
-the ratios within a round. So what else the machine does disturbs both sides alike.
+turns, several rounds of it, and a ratio is the median of the ratios within a round. So what
+else the machine does disturbs both sides alike.
 """
 
 import argparse

@@ -65,7 +65,6 @@ def _measured(ways: dict[str, Callable[[], Call]], rounds: int) -> dict[str, flo
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
-            call()  # finds memory, which the way before may have given back to the system
             start = time.perf_counter()
             answer = call()
             seconds[name].append(time.perf_counter() - start)

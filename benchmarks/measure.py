@@ -71,10 +71,9 @@ class Run:
     repeats: int = 1
 
     def turn(self) -> None:
-        """Time it once, after a call that finds memory, which those before it may have given back to the system."""
+        """Time it once."""
         if self.call is not None:
             try:
-                _seconds(self.call, CONTENDERS[self.name])
                 self.ns.append(_seconds(self.call, CONTENDERS[self.name], self.repeats) * 1e9 / self.scores)
             except Exception as error:  # noqa: BLE001  whatever a contender raises is reported
                 self.call, self.note = None, _problem(error)
