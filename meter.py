@@ -61,8 +61,8 @@ class Meter:
         if query_ids is not None:
             query_ids = query_ids if hasattr(query_ids, "dtype") else np.array(query_ids, object)
         if mask is not None:
-            scores, labels = np.asanyarray(scores), np.asanyarray(labels)
-            is_document = _checked_mask(mask, scores, labels)
+            scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
+            is_document = _checked_mask(mask)
             if query_ids is None:
                 scores, labels = (np.ma.array(side, mask=~is_document) for side in (scores, labels))
             else:
@@ -188,19 +188,35 @@ def _is_empty(side: Any) -> bool:
     return hasattr(side, "__len__") and getattr(side, "ndim", 1) > 0 and not len(side)
 
 
-def _checked_mask(mask: Any, scores: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.bool_]:
+def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
+    """Return arrays of one shape.
+
+    Raises:
+        ValueError: they differ in shape, or one of them is lists that differ in length.
+    """
+    arrays = []
+    for name, side in sides.items():
+        try:
+            arrays.append(np.asanyarray(side))
+        except ValueError:
+            problem = "lists that differ in length take no mask, as nothing pads them"
+            raise ValueError(f"{name}: {problem}; pad them, or leave the mask out") from None
+    if len({each.shape for each in arrays}) > 1:
+        scores, labels, mask = (each.shape for each in arrays)
+        shapes = f"a mask of {mask}, scores of {scores} and labels of {labels}"
+        raise ValueError(f"mask, scores and labels must have one shape; got {shapes}")
+    return arrays
+
+
+def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask as bools.
 
     Raises:
-        ValueError: it holds other values than True, False, 1 and 0, or has another shape than scores and labels.
+        ValueError: it holds other values than True, False, 1 and 0.
     """
-    given = np.asarray(mask)
-    if given.dtype.kind not in "biu" or not np.isin(given, (0, 1)).all():
+    if mask.dtype.kind not in "biu" or not np.isin(mask, (0, 1)).all():
         raise ValueError(f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}")
-    if not given.shape == scores.shape == labels.shape:
-        shapes = f"a mask of {given.shape}, scores of {scores.shape} and labels of {labels.shape}"
-        raise ValueError(f"mask, scores and labels must have one shape; got {shapes}")
-    return given.astype(bool)
+    return mask.astype(bool)
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> Rows:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .columns import offsets_of
+from .messages import shown
 from .options import Cutoffs, Options, QueryOptions
 from .queries import from_frame, scores
 from .rankings import Inputs
@@ -63,7 +64,10 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
         frame = {"y_score": predicted, "y_true": labels, "groups": np.asarray(groups), "sample_weight": weight}
         named = None if weight is None else "sample_weight"
         inputs, weight = from_frame(frame, Inputs("y_score", "y_true", "groups"), named)
-    (result,) = scores(inputs, weight, options=Options.parse(**options)).values()
+    try:
+        (result,) = scores(inputs, weight, options=Options.parse(**options)).values()
+    except ValueError as error:
+        raise ValueError(str(error).replace("query_ids", "groups")) from None
     return float(result)  # type: ignore[arg-type]
 
 
@@ -97,7 +101,13 @@ def _for_lightgbm(
     if group is None:
         hint = "give Dataset(group=...), or eval_group=... to LGBMRanker.fit"
         raise ValueError(f"lightgbm_metric: the data has no groups, and so no queries; {hint}")
-    lengths = np.asarray(group, np.int64)
+    lengths = np.asarray(group)
+    if lengths.dtype.kind not in "iu" or lengths.ndim != 1 or lengths.min(initial=0) < 0:
+        raise ValueError(f"lightgbm_metric: groups must be numbers of rows, one per query; got {shown(group)}")
+    rows = {"labels": len(labels), "weights": len(labels) if weight is None else len(weight)}
+    for name, number in rows.items():
+        if number != lengths.sum():
+            raise ValueError(f"lightgbm_metric: the groups hold {lengths.sum()} rows, the {name} {number}; give all")
     if weight is not None:
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)

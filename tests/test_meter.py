@@ -237,6 +237,10 @@ def test_a_copy_goes_on_by_itself(ndcg: evaluate.Metric) -> None:
             r"one shape; got a mask of \(1, 1\), scores of \(1, 2\) and labels of \(1, 2\)",
         ),
         (
+            lambda batches: batches.update([[0.9, 0.1], [0.3]], [[1, 0], [1]], [[1, 1], [1]]),
+            "scores: lists that differ in length take no mask, as nothing pads them; pad them, or leave the mask out",
+        ),
+        (
             lambda batches: batches.update([0.9, 0.1], [1, 0], query_ids=[1]),
             "query_ids, predictions, references and ids are one per document; got predictions 2",
         ),

@@ -170,6 +170,21 @@ def test_without_groups_a_column_of_labels_is_refused(ndcg: evaluate.Metric) -> 
 
 
 @pytest.mark.usefixtures("_routing")
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (lambda queries: queries[:-1], "with groups, all are flat and of one length"),
+        (lambda queries: np.where(queries == 0, np.nan, queries), "groups must be integers or strings, one per row"),
+    ],
+    ids=["too few", "nan"],
+)
+def test_an_error_names_the_groups(ndcg: evaluate.Metric, groups: Any, message: str) -> None:
+    rows = make_rows()
+    with pytest.raises(ValueError, match=message):
+        ndcg.scorer(k=3)(Ridge().fit(rows.x, rows.y), rows.x, rows.y, groups=groups(rows.queries))
+
+
+@pytest.mark.usefixtures("_routing")
 def test_groups_that_are_not_requested_are_an_error(ndcg: evaluate.Metric) -> None:
     rows, scorer = make_rows(), ndcg.scorer(k=3)
     how: dict[str, Any] = {"cv": GroupKFold(3), "params": {"groups": rows.queries}, "error_score": "raise"}
@@ -362,6 +377,27 @@ def test_lightgbm_without_groups_is_told_how_to_give_them(ndcg: evaluate.Metric)
     data = lightgbm.Dataset(rows.x, rows.y)
     with pytest.raises(ValueError, match=r"lightgbm_metric: the data has no groups.*Dataset\(group=...\)"):
         lightgbm.train({**QUIET, "metric": "None"}, data, 2, valid_sets=[data], feval=ndcg.lightgbm_metric(k=5))
+
+
+@pytest.mark.parametrize(
+    ("group", "weight", "message"),
+    [
+        ([2], None, "the groups hold 2 rows, the labels 3; give all"),
+        ([2, 2], None, "the groups hold 4 rows, the labels 3; give all"),
+        ([4, -1], None, r"groups must be numbers of rows, one per query; got array\(\[ 4, -1\]\)"),
+        ([1.5, 1.5], None, "groups must be numbers of rows, one per query"),
+        ([[2, 1]], None, "groups must be numbers of rows, one per query"),
+        ([2, 1], [1.0], "the groups hold 3 rows, the weights 1; give all"),
+    ],
+    ids=str,
+)
+def test_groups_of_other_rows_than_those_of_the_data_are_refused(
+    ndcg: evaluate.Metric, group: Any, weight: Any, message: str
+) -> None:
+    metric = ndcg.lightgbm_metric(k=2)
+    labels, scores = np.array([1, 0, 2]), np.array([0.1, 0.2, 0.3])
+    with pytest.raises(ValueError, match=f"^lightgbm_metric: {message}"):
+        metric(labels, scores, None if weight is None else np.array(weight), np.array(group))
 
 
 def test_scores_of_several_classes_are_refused(ndcg: evaluate.Metric) -> None:
