@@ -8,6 +8,7 @@ import csv
 import os
 from collections.abc import Callable, Collection, Mapping
 from functools import cache, partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
@@ -215,8 +216,13 @@ def sentence_transformers_evaluator(
     if unknown := [query for query in relevant_docs if query not in queries]:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
         raise ValueError(f"relevant_docs: {problem}; give its text, or leave it out")
+    for argument, texts in {"queries": queries, "corpus": corpus}.items():
+        for each, text in texts.items():
+            if text is None or isinstance(text, (int, float)):
+                raise ValueError(f"{argument}: {shown(each)}: must be a text; got {shown(text)}")
     references = {
-        query: each if isinstance(each, Mapping) else dict.fromkeys(each, 1) for query, each in relevant_docs.items()
+        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
+        for query, each in relevant_docs.items()
     }
     depth = None if None in parsed.cutoffs else max(each for each in parsed.cutoffs if each is not None)
     if exclude is not None:
@@ -225,14 +231,22 @@ def sentence_transformers_evaluator(
     candidates = None
     if documents is not None:
         _check_documents("documents", documents, corpus)
+        if unknown := [query for query in documents if query not in queries]:
+            problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
+            raise ValueError(f"documents: {problem}; ids are compared with their types")
+        if not documents.keys() & references:
+            raise ValueError("documents: no query of relevant_docs has any; give {query: ids}")
         candidates = {query: dict.fromkeys(documents[query]) for query in references if query in documents}
     if isinstance(score_function, str):
         from sentence_transformers import SimilarityFunction
 
         score_function = SimilarityFunction.to_similarity_fn(score_function)
-    if corpus_chunk_size < 1:
-        raise ValueError(f"corpus_chunk_size must be at least 1; got {shown(corpus_chunk_size)}")
     embedding = {"truncate_dim": truncate_dim, "max_active_dims": max_active_dims}
+    sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size}
+    sizes |= {argument: size for argument, size in embedding.items() if size is not None}
+    for argument, size in sizes.items():
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
     prompts = {"query_prompt": query_prompt, "query_prompt_name": query_prompt_name}
     prompts |= {"corpus_prompt": corpus_prompt, "corpus_prompt_name": corpus_prompt_name}
     given = {name: value for name, value in (embedding | prompts).items() if value is not None}

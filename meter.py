@@ -65,8 +65,11 @@ class Meter:
             is_document = _checked_mask(mask)
             if query_ids is None:
                 scores, labels = (np.ma.array(side, mask=~is_document) for side in (scores, labels))
-            else:
+            elif np.shape(query_ids) == mask.shape:
                 scores, labels, query_ids = (side[is_document] for side in (scores, labels, query_ids))
+            else:
+                shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
+                raise ValueError(f"query_ids and mask must have one shape, an id per document; got {shapes}")
         if _is_empty(scores) and _is_empty(labels):
             return  # such as the last batch of a process
         sums, rows = self._state
@@ -76,6 +79,8 @@ class Meter:
             columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
             batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
             query_values(Inputs(*batch), self.options)  # refuses what could not be scored later
+            if rows and _types(rows[-1]) != _types(batch):  # nor beside the batches before
+                query_values(Inputs(*concatenated([*rows, batch])), self.options)
             self._state = State(sums, (*rows, batch))
 
     def compute(self) -> dict[str, float]:
@@ -120,7 +125,7 @@ class Meter:
         """Return all rows of all processes, in an order that is the same however they are split."""
         rows = concatenated(list(chain.from_iterable(processes)))
         if self.options.ties not in ("first", "last"):
-            order = np.lexsort(rows[1::-1])
+            order = np.lexsort([_sortable(column) for column in rows[1::-1]])
             return tuple(column[order] for column in rows)
         seen: set[Any] = set()
         for ids in ({each for _, _, ids in batches for each in ids.tolist()} for batches in processes):
@@ -212,11 +217,27 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask as bools.
 
     Raises:
-        ValueError: it holds other values than True, False, 1 and 0.
+        ValueError: it holds other values than True, False, 1 and 0, or masked ones.
     """
+    if np.ma.is_masked(mask):
+        raise ValueError("mask: is masked itself; give False or 0 for padding")
     if mask.dtype.kind not in "biu" or not np.isin(mask, (0, 1)).all():
         raise ValueError(f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}")
     return mask.astype(bool)
+
+
+def _types(rows: Rows) -> list[Any]:
+    """Return the type of each column, of objects the types that are among them."""
+    return [set(map(type, each.tolist())) if each.dtype == object else each.dtype.kind for each in rows]
+
+
+def _sortable(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column that can be sorted: in place of objects, which may be None, the ordinals of their values."""
+    if column.dtype != object:
+        return column
+    values = sorted(set(column.tolist()), key=lambda each: (each is not None, each))
+    ordinal = {each: at for at, each in enumerate(values)}
+    return np.array([ordinal[each] for each in column.tolist()])
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> Rows:

@@ -250,14 +250,19 @@ def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
         they are not given.
 
     Raises:
-        ValueError: a file that is not JSON, or what is neither a mapping nor a path.
+        ValueError: a file that is not JSON, or what is neither a mapping nor a path; two queries of one name.
 
     >>> join_tasks({"NFCorpus": {"default": {"test": {"q1": {"d1": 2}}}}, "SciFact": {"q1": {"d7": 1}}})
     {'NFCorpus/default/test/q1': {'d1': 2}, 'SciFact/q1': {'d7': 1}}
     """
     if not isinstance(tasks, Mapping):
         raise ValueError(f"tasks must be a mapping of their names to rankings or files; got {type(tasks).__name__}")
-    return dict(_named_queries(tasks))
+    joined: dict[str, dict[Any, Any]] = {}
+    for name, documents in _named_queries(tasks):
+        if name in joined:
+            raise ValueError(f"tasks: two queries are called {shown(name)}; give tasks, subsets or queries other names")
+        joined[name] = documents
+    return joined
 
 
 def _named_queries(tasks: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:

@@ -263,12 +263,18 @@ class Report(Readable):
 
         Beside `nDCG@10` stand `nDCG@10/low` and `nDCG@10/high`, and for a slice such as `de` all three under
         `nDCG@10/slice=de`.
+
+        Raises:
+            ValueError: two values would have one name, by slices such as `de` and `de/low`.
         """
         found: dict[str, float] = {}
         for where, _, scores in self._parts():
             for name, score in scores.items():
                 key = name if where is None else f"{name}/slice={where}"
-                found |= {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
+                flat = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
+                if both := found.keys() & flat:
+                    raise ValueError(f"by: two values would be called {shown(min(both))}; give the slices other names")
+                found |= flat
         return {key: value for key, value in found.items() if not math.isnan(value)}
 
     def to_model_index(
@@ -333,7 +339,7 @@ class Report(Readable):
             raise ImportError(f"to_eval_results needs huggingface_hub 1.4 or newer: {hint}") from None
         if measure is None and len(self.scores) == 1:
             measure = next(iter(self.scores))
-        if measure not in self.scores:
+        if not isinstance(measure, str) or measure not in self.scores:
             raise ValueError(f"measure must be one of {', '.join(map(repr, self.scores))}; got {shown(measure)}")
         score = self.scores[measure]
         level, queries = f"{100 * self.resampling.confidence:g}% interval", f"{self.counts['queries']:,} queries"

@@ -50,7 +50,7 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
     Raises:
         ValueError: rows without groups, several scores for a row, or what `compute` refuses.
     """
-    labels, predicted = np.asarray(y_true), np.asarray(y_score)
+    labels, predicted = np.asanyarray(y_true), np.asanyarray(y_score)
     if groups is None and labels.ndim != 2:
         how = 'enable metadata routing, scorer.set_score_request(groups=True), and pass params={"groups": groups}'
         problem = "groups are missing, and with them the query of each row"
@@ -61,7 +61,8 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
         raise ValueError(f"predictions: {problem}; {hint}")
     inputs, weight = Inputs(predicted, labels), sample_weight
     if groups is not None:
-        frame = {"y_score": predicted, "y_true": labels, "groups": np.asarray(groups), "sample_weight": weight}
+        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # which keeps the types of ids
+        frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": weight}
         named = None if weight is None else "sample_weight"
         inputs, weight = from_frame(frame, Inputs("y_score", "y_true", "groups"), named)
     try:
@@ -153,6 +154,7 @@ def _results(
     Raises:
         ValueError: several scores for a row, or what `compute` refuses.
     """
+    predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
         problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
         raise ValueError(f"predictions: must be one score for each row; got scores {problem}")

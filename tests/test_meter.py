@@ -222,6 +222,15 @@ def test_a_copy_goes_on_by_itself(ndcg: evaluate.Metric) -> None:
     assert copied.compute() == exact_means(ndcg, queries, k=5)
 
 
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_rows_may_hold_documents_that_are_not_retrieved_or_not_judged(ndcg: evaluate.Metric, first: int) -> None:
+    rows = [(None, 2, "a"), (0.4, 1, "a"), (0.3, None, "a")]
+    batches = ndcg.meter()
+    for score, label, query in (*rows[first:], *rows[:first]):
+        batches.update([score], [label], query_ids=[query])
+    assert batches.compute() == ndcg.compute(predictions=[[None, 0.4, 0.3]], references=[[2, 1, None]])
+
+
 @pytest.mark.parametrize(
     ("update", "message"),
     [
@@ -249,6 +258,16 @@ def test_a_copy_goes_on_by_itself(ndcg: evaluate.Metric) -> None:
             "with query_ids, predictions must be one per document",
         ),
         (lambda batches: batches.update([0.9, math.nan], [1, 0], query_ids=[1, 2]), "predictions: .*nan"),
+        (lambda batches: batches.update([0.9], [1], query_ids=["1"]), "query_ids must be all text or all integers"),
+        (lambda batches: batches.update([2**53 + 1], [1], query_ids=[3]), "predictions: .*9007199254740993 would be"),
+        (
+            lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], [[1, 0]], query_ids=[1]),
+            r"query_ids and mask must have one shape, an id per document; got query_ids of \(1,\) and a mask of ",
+        ),
+        (
+            lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], np.ma.array([[1, 0]], mask=[[0, 1]])),
+            "mask: is masked itself; give False or 0 for padding",
+        ),
         (lambda batches: batches.update([[1.0]], [[1e308]]), "CG: the sum over queries overflows; scale the gains"),
     ],
 )

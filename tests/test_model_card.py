@@ -158,6 +158,13 @@ def test_a_slice_called_low_hides_no_end_of_an_interval(ndcg: evaluate.Metric) -
     assert report.flat()["nDCG/slice=low"] == report.slices["low"].scores["nDCG"].value
 
 
+def test_slices_whose_values_would_have_one_name_are_refused(ndcg: evaluate.Metric) -> None:
+    rankings = {"predictions": [[3, 2, 1], [1, 2, 3], [2, 3, 1]], "references": [[2, 0, 1], [1, 0, 0], [1, 0, 0]]}
+    report = ndcg.report(**rankings, by=["x/low", "x", "x"])
+    with pytest.raises(ValueError, match="by: two values would be called 'nDCG/slice=x/low'; give the slices other"):
+        report.flat()
+
+
 def test_a_report_saved_by_evaluate_is_read_back(ndcg: evaluate.Metric, report: Any, tmp_path: Path) -> None:
     whole = evaluate.save(tmp_path / "report.json", **report.to_dict(), model="my-ranker")
     saved = json.loads(whole.read_text("utf-8"))

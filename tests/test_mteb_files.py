@@ -228,6 +228,19 @@ def test_what_cannot_be_reported_is_refused(ndcg: evaluate.Metric, results: Path
 # --- Predictions: a value per query ---
 
 
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        {"T": {"q": {1: {"a": 1}, "1": {"a": 0}}}, "S": {"q": {"1": {"a": 1}}}},
+        {"T/de": {"test": {"q": {"a": 1}}}, "T": {"de/test": {"q": {"a": 2}}}},
+    ],
+    ids=["ids of two types", "a slash in a name"],
+)
+def test_tasks_whose_queries_would_have_one_name_are_refused(ndcg: evaluate.Metric, tasks: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"tasks: two queries are called 'T/.*'; give tasks, subsets or queries other"):
+        ndcg.join_tasks(tasks)
+
+
 def test_tasks_are_joined_under_their_names(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     outcome = doctest.testmod(mteb_files)
     assert (outcome.attempted, outcome.failed) == (2, 0)

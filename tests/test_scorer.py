@@ -170,13 +170,30 @@ def test_without_groups_a_column_of_labels_is_refused(ndcg: evaluate.Metric) -> 
 
 
 @pytest.mark.usefixtures("_routing")
+def test_documents_that_are_masked_are_not_retrieved_or_not_judged(ndcg: evaluate.Metric) -> None:
+    class Fixed(BaseEstimator):  # type: ignore[misc]
+        def predict(self, scores: np.ndarray) -> np.ndarray:
+            return scores
+
+    scores, labels = np.array([0.9, 0.1, 0.5]), np.array([3, 1, 0])
+    masked = [np.ma.array(side, mask=[1, 0, 0]) for side in (scores, labels)]
+    for x, y in ((masked[0], labels), (scores, masked[1])):
+        expected = ndcg.compute(predictions=x[None], references=y[None])["nDCG"]
+        assert expected != ndcg.compute(predictions=scores[None], references=labels[None])["nDCG"]
+        assert ndcg.scorer()(Fixed(), x, y, groups=[1, 1, 1]) == expected
+        assert ndcg.scorer()(Fixed(), x[None], y[None]) == expected
+
+
+@pytest.mark.usefixtures("_routing")
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
         (lambda queries: queries[:-1], "with groups, all are flat and of one length"),
         (lambda queries: np.where(queries == 0, np.nan, queries), "groups must be integers or strings, one per row"),
+        (lambda queries: [0, *map(str, queries[1:].tolist())], "groups must be all text or all integers"),
+        (lambda queries: np.ma.array(queries, mask=queries == 0), "groups: row 0: is None; give each row an id"),
     ],
-    ids=["too few", "nan"],
+    ids=["too few", "nan", "text and integers", "masked"],
 )
 def test_an_error_names_the_groups(ndcg: evaluate.Metric, groups: Any, message: str) -> None:
     rows = make_rows()

@@ -447,7 +447,15 @@ def changed(**grades: Any) -> dict[str, Any]:
         ({"documents": ["d1"]}, "documents must be a mapping of ids to ids of documents; got list"),
         ({"exclude": ["d1"]}, "exclude must be a mapping of ids to ids of documents; got list"),
         ({"corpus": {**CORPUS, 7: "w1"}}, "corpus: ids must be all text or all integers"),
-        ({"corpus_chunk_size": 0}, "corpus_chunk_size must be at least 1; got 0"),
+        ({"corpus_chunk_size": 0}, "corpus_chunk_size must be a positive integer; got 0"),
+        ({"corpus_chunk_size": 1.5}, "corpus_chunk_size must be a positive integer; got 1.5"),
+        ({"batch_size": True}, "batch_size must be a positive integer; got True"),
+        ({"truncate_dim": -1}, "truncate_dim must be a positive integer; got -1"),
+        ({"max_active_dims": 0}, "max_active_dims must be a positive integer; got 0"),
+        ({"queries": {**QUERIES, "q1": None}}, "queries: 'q1': must be a text; got None"),
+        ({"corpus": {**CORPUS, "d1": 3}}, "corpus: 'd1': must be a text; got 3"),
+        ({"documents": {1: ["d1"]}}, "documents: query 1 is not in queries .*; ids are compared with their types"),
+        ({"documents": {}}, "documents: no query of relevant_docs has any; give {query: ids}"),
         ({"by": {"q1": "de"}}, "by: query 'q0' is missing"),
         ({"sample_weight": [1, 2]}, "sample_weight must hold one weight for each of 30 queries; got 2"),
         ({"k": 0}, "k must be a positive integer"),
@@ -459,6 +467,15 @@ def test_what_cannot_be_scored_is_refused_before_a_model_is_trained(
     given = {"queries": QUERIES, "corpus": CORPUS, "relevant_docs": GRADES, **arguments}
     with pytest.raises(ValueError, match=f"^{message}"):
         ndcg.sentence_transformers_evaluator(**given)
+
+
+def test_judgments_that_change_later_change_nothing(ndcg: evaluate.Metric) -> None:
+    judgments = {query: dict(of_query) for query, of_query in GRADES.items()}
+    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, judgments)
+    model = bi_encoder()
+    before = ours(model)
+    judgments["q1"].clear()
+    assert ours(model) == before
 
 
 def test_a_reranker_needs_documents_and_one_score_for_a_pair(
