@@ -1,7 +1,7 @@
 """Take pictures of the page in each of its states, at two widths, in light and dark.
 
-Run it as `python benchmarks/page_pictures.py http://127.0.0.1:7860/ FOLDER`, with the address of a page that runs; it
-takes those that the documentation shows into docs/images/ where no folder is given.
+Run it as `python benchmarks/page_pictures.py http://127.0.0.1:7860/`, with the address of a page that runs; it
+takes them into docs/images/, or into a folder that is named after the address.
 """
 
 import io
@@ -33,14 +33,6 @@ STATES = {  # the address, what is unfolded, and whether runs are scored first
     "card": ("?tab=card", (), False),
     "api": ("?tab=api", (), False),
 }
-KEPT = {  # in docs/images: those of the README, then of docs/space.md
-    ("one-ranking", 1280, "light"),
-    ("compare", 1280, "light"),
-    ("one-ranking", 1280, "dark"),
-    ("one-ranking", 390, "light"),
-    ("step-ties", 1280, "light"),
-    ("whose", 1280, "light"),
-}
 
 
 def show(page: Any, address: str, unfolded: tuple[str, ...], scored: bool) -> None:
@@ -57,7 +49,7 @@ def show(page: Any, address: str, unfolded: tuple[str, ...], scored: bool) -> No
     page.wait_for_timeout(1000)
 
 
-def main(url: str, folder: Path, kept: set[tuple[str, int, str]]) -> None:
+def main(url: str, folder: Path) -> None:
     """Take the pictures into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
@@ -65,8 +57,6 @@ def main(url: str, folder: Path, kept: set[tuple[str, int, str]]) -> None:
         for width, scheme in LOOKS:
             page = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
             for name, (query, unfolded, scored) in STATES.items():
-                if (name, width, scheme) not in kept:
-                    continue
                 theme = f"{'&' if query else '?'}__theme={scheme}"
                 show(page, url + query + theme, unfolded, scored)
                 picture = Image.open(io.BytesIO(page.screenshot()))
@@ -75,7 +65,4 @@ def main(url: str, folder: Path, kept: set[tuple[str, int, str]]) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
-        main(sys.argv[1], Path(sys.argv[2]), {(name, *look) for name in STATES for look in LOOKS})
-    else:
-        main(sys.argv[1], Path(__file__).resolve().parent.parent / "docs" / "images", KEPT)
+    main(sys.argv[1], Path(*sys.argv[2:3] or [Path(__file__).resolve().parent.parent / "docs" / "images"]))

@@ -15,6 +15,10 @@ element.addEventListener("click", event => {
   event.preventDefault();
   trigger("step", { name: link.dataset.step });
 });
+// on a phone the steps are wider than the page
+const showOpen = () => element.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+showOpen();
+watch("value", () => requestAnimationFrame(showOpen));
 """
 
 

@@ -584,6 +584,13 @@ def test_the_five_steps_have_addresses(visit: Opener, ndcg: evaluate.Metric) -> 
     wait_for(again, "share ranks 2 to 4", "#guide")
 
 
+def test_the_open_step_is_in_sight_on_a_phone(visit: Opener) -> None:
+    page = visit("?step=missing", 390)
+    expect(page.get_by_role("link", name="5 What is missing")).to_be_in_viewport(ratio=0.99)
+    expect(page.get_by_role("link", name="1 Gain")).not_to_be_in_viewport(ratio=0.99)
+    assert page.evaluate("scrollY") == 0
+
+
 def test_a_step_can_be_left(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit("?step=ties&k=10")
     tied = {"predictions": [[9, 5, 5, 5, 1]], "references": [[3, 0, 1, 2, 0]]}
