@@ -28,6 +28,7 @@ from .report import (
     Readable,
     Resampling,
     Score,
+    as_saved,
     chance_notes,
     figure_of,
     first_slices,
@@ -366,8 +367,13 @@ class Comparison(Readable):
         }
 
     @classmethod
+    @as_saved("Comparison")
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on, in this version or in 1.0."""
+        """Return the comparison that `to_dict` was called on, in this version or in 1.0.
+
+        Raises:
+            ValueError: the values are others.
+        """
         resampling = Resampling(**values["resampling"])
         of_1_0: dict[str, Any] = {"exact": resampling.exact, "exchanges": resampling.resamples}
         of_1_0 |= {"detectable": None, "queries_needed": None}

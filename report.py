@@ -7,7 +7,7 @@ JSON can hold and that makes the same report again.
 import html
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -158,6 +158,16 @@ class Readable:
         return "".join(tables) + remarks + f"<p>Signature: <code>{html.escape(self.signature)}</code></p>"
 
 
+@contextmanager
+def as_saved(kind: str) -> Iterator[None]:
+    """Refuse values that `to_dict` has not given, in one kind of error."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError, pa.ArrowException) as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise ValueError(f"values must be what {kind}.to_dict() gave, whole and unchanged ({problem})") from error
+
+
 @dataclass(frozen=True)
 class Report(Readable):
     """The scores of one system, how sure they are, and what they rest on.
@@ -243,8 +253,13 @@ class Report(Readable):
         }
 
     @classmethod
+    @as_saved("Report")
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report that `to_dict` was called on."""
+        """Return the report that `to_dict` was called on.
+
+        Raises:
+            ValueError: the values are others.
+        """
         return cls(
             signature=values["signature"],
             scores=scores_from_dicts(values["scores"]),

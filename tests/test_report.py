@@ -803,6 +803,23 @@ def test_a_metric_reads_reports_back(ndcg: evaluate.Metric, shown: tuple[Any, An
     assert ndcg.Comparison.from_dict(json.loads(json.dumps(comparison.to_dict()))) == comparison
 
 
+@pytest.mark.parametrize("kind", ["Report", "Comparison"])
+@pytest.mark.parametrize("lacking", ["scores", "queries", "resampling", "notes"])
+def test_values_of_no_report_are_refused(ndcg: evaluate.Metric, kind: str, lacking: str) -> None:
+    rankings: dict[str, Any] = {"references": [[1, 0], [0, 1]], "k": 1}
+    scores = [[2, 1], [2, 1]]
+    whole = {
+        "Report": lambda: ndcg.report(predictions=scores, **rankings),
+        "Comparison": lambda: ndcg.compare(systems={"a": scores, "b": [[1, 2], [2, 1]]}, **rankings),
+    }[kind]().to_dict()
+    read = getattr(ndcg, kind).from_dict
+    assert read(whole).to_dict() == whole
+    message = rf"^values must be what {kind}\.to_dict\(\) gave, whole and unchanged \("
+    for values in ({}, None, {**whole, lacking: 7}, {name: each for name, each in whole.items() if name != lacking}):
+        with pytest.raises(ValueError, match=message):
+            read(values)
+
+
 def test_a_missing_matplotlib_is_named(shown: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
