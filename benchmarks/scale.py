@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import signal
 import socket
 import subprocess
@@ -154,6 +155,8 @@ def cluster() -> Iterator[tuple[str, list["subprocess.Popen[bytes]"]]]:
     finally:
         for process in processes:
             os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        shutil.rmtree(folder)
 
 
 def rows_of(rows: int, long_query: bool = False) -> pa.Table:
