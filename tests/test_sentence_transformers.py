@@ -39,6 +39,8 @@ from tokenizers.processors import TemplateProcessing  # noqa: E402
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast  # noqa: E402
 from transformers.utils import logging as transformers_logging  # noqa: E402
 
+# which PyTorch gives once in a process, wherever that comes first
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support:UserWarning")
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 WORDS = [f"w{number}" for number in range(80)]
 RNG = np.random.default_rng(0)
@@ -115,7 +117,6 @@ def similarity(model: Any, corpus: Mapping[str, str] = CORPUS) -> np.ndarray:
 # --- The numbers of its own evaluators ---
 
 
-@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support:UserWarning")
 @pytest.mark.parametrize("chunk", [7, 1000])
 @pytest.mark.parametrize("repeats", [1, 3], ids=["no ties", "every text three times"])
 @pytest.mark.parametrize(
