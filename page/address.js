@@ -5,16 +5,19 @@ const others = () => [...new URLSearchParams(location.search)].filter(([name]) =
 const steps = () => history.state?.steps ?? 0;
 const mark = () => document.documentElement.toggleAttribute("data-undo", steps() > 0);
 const undo = () => steps() && history.back();
+const shown = () => own(props.value.query);
 let last = null;
+let backs = 0, led = null;  // how often Back or Forward was pressed, and where the last led
 mark();
 watch("value", () => {
+  if (props.value.backs < backs) return;  // what was shown before the last of them
   const now = Date.now();
   const step = last !== null && now - last > 1000;
   last = now;
-  if (own(location.search) === own(props.value)) return;
+  if (own(location.search) === shown()) return;
   const rest = others().map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join("");
   const state = { ...history.state, steps: steps() + step };
-  history[step ? "pushState" : "replaceState"](state, "", `?${props.value}${rest}`);
+  history[step ? "pushState" : "replaceState"](state, "", `?${props.value.query}${rest}`);
   mark();
 });
 document.addEventListener("click", event => event.target.closest?.(".undo") && undo());
@@ -25,7 +28,9 @@ document.addEventListener("keydown", event => {
 });
 addEventListener("popstate", () => {
   mark();
-  if (own(location.search) !== own(props.value)) trigger("back", { query: location.search });  // else a link within it
+  if (own(location.search) === (props.value.backs < backs ? led : shown())) return;  // a link within the page
+  led = own(location.search);
+  ask("back", { query: location.search, backs: ++backs });
 });
 // Gradio's router, which knows nothing of this address, would answer a link within the page by loading it again.
 document.addEventListener("click", event => {

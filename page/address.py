@@ -10,12 +10,12 @@ import gradio as gr
 import pandas as pd
 
 from .choices import LONGEST_RANKING, parse_link, query_of
-from .events import QUIET, follow, raise_errors
+from .events import ASK, QUIET, follow, raise_errors
 from .guide import STEPS, is_of_step
 from .ranking import EMPTY, EXAMPLES, FIRST, rows_of
 from .whose import SOURCES
 
-JS = Path(__file__).with_name("address.js").read_text(encoding="utf-8")
+JS = ASK + Path(__file__).with_name("address.js").read_text(encoding="utf-8")
 LINK = "Link to this ranking and these choices"
 TOO_LONG = "Link to these choices; the ranking is too long for a link"
 LONG = "long"  # in place of a batch
@@ -48,7 +48,8 @@ def keep_address(
     """
     by_name = {str(each.id): each for each in tabs.children if isinstance(each, gr.Tab)}
     names = list(by_name)
-    address = gr.HTML(js_on_load=JS, visible="hidden", elem_id="address")
+    backs = gr.Number(0, precision=0, visible="hidden")  # that are shown
+    address = gr.HTML({"query": "", "backs": 0}, html_template="", js_on_load=JS, visible="hidden", elem_id="address")
     opened = gr.Textbox(names[0], visible="hidden")
     usual = [each.value or "" for each in batch]
     short = gr.Textbox(json.dumps(usual), visible="hidden")  # a long batch need not be sent with every change
@@ -68,11 +69,14 @@ def keep_address(
         return restore(parameters) if parameters else [gr.skip()] * len(restored)
 
     def go_back(event: gr.EventData) -> list[Any]:
-        """Return what the address asks for that the browser has gone back to."""
-        return restore(dict(urllib.parse.parse_qsl(str(event.query)[1:], keep_blank_values=True)))
+        """Return what the address asks for that the browser has gone back to, and how often it has."""
+        asked = dict(urllib.parse.parse_qsl(str(event.query)[1:], keep_blank_values=True))
+        return [*restore(asked), event.backs]
 
     @raise_errors
-    def show(request: gr.Request, tab: str, step: str, table: pd.DataFrame, convention: str, *fields: Any) -> list[Any]:
+    def show(
+        request: gr.Request, backs: int, tab: str, step: str, table: pd.DataFrame, convention: str, *fields: Any
+    ) -> list[Any]:
         """Return the link and the address of what is shown."""
         *bar, source, got, batch = fields
         rows = rows_of(table)
@@ -83,13 +87,14 @@ def keep_address(
         others |= {} if batch != LONG and json.loads(batch) == usual else {"batch": batch}
         query += "".join(f"&{name}={urllib.parse.quote_plus(text)}" for name, text in others.items())
         referer = request.headers.get("referer", "").partition("?")[0]
-        return [gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG), query]
+        return [gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG), {"query": query, "backs": backs}]
 
     state = [opened, step, table, convention, *bar, *asked]
     restored = [tabs, *state, *batch]
-    page.load(load, None, restored, **QUIET).then(show, [*state, short], [link, address], **QUIET)
-    address.back(go_back, None, restored, **QUIET)
-    follow([each.change for each in (*state, short)], show, [*state, short], [link, address])
+    given, shown = [backs, *state, short], [link, address]
+    page.load(load, None, restored, **QUIET).then(show, given, shown, **QUIET)
+    address.back(go_back, None, [*restored, backs], **QUIET)
+    follow([each.change for each in (*state, short)], show, given, shown)
 
 
 def batch_at(text: str | None, usual: list[str]) -> list[Any]:

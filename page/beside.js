@@ -3,6 +3,6 @@ element.addEventListener("click", event => {
   const chosen = event.target.closest("[data-query]");
   if (!chosen) return;
   const runs = JSON.parse(chosen.closest("[data-runs]").dataset.runs);
-  trigger(chosen.matches("tr") ? "choose" : "open", { query: chosen.dataset.query, runs });
+  ask(chosen.matches("tr") ? "choose" : "open", { query: chosen.dataset.query, runs });
   for (const row of element.querySelectorAll("tr[data-query]")) row.classList.toggle("chosen", row === chosen);
 });

@@ -13,10 +13,11 @@ from typing import Any
 
 import pandas as pd
 
+from .events import ASK
 from .figures import Ranking, steps
 from .picture import LIGHT, bar_html, dots_for, grade_html
 
-JS = Path(__file__).with_name("beside.js").read_text(encoding="utf-8") + LIGHT
+JS = ASK + Path(__file__).with_name("beside.js").read_text(encoding="utf-8") + LIGHT
 BARS = 1000  # queries that are drawn
 DRAWN = 20  # documents of a ranking
 MISSED = 8  # relevant documents that are named

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -16,6 +17,8 @@ QUIET: dict[str, Any] = {
     "api_visibility": "private",
     "queue": False,  # answers at once; what takes longer waits in the queue
 }
+EACH = {**QUIET, "trigger_mode": "multiple"}  # where an event that waits would be sent with the data of another
+ASK = Path(__file__).with_name("ask.js").read_text(encoding="utf-8")
 
 
 def follow(events: Sequence[Any], handler: Handler, inputs: Any, outputs: Any, **how: Any) -> None:

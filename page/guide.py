@@ -6,20 +6,23 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from .choices import text_of
-from .events import QUIET, follow
+from .events import ASK, QUIET, follow
 
-JS = """
+JS = (
+    ASK
+    + """
 element.addEventListener("click", event => {
   const link = event.target.closest("a[data-step]");
   if (!link || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
-  trigger("step", { name: link.dataset.step });
+  ask("step", { name: link.dataset.step });
 });
 // on a phone the steps are wider than the page
 const showOpen = () => element.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 showOpen();
 watch("value", () => requestAnimationFrame(showOpen));
 """
+)
 
 
 class Step(NamedTuple):

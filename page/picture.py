@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .choices import symbols
+from .choices import cell_of, symbols
+from .events import ASK
 from .figures import Ranking, best_order, scores_of
 
 LIGHT = Path(__file__).with_name("light.js").read_text(encoding="utf-8")
-JS = Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + LIGHT
+JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + LIGHT
 DRAWN = 100  # documents of a list; the table has the others
 SEARCHED = 40  # documents that are swapped with each other in search of the best swap
 MOST_DOTS = 4  # the highest relevance that is shown as dots
@@ -60,7 +61,7 @@ def advice(ranking: Ranking, ranked: Sequence[str], options: dict[str, Any]) -> 
 
 
 def picture(
-    ranking: Ranking, ranks: pd.DataFrame, result: Mapping[str, float], options: dict[str, Any], note: str
+    ranking: Ranking, ranks: pd.DataFrame, result: Mapping[str, float], options: dict[str, Any], note: str, edits: int
 ) -> str:
     """Return the picture of a ranking.
 
@@ -70,6 +71,7 @@ def picture(
         result: its scores by name, the one that is drawn first.
         options: of `compute`, with this cutoff alone.
         note: what to say besides.
+        edits: how many edits of the picture the ranking has.
     """
     rows = ranks.to_dict("records")
     ranked = [row for row in rows if row["rank"][0].isdigit()]
@@ -82,11 +84,11 @@ def picture(
     best = best_order(ranking, ranks, options)[:DRAWN]
     more = len(ranked) - DRAWN
     name, value = next(iter(result.items()))
+    highest = max([3.0, *(each for each in ranking.relevance if each is not None)])
     others = [f"<span>{escape(each)} <b>{number:.4f}</b></span>" for each, number in result.items() if each != name]
     return "".join(
         [
-            # a card that was moved to no effect is drawn where it was: these names make it another page
-            f"<div class='picture' data-given='{escape(' '.join(ranking.documents))}'>",
+            f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}'>",
             f"<p class='score' role='status'><span class='name'>{escape(name)}</span>",
             f"<output class='value'>{value:.4f}</output><span class='sign'>=</span>",
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
@@ -205,6 +207,7 @@ class _Cards(NamedTuple):
             f"<div class='{kind}' data-term='document {name}'>"
             f"<button type='button' class='grip' aria-label='Move {name}, {place}: arrow keys'>⋮⋮</button>"
             f"<span class='document' title='{name}'>{name}</span>"
-            f"<button type='button' class='grade' aria-label='{name}: {judged}; press for more'>"
+            f"<button type='button' class='grade' data-relevance='{cell_of(relevance)}'"
+            f" aria-label='{name}: {judged}; press for more'>"
             f"{grade_html(relevance, self.dots)}</button>{scored}</div>"
         )

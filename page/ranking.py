@@ -21,7 +21,7 @@ from .choices import (
     snippet,
     text_of,
 )
-from .events import QUIET, follow, raise_errors, show_errors
+from .events import EACH, QUIET, follow, raise_errors, show_errors
 from .figures import Ranking, curves, steps
 from .guide import guide
 from .metric import ndcg
@@ -48,6 +48,13 @@ STEPS_CAPTION = (
     "Each document's share, up to the largest cutoff. Ideal: what the ideal ranking has at this rank; "
     "loss: how much less this one has"
 )
+ADD = """table => {
+  const names = table.data.map(row => row[0]);
+  let at = 1;
+  while (names.includes(`d${at}`)) at++;
+  return { ...table, data: [...table.data, [`d${at}`, "0", ""]] };
+}"""
+REMOVE = "(table, row) => ({ ...table, data: table.data.filter((_, at) => at + 1 !== row) })"
 LARGEST = 1e100  # sums of more would not be finite
 EMPTY = "relevance is empty where not judged, score where not retrieved"
 
@@ -61,9 +68,10 @@ def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Data
         here: shows what each option changes.
     """
     # what a first visit shows is there before any event
-    first = score_ranking(table_of(EXAMPLES[FIRST]), *(each.value for each in bar))
+    first = score_ranking(table_of(EXAMPLES[FIRST]), 0, *(each.value for each in bar))
     with gr.Tab("One ranking", id="ranking"):
         table = _table()
+        edits = gr.Number(0, precision=0, visible="hidden")  # of the picture, that the table has
         step = guide(table)
         drawn = gr.HTML(first[0], js_on_load=JS, apply_default_css=False, elem_id="picture")
         with gr.Accordion("Edit as a table, paste, or take an example", open=False):
@@ -87,9 +95,8 @@ def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Data
     changes = [each.change for each in (table, *bar)]
     shown = [drawn, dcg_plot, ndcg_plot, step_table, cutoff_table, signature, code, file, here]
     here.value = first[8]
-    follow(changes, score_ranking, [table, *bar], shown)
-    drawn.order(take_order, table, table, **QUIET)
-    drawn.grade(raise_grade, table, table, **QUIET)
+    follow(changes, score_ranking, [table, edits, *bar], shown)
+    drawn.edit(take_edit, table, [table, edits], **QUIET)
     return table, step, link
 
 
@@ -124,9 +131,9 @@ def _editor(table: gr.Dataframe) -> None:
         add, remove = gr.Button("Add"), gr.Button("Remove")
     example.input(take_example, example, table, **QUIET)
     paste.change(take_paste, paste, table, **QUIET)
-    table.select(choose_row, None, place, **QUIET)
-    add.click(add_row, table, table, **QUIET)
-    remove.click(remove_row, [table, place], table, **QUIET)
+    table.select(choose_row, None, place, **EACH)
+    add.click(None, table, table, js=ADD)
+    remove.click(None, [table, place], table, js=REMOVE)
 
 
 def table_of(rows: Rows) -> pd.DataFrame:
@@ -170,24 +177,11 @@ def choose_row(event: gr.SelectData) -> int:
 
 
 @raise_errors
-def add_row(table: pd.DataFrame) -> list[list[Any]]:
-    """Return the table with one more document."""
-    rows = rows_of(table)
-    names = {text_of(row[0]) for row in rows}
-    name = next(f"d{at}" for at in range(1, len(rows) + 2) if f"d{at}" not in names)
-    return [*rows, [name, "0", ""]]
-
-
-@raise_errors
-def remove_row(table: pd.DataFrame, row: float | None) -> list[list[Any]]:
-    """Return the table without a document."""
-    return [each for at, each in enumerate(rows_of(table), 1) if at != row]
-
-
-@raise_errors
-def take_order(table: pd.DataFrame, event: gr.EventData) -> list[list[Any]]:
-    """Return the table in the order in which the cards were put."""
-    return reordered(ranking_of(rows_of(table)), event.ranked, event.missed)
+def take_edit(table: pd.DataFrame, event: gr.EventData) -> list[Any]:
+    """Return the table with the order and the relevance that were given to the cards, and the number of the edit."""
+    ranking = ranking_of(rows_of(table))
+    relevance = [event.grades.get(name, old) for name, old in zip(ranking.documents, ranking.relevance, strict=True)]
+    return [reordered(ranking._replace(relevance=relevance), event.ranked, event.missed), event.edits]
 
 
 def reordered(ranking: Ranking, ranked: Sequence[str], missed: Sequence[str]) -> list[list[Any]]:
@@ -217,19 +211,6 @@ def reordered(ranking: Ranking, ranked: Sequence[str], missed: Sequence[str]) ->
     kept = {each: score[each] for each in ranking.documents if each not in set(named)}
     scores = {**{each: given[each] for each in ranked}, **kept, **dict.fromkeys(missed)}
     return [[each, cell_of(relevance[each]), cell_of(number)] for each, number in scores.items()]
-
-
-@raise_errors
-def raise_grade(table: pd.DataFrame, event: gr.EventData) -> list[list[Any]]:
-    """Return the table with a document one grade more relevant; after the highest comes 0."""
-    ranking = ranking_of(rows_of(table))
-    highest = max([3.0, *(each for each in ranking.relevance if each is not None)])
-    rows = []
-    for document, relevance, score in zip(*ranking, strict=True):
-        if document == event.document:
-            relevance = 0.0 if relevance is None or relevance >= highest else relevance + 1
-        rows.append([document, cell_of(relevance), cell_of(score)])
-    return rows
 
 
 def ranking_of(rows: Rows) -> Ranking:
@@ -267,8 +248,14 @@ def _number(cell: str, name: str, row: int) -> float | None:
 
 
 @show_errors(9)
-def score_ranking(table: pd.DataFrame, *bar: Any) -> tuple[Any, ...]:
-    """Return everything the tab shows of a ranking, which is drawn at the largest of the cutoffs."""
+def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> tuple[Any, ...]:
+    """Return everything the tab shows of a ranking, which is drawn at the largest of the cutoffs.
+
+    Args:
+        table: of the ranking.
+        edits: how many edits of the picture it has.
+        *bar: the options.
+    """
     options = options_of(*bar)
     ranking = ranking_of(rows_of(table))
     refuse_negative(ranking, options)
@@ -284,7 +271,7 @@ def score_ranking(table: pd.DataFrame, *bar: Any) -> tuple[Any, ...]:
     added = ["contribution", "ideal", "loss"]
     sums = pd.DataFrame({"rank": ["sum"], **dict.fromkeys(["document", "relevance"], ""), **ranks[added].sum()})
     return (
-        picture(ranking, ranks, {name: value, **result}, drawn, _tie_note(ranking, drawn)),
+        picture(ranking, ranks, {name: value, **result}, drawn, _tie_note(ranking, drawn), edits),
         plot_of_sums(by_cutoff),
         plot_of_scores(by_cutoff),
         table_html(STEPS_CAPTION, pd.concat([ranks, sums])),

@@ -13,7 +13,7 @@ from gradio.utils import get_upload_folder
 
 from .beside import JS, query_bars, side_by_side
 from .choices import options_of
-from .events import QUIET, follow, raise_errors, show_errors
+from .events import EACH, QUIET, follow, raise_errors, show_errors
 from .found import (
     audit_row,
     compare_several,
@@ -103,7 +103,7 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
     shown = [score, means, bars, beside, slices, pairs, audit, queries, signature, file, measure, only]
     filled = [
         sample.click(sample_files, None, [*files, groups], **QUIET),
-        score.swap(swap_files, files, files, **QUIET),
+        score.swap(swap_files, files, files, **{**QUIET, "trigger_mode": "once"}),
         take.click(take_texts, [*texts, *files], [*texts, *files], **QUIET),
     ]
     starts = [score_button.click, measure.input, *(each.success for each in filled)]
@@ -112,7 +112,7 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
     follow([*chosen, *(each.change for each in bar)], forget_runs, None, shown, cancels=scoring)
     bars.choose(show_query, [*files, measure, *bar], beside, **QUIET).then(None, js=INTO_VIEW)
     opened = [
-        queries.select(open_query, files, [table, tabs], **QUIET),
+        queries.select(open_query, files, [table, tabs], **EACH),
         beside.open(open_run, files, [table, tabs], **QUIET),
         only.change(open_only_query, [only, *files], [table, tabs], **{**QUIET, "queue": True}),  # to say so
     ]

@@ -16,6 +16,7 @@ import urllib.request
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -326,12 +327,17 @@ def card(page: Any, document: str) -> Any:
 
 def drag(page: Any, document: str, other: str) -> None:
     """Drag a card by the mouse to just above another."""
+    pull(page, document, other)
+    page.mouse.up()
+
+
+def pull(page: Any, document: str, other: str) -> None:
+    """Drag a card, and do not let it go."""
     start, end = card(page, document).locator(".document").bounding_box(), card(page, other).bounding_box()
     page.mouse.move(start["x"] + 5, start["y"] + 8)
     page.mouse.down()
     page.mouse.move(end["x"] + 90, end["y"] + 30, steps=4)
     page.mouse.move(end["x"] + 90, end["y"] + 2, steps=4)
-    page.mouse.up()
 
 
 def test_a_card_that_is_dragged_is_scored_by_its_new_rank(visit: Opener, ndcg: evaluate.Metric) -> None:
@@ -342,6 +348,64 @@ def test_a_card_that_is_dragged_is_scored_by_its_new_rank(visit: Opener, ndcg: e
     assert shown == ["d1", "d2", "d3", "d6", "d4", "d5"]
     drag(page, "d1", "d3")
     wait_for(page, score(ndcg, references=[[2, 3, 3, 2, 0, 1]]))
+
+
+@contextmanager
+def on_a_slow_line(page: Any) -> Iterator[None]:
+    """Make every answer of the server take .3 s longer."""
+    line = page.context.new_cdp_session(page)
+    limits = {"offline": False, "latency": 300, "downloadThroughput": -1, "uploadThroughput": -1}
+    line.send("Network.enable")
+    line.send("Network.emulateNetworkConditions", limits)
+    yield
+    line.detach()
+
+
+def order(page: Any) -> list[str]:
+    names: list[str] = page.locator("#picture .order .document").all_inner_texts()
+    return names
+
+
+def test_on_a_slow_line_every_change_counts(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
+    with on_a_slow_line(page):
+        for _ in range(3):
+            card(page, "d1").locator(".grip").press("ArrowDown")
+        for document in ("d2", "d4", "d4"):
+            card(page, document).locator(".grade").click()
+        drag(page, "d6", "d5")
+        assert order(page) == ["d2", "d3", "d4", "d1", "d6", "d5"]
+        wait_for(page, score(ndcg, references=[[3, 3, 2, 3, 2, 1]]))
+        wait_for_address(page, "?rel=3,3,2,3,2,1&ids=d2,d3,d4,d1,d6,d5&k=10")
+        come_to_rest(page)
+        assert order(page) == ["d2", "d3", "d4", "d1", "d6", "d5"]
+        assert value(page) == score(ndcg, references=[[3, 3, 2, 3, 2, 1]])
+
+
+def test_an_answer_does_not_take_a_card_from_the_hand(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
+    with on_a_slow_line(page):
+        for _ in range(2):
+            card(page, "d1").locator(".grip").press("ArrowDown")
+        pull(page, "d6", "d4")
+        wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
+        assert order(page) == ["d2", "d3", "d1", "d6", "d4", "d5"]
+        page.mouse.up()
+        wait_for(page, score(ndcg, references=[[2, 3, 3, 2, 0, 1]]))
+        wait_for_address(page, "?rel=2,3,3,2,0,1&ids=d2,d3,d1,d6,d4,d5&k=10")
+
+
+def test_on_a_slow_line_the_last_of_two_steps_opens(visit: Opener) -> None:
+    page = visit()
+    wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
+    with on_a_slow_line(page):
+        for name in ("gain", "ties"):
+            page.click(f"#guide [data-step={name}]")
+        wait_for_address(page, "?step=ties")
+        come_to_rest(page)
+        assert address(page).startswith("?step=ties")
 
 
 def test_a_finger_drags_a_card_by_its_grip(visit: Opener, ndcg: evaluate.Metric) -> None:
@@ -516,6 +580,28 @@ def test_back_undoes_a_change_and_forward_makes_it_again(visit: Opener, ndcg: ev
     assert address(page) == "?rel=3,2,3,0,1,2&k=10"
     page.go_forward()
     wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
+
+
+def test_back_and_forward_at_once_lead_where_they_say(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
+    orders = ["3,2,3,0,1,2", "2,3,3,0,1,2", "2,3,3,1,0,2"]
+    for document, relevance in zip(("d1", "d4"), orders[1:], strict=True):
+        time.sleep(1.1)  # what comes sooner belongs to the same step
+        card(page, document).locator(".grip").press("ArrowDown")
+        wait_for_address(page, f"rel={relevance}&")
+    with on_a_slow_line(page):
+        at = 2
+        for step in (-1, 1, -1, -1, 1, -1, 1):
+            at += step
+            page.evaluate("step => history.go(step)", step)
+            wait_for_address(page, f"rel={orders[at]}&")
+        come_to_rest(page)
+        for step in (0, 1, -2):
+            at += step
+            page.evaluate("step => step && history.go(step)", step)
+            wait_for_address(page, f"rel={orders[at]}&")
+            wait_for(page, score(ndcg, references=[[int(each) for each in orders[at].split(",")]]))
 
 
 @pytest.mark.parametrize("way", ["button", "keys"])

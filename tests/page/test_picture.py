@@ -17,7 +17,7 @@ OPTIONS = options_of(*bar_of("sklearn"))
 
 def drawn(ranking: Ranking, **changed: Any) -> str:
     options = {**OPTIONS, **changed}
-    return picture(ranking, steps(ranking, options, options["k"][0]), {"nDCG@10": 0.5}, options, "")
+    return picture(ranking, steps(ranking, options, options["k"][0]), {"nDCG@10": 0.5}, options, "", 0)
 
 
 def test_the_advice_is_the_swap_that_adds_most(ndcg: evaluate.Metric) -> None:

@@ -4,14 +4,14 @@ import pandas as pd
 import pytest
 
 from page.choices import bar_of
-from page.ranking import rows_of, score_ranking, table_of
+from page.ranking import rows_of, score_ranking, table_of, take_edit
 
 BAR = bar_of("sklearn")
 RANKING = [["a", "0", "2"], ["b", "1", "1"]]  # nDCG: 1 / log2(3) = 0.6309
 
 
 def score_of(table: pd.DataFrame) -> str:
-    return str(score_ranking(table, *BAR)[0])
+    return str(score_ranking(table, 0, *BAR)[0])
 
 
 def test_columns_are_read_by_their_headers_in_any_order() -> None:
@@ -36,14 +36,14 @@ def test_columns_are_read_by_their_headers_in_any_order() -> None:
 )
 def test_a_table_of_other_columns_has_no_score(table: pd.DataFrame) -> None:
     found = ", ".join(map(str, table.columns))
-    score, *others = score_ranking(table, *BAR)
+    score, *others = score_ranking(table, 0, *BAR)
     assert f"The table must have the columns document, relevance, score; it has {found}." in score
     assert others == [None] * 8
 
 
 @pytest.mark.parametrize("cell", ["1_000", "\u0661", "0x10", "1,5"])
 def test_a_cell_is_a_number_where_a_file_would_hold_one(cell: str) -> None:
-    score, *_ = score_ranking(table_of([["a", cell, "2"], *RANKING]), *BAR)
+    score, *_ = score_ranking(table_of([["a", cell, "2"], *RANKING]), 0, *BAR)
     assert f"Row 1: relevance {cell!r} is not a number" in score.replace("&#x27;", "'")
 
 
@@ -54,5 +54,14 @@ def test_a_negative_relevance_is_refused_by_its_row_and_the_fields_of_the_page()
 
 def test_the_picture_and_the_steps_are_of_the_largest_cutoff() -> None:
     for cutoffs, drawn in (("1, 2", 2), ("2, 1", 2), ("1, all", None)):
-        steps = score_ranking(table_of(RANKING), cutoffs, *BAR[1:])[3]
-        assert steps == score_ranking(table_of(RANKING), "" if drawn is None else str(drawn), *BAR[1:])[3]
+        steps = score_ranking(table_of(RANKING), 0, cutoffs, *BAR[1:])[3]
+        assert steps == score_ranking(table_of(RANKING), 0, "" if drawn is None else str(drawn), *BAR[1:])[3]
+
+
+def test_an_edit_of_the_cards_gives_them_an_order_and_relevance() -> None:
+    class Event:
+        ranked, missed, grades, edits = ["b"], ["a"], {"b": 3.0}, 7
+
+    assert take_edit(table_of(RANKING), Event()) == [[["b", "3", "1"], ["a", "0", ""]], 7]  # type: ignore[arg-type]
+    for edits in (0, 7):
+        assert f"data-edits='{edits}'" in score_ranking(table_of(RANKING), edits, *BAR)[0]
