@@ -8,36 +8,33 @@ const find = where => element.querySelector(where);
 const items = where => [...element.querySelectorAll(`${where} > li`)];
 const documents = where => items(where).map(li => li.dataset.document);
 const cards = () => new Map([...items(".order"), ...items(".tray ul")].map(li => [li.dataset.document, li]));
-const order = () => [documents(".order"), documents(".tray ul")].join("\n");
+const order = () => ({ ranked: documents(".order"), missed: documents(".tray ul") });
 
-// The order and the relevance that the reader gave, which an answer to an edit before the last must not take back.
-const wanted = { edits: 0, ranked: [], missed: [], grades: {} };
-const send = () => {
-  Object.assign(wanted, { edits: wanted.edits + 1, ranked: documents(".order"), missed: documents(".tray ul") });
-  ask("edit", wanted);
+const named = html => [...html.matchAll(/data-document='(.*?)'/g)].map(([, name]) => name).sort().join("\n");
+
+// What the reader made of the picture. What was drawn before the last edit would take that back, so it is not shown,
+// unless that edit was refused, or other documents were chosen.
+const wanted = { edits: 0, grades: {}, ...order() };
+let refused = 0, shown = props.value, isNew = false;
+const isEdited = () => JSON.stringify(order()) !== JSON.stringify({ ranked: wanted.ranked, missed: wanted.missed });
+const send = () => ask("edit", Object.assign(wanted, order(), { edits: wanted.edits + 1 }));
+globalThis.refuseEdit = () => { refused = wanted.edits; wanted.grades = {}; };
+globalThis.pictureToShow = html => {
+  if (named(html) !== named(shown)) refuseEdit();
+  else if (Number(/data-edits='(.*?)'/.exec(html)?.[1]) < wanted.edits && refused < wanted.edits) return shown;
+  isNew = true;
+  return shown = html;
 };
 
-let dragged = null, focused = null, before = "", height = 0;
+let dragged = null, height = 0;
 
-// Gradio draws an answer into the elements that are there, so a card is known by its document alone.
+// Gradio draws into the elements that are there, so a card that is held is known by its document.
 watch("value", () => {
-  const drawn = cards(), named = [...wanted.ranked, ...wanted.missed];
-  const same = named.length === drawn.size && named.every(each => drawn.has(each));
-  if (same && Number(find(".picture").dataset.edits) < wanted.edits) {
-    find(".order").append(...wanted.ranked.map(each => drawn.get(each)));
-    find(".tray ul").append(...wanted.missed.map(each => drawn.get(each)));
-    drawn.get(focused)?.querySelector(".grip").focus({ preventScroll: true });
-  } else {
-    Object.assign(wanted, { ranked: [], missed: [], grades: {} });
-  }
-  if (dragged === null) return;
-  before = order();
-  if (drawn.has(dragged)) place();
+  if (!isNew) return;
+  isNew = false;
+  Object.assign(wanted, order(), { grades: {} });
+  if (cards().has(dragged)) place();
   else dragged = null;
-});
-
-document.addEventListener("focusin", event => {
-  focused = event.target.closest("#picture .grip")?.closest("li").dataset.document;
 });
 
 element.addEventListener("pointerdown", event => {
@@ -47,7 +44,6 @@ element.addEventListener("pointerdown", event => {
   if (event.pointerType !== "mouse" && !grip) return;  // elsewhere, a finger scrolls
   dragged = card.closest("li").dataset.document;
   height = event.clientY;
-  before = order();
   card.closest("li").classList.add("dragged");
   card.querySelector(".grip").focus({ preventScroll: true });
   element.setPointerCapture(event.pointerId);
@@ -73,7 +69,7 @@ const drop = () => {
   if (dragged === null) return;
   cards().get(dragged).classList.remove("dragged");
   dragged = null;
-  if (order() !== before) send();
+  if (isEdited()) send();
 };
 element.addEventListener("pointerup", drop);
 element.addEventListener("pointercancel", drop);
@@ -92,9 +88,8 @@ element.addEventListener("keydown", event => {
   };
   if (!moves[event.key]) return;
   event.preventDefault();
-  before = order();
   moves[event.key]();
-  if (order() === before) return;
+  if (!isEdited()) return;
   const place = li.parentElement === tray ? "not retrieved" : `rank ${documents(".order").indexOf(li.dataset.document) + 1}`;
   said.textContent = `${li.dataset.document}: ${place}`;
   grip.focus();

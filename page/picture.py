@@ -18,6 +18,7 @@ from .figures import Ranking, best_order, scores_of
 
 LIGHT = Path(__file__).with_name("light.js").read_text(encoding="utf-8")
 JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + LIGHT
+TEMPLATE = "${(globalThis.pictureToShow ?? String)(value)}"
 DRAWN = 100  # documents of a list; the table has the others
 SEARCHED = 40  # documents that are swapped with each other in search of the best swap
 MOST_DOTS = 4  # the highest relevance that is shown as dots

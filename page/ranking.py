@@ -26,7 +26,7 @@ from .figures import Ranking, curves, steps
 from .guide import guide
 from .metric import ndcg
 from .paste import pasted_rows
-from .picture import JS, SHOWS, picture
+from .picture import JS, SHOWS, TEMPLATE, picture
 from .plots import line_plot
 from .render import csv_link, list_html, table_html
 
@@ -73,7 +73,7 @@ def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Data
         table = _table()
         edits = gr.Number(0, precision=0, visible="hidden")  # of the picture, that the table has
         step = guide(table)
-        drawn = gr.HTML(first[0], js_on_load=JS, apply_default_css=False, elem_id="picture")
+        drawn = gr.HTML(first[0], html_template=TEMPLATE, js_on_load=JS, apply_default_css=False, elem_id="picture")
         with gr.Accordion("Edit as a table, paste, or take an example", open=False):
             _editor(table)
         with gr.Accordion("Every number", open=False):
@@ -96,7 +96,8 @@ def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Data
     shown = [drawn, dcg_plot, ndcg_plot, step_table, cutoff_table, signature, code, file, here]
     here.value = first[8]
     follow(changes, score_ranking, [table, edits, *bar], shown)
-    drawn.edit(take_edit, table, [table, edits], **QUIET)
+    edit = drawn.edit(take_edit, [table, *bar], [table, edits, *shown], **QUIET)  # shown by the one answer
+    edit.failure(None, js="() => refuseEdit()")
     return table, step, link
 
 
@@ -177,11 +178,12 @@ def choose_row(event: gr.SelectData) -> int:
 
 
 @raise_errors
-def take_edit(table: pd.DataFrame, event: gr.EventData) -> list[Any]:
-    """Return the table with the order and the relevance that were given to the cards, and the number of the edit."""
+def take_edit(event: gr.EventData, table: pd.DataFrame, *bar: Any) -> list[Any]:
+    """Return the table as the cards were edited, the number of the edit, and what the tab shows of that ranking."""
     ranking = ranking_of(rows_of(table))
     relevance = [event.grades.get(name, old) for name, old in zip(ranking.documents, ranking.relevance, strict=True)]
-    return [reordered(ranking._replace(relevance=relevance), event.ranked, event.missed), event.edits]
+    rows = reordered(ranking._replace(relevance=relevance), event.ranked, event.missed)
+    return [rows, event.edits, *score_ranking(table_of(rows), event.edits, *bar)]
 
 
 def reordered(ranking: Ranking, ranked: Sequence[str], missed: Sequence[str]) -> list[list[Any]]:

@@ -62,6 +62,7 @@ def test_an_edit_of_the_cards_gives_them_an_order_and_relevance() -> None:
     class Event:
         ranked, missed, grades, edits = ["b"], ["a"], {"b": 3.0}, 7
 
-    assert take_edit(table_of(RANKING), Event()) == [[["b", "3", "1"], ["a", "0", ""]], 7]  # type: ignore[arg-type]
-    for edits in (0, 7):
-        assert f"data-edits='{edits}'" in score_ranking(table_of(RANKING), edits, *BAR)[0]
+    rows, edits, *shown = take_edit(Event(), table_of(RANKING), *BAR)  # type: ignore[arg-type]
+    assert (rows, edits) == ([["b", "3", "1"], ["a", "0", ""]], 7)
+    assert shown == [*score_ranking(table_of(rows), 7, *BAR)]
+    assert "data-edits='7'" in shown[0]
