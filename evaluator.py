@@ -75,7 +75,8 @@ class Search:
         """Return the documents of each query with their scores, the highest first and equal ones by ascending ids.
 
         Raises:
-            ValueError: a reranker without candidates, or with several scores for a pair.
+            ValueError: a reranker without candidates, or with several scores for a pair; scores that are no tensor of
+            queries and documents.
         """
         from sentence_transformers import CrossEncoder
 
@@ -108,6 +109,11 @@ class Search:
         for start in range(0, len(self.documents), calls.chunk):
             texts = [self.corpus[each] for each in self.documents[start : start + calls.chunk]]
             found = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
+            shape = (len(self.queries), len(texts))
+            if not isinstance(found, torch.Tensor) or found.shape != shape:
+                found = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
+                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {found}"
+                raise ValueError(f"score_function: {problem}")
             found, columns = _highest(self._of_candidates(found, start), self.depth)
             scores, order = _highest(torch.cat([scores.to(found), found], dim=1), self.depth)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
@@ -258,6 +264,8 @@ def sentence_transformers_evaluator(
         chunk=corpus_chunk_size,
         score_function=score_function,
     )
+    if not isinstance(name, str):
+        raise ValueError(f"name must be a text; got {shown(name)}")
     texts = {query: queries[query] for query in (references if candidates is None else candidates)}
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
     report_of = partial(_report_of, references, exclude, how)

@@ -308,7 +308,11 @@ class Report(Readable):
 
         Raises:
             ImportError: huggingface_hub is missing.
+            ValueError: a name that is no text, or empty.
         """
+        for argument, text in {"model_name": model_name, "dataset": dataset, "task_type": task_type}.items():
+            if not isinstance(text, str) or not text.strip():
+                raise ValueError(f"{argument} must be a name; got {shown(text)}")
         try:
             from huggingface_hub import EvalResult
             from huggingface_hub.repocard_data import eval_results_to_model_index
@@ -345,13 +349,13 @@ class Report(Readable):
 
         Raises:
             ValueError: a measure that is not in the report.
-            ImportError: huggingface_hub is missing or older than 1.4.
+            ImportError: huggingface_hub is missing or older than 1.16.
         """
         try:
             from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
         except ImportError:
-            hint = 'pip install "huggingface_hub>=1.4", or "ndcg[card]"'
-            raise ImportError(f"to_eval_results needs huggingface_hub 1.4 or newer: {hint}") from None
+            hint = 'pip install "huggingface_hub>=1.16", or "ndcg[card]"'
+            raise ImportError(f"to_eval_results needs huggingface_hub 1.16 or newer: {hint}") from None
         if measure is None and len(self.scores) == 1:
             measure = next(iter(self.scores))
         if not isinstance(measure, str) or measure not in self.scores:

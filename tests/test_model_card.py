@@ -130,11 +130,18 @@ def test_a_measure_is_needed_where_there_are_several(report: Any, ndcg: evaluate
     assert entry["value"] == ndcg.compute(**RANKINGS, k=3)["nDCG@3"]
 
 
+@pytest.mark.parametrize("argument", ["model_name", "dataset", "task_type"])
+@pytest.mark.parametrize("given", ["", "  ", None, 3])
+def test_a_model_index_names_its_model_and_its_dataset(report: Any, argument: str, given: Any) -> None:
+    with pytest.raises(ValueError, match=f"^{argument} must be a name; got "):
+        report.to_model_index(**{**CARD, argument: given})
+
+
 def test_a_missing_huggingface_hub_is_named(report: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(ImportError, match="to_model_index needs huggingface_hub: pip install huggingface_hub, or"):
         report.to_model_index(**CARD)
-    with pytest.raises(ImportError, match=r'to_eval_results .* 1\.4 or newer: pip install "huggingface_hub>=1\.4"'):
+    with pytest.raises(ImportError, match=r'to_eval_results .* 1\.16 or newer: pip install "huggingface_hub>=1\.16"'):
         report.to_eval_results(dataset="user/queries", task_id="test", measure="nDCG@1")
 
 

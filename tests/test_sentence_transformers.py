@@ -503,6 +503,31 @@ def test_a_score_that_is_no_number_is_refused_with_its_place(ndcg: evaluate.Metr
         ours(bi_encoder())
 
 
+@pytest.mark.parametrize(
+    ("score_function", "got"),
+    [
+        (lambda queries, documents: None, "NoneType"),
+        (lambda queries, documents: (queries @ documents.T).numpy(), "ndarray"),
+        (lambda queries, documents: documents @ queries.T, "(150, 30)"),
+    ],
+    ids=["nothing", "an array", "documents and queries"],
+)
+def test_scores_that_are_not_of_queries_and_documents_are_refused(
+    ndcg: evaluate.Metric, score_function: Any, got: str
+) -> None:
+    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, score_function=score_function)
+    with pytest.raises(
+        ValueError, match=r"^score_function: must return a tensor .* of shape \(30, 150\); got "
+    ) as error:
+        ours(bi_encoder())
+    assert str(error.value).endswith(got)
+
+
+def test_a_name_is_a_text(ndcg: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match=r"^name must be a text; got 3$"):
+        ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, name=3)
+
+
 def test_without_sentence_transformers_the_error_says_what_to_install(
     ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
