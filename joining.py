@@ -224,6 +224,8 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> _Ids:
 
 def _heads(ids: "pa.Array | pa.ChunkedArray") -> NDArray[np.int64]:
     """Return the first row of each stretch of equal ids."""
+    if len(ids) < 2:  # nothing to compare, on which Arrow 21 crashes
+        return np.zeros(len(ids), np.int64)
 
     def changes(pair: tuple[Any, Any]) -> NDArray[np.int64]:
         return np.asarray(pc.indices_nonzero(pc.not_equal(*pair)).to_numpy().astype(np.int64))

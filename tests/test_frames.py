@@ -51,6 +51,12 @@ def test_a_column_weighs_the_queries(ndcg: evaluate.Metric, tmp_path: Path, fram
     assert ndcg.compute(data=FRAMES[frame](table, tmp_path), **COLUMNS, k=5, sample_weight="weight") == expected
 
 
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_frame_may_have_one_row(ndcg: evaluate.Metric, tmp_path: Path, frame: str) -> None:
+    row = pa.table({"user": ["user 1"], "item": [101], "score": [0.5], "label": [2]})
+    assert ndcg.compute(data=FRAMES[frame](row, tmp_path), **COLUMNS) == {"nDCG": 1.0}
+
+
 def test_systems_may_be_columns(ndcg: evaluate.Metric) -> None:
     how: dict[str, Any] = {"k": 5, "resamples": 50}
     table = table_of()
