@@ -113,9 +113,8 @@ def _rows(side: Any) -> list[Any]:
     """Return the rows of a side as lists, sets and mappings."""
     if isinstance(side, (pa.Array, pa.ChunkedArray)):
         return list(side.to_pylist())
-    if isinstance(side, np.ndarray):
-        return list(side.tolist())
-    return [row.tolist() if isinstance(row, np.ndarray) else row for row in side]
+    rows = side.tolist() if isinstance(side, np.ndarray) else side
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
 
 
 def _by_id(argument: str, query: int, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:

@@ -85,6 +85,9 @@ def test_rows_may_be_arrays_of_text(ndcg: evaluate.Metric) -> None:
     for kind in (str, object):
         rows = [np.array(row, kind) for row in RANKED]
         assert ndcg.compute(predictions=rows, references=RELEVANT) == expected
+        column = np.empty(len(rows), object)  # as pandas 2 holds lists that it has from Arrow
+        column[:] = rows
+        assert ndcg.compute(predictions=column, references=RELEVANT) == expected
     square = np.array([["d1", "d2"], ["d2", "d1"]])
     assert ndcg.compute(predictions=square, references=[["d1"], ["d1"]]) == {
         "nDCG": pytest.approx((1 + discount(2)) / 2)

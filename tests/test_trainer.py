@@ -206,7 +206,7 @@ def test_a_tracker_gets_the_metric_and_its_interval_by_their_names(
 
     monkeypatch.setattr(library.Run, "log", log_and_keep)
     rows = make_pairs()
-    shape = {**SHAPE, "eval_dataset": rows, "report_to": tracker}
+    shape = {**SHAPE, "eval_dataset": rows, "report_to": tracker, "trackio_space_id": None}
     trainer = make_trainer(ndcg.trainer_metrics(k=10, **columns(rows)), **shape)
     trainer.evaluate()
     report = ndcg.report(predictions=trainer.predict(rows).predictions, **columns(rows), k=10)
@@ -519,7 +519,8 @@ def test_rows_that_the_trainer_groups_by_length_are_refused(
 ) -> None:
     rows = [{**row, "input_ids": [0] * (at % 7)} for at, row in enumerate(make_pairs())]
     metrics = ndcg.trainer_metrics(k=10, **columns(rows))
-    grouped = {"train_sampling_strategy": "group_by_length"}
+    by_length = "group_by_length" in TrainingArguments.__dataclass_fields__  # in older transformers
+    grouped = {"group_by_length": True} if by_length else {"train_sampling_strategy": "group_by_length"}
     trainer = make_trainer(metrics, eval_dataset=rows, **grouped, **SHAPE, **way)
     with pytest.raises(ValueError, match=r"query_ids: row \d+ has the label \d, but in references \d; .*shuffle"):
         trainer.evaluate()

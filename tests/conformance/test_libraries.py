@@ -281,13 +281,17 @@ def test_rax_takes_any_discount(ndcg: evaluate.Metric) -> None:
     import jax
     import rax
 
-    with jax.enable_x64(True):
+    usual = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    try:
         for batch in islice(batches(), 5):
             relevance, score = (np.array([row]) for row in (batch.relevance[0], batch.scores[0]))
             how = {"convention": "rax", "discount": "reciprocal", "k": batch.k}
             expected = ndcg.compute(predictions=score, references=relevance, **how)
             found = rax.ndcg_metric(score[0], relevance[0], topn=batch.k, discount_fn=lambda rank: 1 / rank)
             assert list(expected.values()) == [pytest.approx(float(found), rel=1e-9)]
+    finally:
+        jax.config.update("jax_enable_x64", usual)
 
 
 def test_sentence_transformers_ranks_ties_by_ascending_id(ndcg: evaluate.Metric) -> None:
