@@ -34,7 +34,7 @@ test-newest: .venv-newest/gate.done ## run them on Python 3.13 with the newest l
 fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
 	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/test_fuzz*.py
 
-check: .venv/check.done ## the gate: lint, format, types, all tests: 5 minutes
+check: .venv/check.done ## the gate: lint, format, types, all tests: 8 minutes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	rm -rf build/package
