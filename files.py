@@ -20,6 +20,7 @@ import json
 import math
 import os
 import re
+import sys
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -301,6 +302,8 @@ def _named(path: str) -> Iterator[None]:
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
         raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
+    except RecursionError:  # of values that JSON's own parser still takes
+        raise ValueError(f"{path}: nests objects too deep") from None
     except ValueError as error:
         raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
 
@@ -601,7 +604,7 @@ def _from_json(stream: _Stream, wanted: _Wanted, pool: ThreadPoolExecutor) -> tu
         parse = partial(_parse_json_lines, reading=_Reading(first, wanted))
         return "line {}", chain([_Part(ROWS.empty_table(), 1)], _in_threads(pool, parse, chain([head], chunks)))
     try:
-        value = _loaded(head + b"".join(chunks))
+        value = parse_json(head + b"".join(chunks))
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     if not isinstance(value, list):
@@ -644,26 +647,52 @@ class _Reading:
             yield query, documents.keys(), documents.values()
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON.
+def parse_json(text: bytes) -> Any:
+    """Return the value of JSON in UTF-8, with or without a byte order mark.
+
+    ``NaN`` and ``Infinity``, which Python writes, are floats: whoever reads the value rejects them by their place.
 
     Raises:
-        ValueError: it has a name twice.
+        json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
+        ValueError: the text is not UTF-8, nests too deep, or has a name twice in one object or an integer of more
+            digits than Python reads. Says so without the name of the file.
+
+    >>> parse_json(b'{"q1": {"d1": 0.5}}')
+    {'q1': {'d1': 0.5}}
     """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"{_shown(name)} is there twice in one object, {_shown(found)}; give each id once")
-    return found
-
-
-def _loaded(text: bytes) -> Any:
     try:
-        return json.loads(text.decode(), object_pairs_hook=_object)
+        return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
     except RecursionError:
         raise ValueError("nests objects too deep") from None
     except UnicodeDecodeError:
         raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
+    except (json.JSONDecodeError, _RepeatedNameError):
+        raise
+    except ValueError:  # a hook for integers would do without this, but takes half as long again
+        raise _long_integer(text) from None
+
+
+class _RepeatedNameError(ValueError):
+    """An object of JSON has a name twice."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        problem = f"{_shown(name)} is there twice in one object, {_shown(found)}; give each id once"
+        raise _RepeatedNameError(problem)
+    return found
+
+
+def _long_integer(text: bytes) -> ValueError:
+    """Return the error for an integer of more digits than Python reads."""
+    limit = sys.get_int_max_str_digits()
+    digits = max(re.findall(rb"[0-9]+", text), key=len)
+    line = text.count(b"\n", 0, text.index(digits)) + 1
+    place = f"line {line}: " if b"\n" in text else ""
+    problem = f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
+    return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
 
 
 def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
@@ -710,7 +739,7 @@ def _parse_json_lines(text: bytes, reading: _Reading) -> _Part:
     for number, line in enumerate(lines):
         try:
             if line.strip():
-                values.append((number, _loaded(line)))
+                values.append((number, parse_json(line)))
         except json.JSONDecodeError as error:
             problem = f"not JSON: {error.msg}, at column {error.colno}"
         except ValueError as error:

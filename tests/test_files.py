@@ -808,6 +808,20 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
         "line 1: the document '�' is neither text nor an integer, as ids must be",
     ),
     "json: empty": ("{}", "holds no scores; give at least one query with a document"),
+    "json: a long integer": (
+        '{"q": {"d": 1,\n"e": ' + "9" * 5000 + "}}",
+        (
+            "line 2: holds an integer of 5,000 digits, 999999999…, more than 4,300; write ids as text, "
+            "and numbers as float64 holds them"
+        ),
+    ),
+    "jsonl: a long integer": (
+        '{"q": {"d": 1}}\n{"q": {"e": ' + "9" * 5000 + "}}",
+        (
+            "line 2: holds an integer of 5,000 digits, 999999999…, more than 4,300; write ids as text, "
+            "and numbers as float64 holds them"
+        ),
+    ),
     "json: deep": ('{"q":' * 100_000, "nests objects too deep"),
     "json: a number": ("[1]", "record 0 (from 0): 1 is no JSON object, {...}"),
     "json: a record": (
@@ -871,6 +885,40 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
     ),
     "parquet: no rows": (as_parquet(TABLE[:0]), "holds no scores; give at least one query with a document"),
 }
+
+
+@pytest.mark.parametrize("text", ['{"q": {"d": 0.5}}', '\ufeff{"q":\r\n{"d": 0.5}}'])
+def test_json_is_parsed_with_or_without_a_byte_order_mark(text: str) -> None:
+    assert files.parse_json(text.encode()) == {"q": {"d": 0.5}}
+
+
+def test_json_that_python_writes_keeps_what_is_not_finite() -> None:
+    assert str(files.parse_json(json.dumps([math.nan, math.inf, -math.inf]).encode())) == "[nan, inf, -inf]"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b'{"q": {"d": 1,\n"d": 2}}', "'d' is there twice in one object, {'d': 2}; give each id once"),
+        (b'[[{"name": 1, "name": 1}]]', "'name' is there twice in one object, {'name': 1}; give each id once"),
+        (b'{"q":' * 100_000, "nests objects too deep"),
+        (b"[" * 100_000, "nests objects too deep"),
+        (
+            b'{"d": 1' + b"0" * 4300 + b"}",
+            (
+                "holds an integer of 4,301 digits, 100000000…, more than 4,300; write ids as text, "
+                "and numbers as float64 holds them"
+            ),
+        ),
+        ('{"q": "é"}'.encode("latin-1"), "is not text in UTF-8; save the file in UTF-8"),
+        ('{"q": 1}'.encode("utf-16"), "is not text in UTF-8; save the file in UTF-8"),
+        (b'{"q":\n1', "Expecting ',' delimiter: line 2 column 2 (char 7)"),
+        (b"", "Expecting value: line 1 column 1 (char 0)"),
+    ],
+)
+def test_json_that_has_no_one_value_raises_value_error(text: bytes, problem: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
+        files.parse_json(text)
 
 
 @pytest.mark.parametrize("fault", FAULTY_FORMS)
