@@ -52,6 +52,7 @@ NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
 )
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
+CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with what ends it
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
 VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
 # The first that is there is taken: an id before what may be a text, a judgment before what may be a score.
@@ -142,6 +143,11 @@ class _Layout(NamedTuple):
         who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
         who = who if self.delimiter == " " else "the header has"
         return f"{who} {len(self.names)}: {_brief(self.names, ' ')}"
+
+    @property
+    def padding(self) -> str:
+        """The characters around a cell of CSV or TSV that are no part of it."""
+        return " \t".replace(self.delimiter, "")
 
 
 RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
@@ -443,21 +449,29 @@ def _layout(line: bytes, path: str, wanted: _Wanted) -> _Layout:
     """Return how a file is split whose first line this is."""
     kind = wanted.kind
     cells = [cell for cell in line.replace(b"\t", b" ").split(b" ") if cell]
+    has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
     fitting = [
-        layout for layout in LAYOUTS[kind] if len(cells) == len(layout.names) or (kind == "run" and len(cells) > 6)
+        layout
+        for layout in LAYOUTS[kind]
+        if not has_commas and (len(cells) == len(layout.names) or (kind == "run" and len(cells) > 6))
     ]
     for layout in fitting:
         if len(layout.at) > 2 and NUMBER.fullmatch(cells[layout.at[2]]):
             return layout
     named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
-    delimiter = "\t" if b"\t" in line else ","
+    delimiter = "\t" if b"\t" in line and not has_commas else ","
     try:
-        names = next(csv.reader([line.decode("utf-8", "replace")], delimiter=delimiter))
+        names = _cells(line.decode("utf-8", "replace"), delimiter)
     except csv.Error:
         names = []
-    if _are_columns(names, wanted) or (named and not fitting):
+    if _are_columns(names, wanted) or has_commas or (named and not fitting):
         return _Layout(kind, names, delimiter, _chosen(names, wanted))
     return fitting[0] if fitting else LAYOUTS[kind][0]
+
+
+def _cells(row: str, delimiter: str) -> list[str]:
+    """Return the cells of a row of CSV or TSV, without the spaces around them."""
+    return [cell.strip(" \t") for cell in next(csv.reader([row], delimiter=delimiter, skipinitialspace=True))]
 
 
 def _parse_lines(chunk: bytes, layout: _Layout) -> _Part:
@@ -533,8 +547,13 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
         return ROWS.empty_table()
     if text.startswith(BYTE_ORDER_MARK):
         text = BYTE_ORDER_MARK + text  # Arrow takes one off, also in the middle of a file
+    is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
+    if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
+        # Arrow reads quotes as text unless the cell begins with one
+        text = re.sub(CELL.format(layout.delimiter, layout.padding).encode(), rb"\1\2\3", text)
     columns = list(map(str, range(len(layout.names))))
     read = [columns[at] for at in layout.at]
+    types = [pa.string(), *ROWS.types[1:]] if is_padded else ROWS.types
     table = pa.csv.read_csv(
         pa.BufferReader(text),
         read_options=pa.csv.ReadOptions(column_names=columns, block_size=len(text) + 1, use_threads=False),
@@ -542,12 +561,15 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
             delimiter=layout.delimiter, quote_char='"' if layout.delimiter != " " and b'"' in text else False
         ),
         convert_options=pa.csv.ConvertOptions(
-            column_types=dict(zip(read, ROWS.types, strict=False)),
+            column_types=dict(zip(read, types, strict=False)),
             include_columns=read,
             null_values=[],
         ),
     )
-    table = _table(*table.columns)
+    query, document, *value = table.columns
+    if is_padded:
+        query, document = (pc.utf8_trim(ids, characters=layout.padding) for ids in (query, document))
+    table = _table(query, document, *value)
     if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
         raise pa.ArrowInvalid("a cell goes on in the next line")
     return table
@@ -573,11 +595,11 @@ def _problem(row: bytes, layout: _Layout) -> str:
     if layout.delimiter != " " and '"' in text:
         if text.count('"') % 2:
             return "holds a quote that another line closes; write each row in one line"
-        cells = next(csv.reader([text], delimiter=layout.delimiter))
+        cells = _cells(text, layout.delimiter)
     if len(cells) != len(layout.names):
         return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}"
     for name, at in zip(("query", "document"), layout.at, strict=False):
-        if not cells[at]:
+        if not cells[at].strip(" \t"):
             return f"has no {name}; give each row its id"
         try:
             cells[at].encode()

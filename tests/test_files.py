@@ -749,6 +749,78 @@ def test_an_id_is_chosen_before_a_text_and_a_judgment_before_a_score(write: Call
     assert files.read_qrels(path) == {"q1": {"d1": 2}}
 
 
+TABLE_NAMES = {"run": "query-id{0}corpus-id{0}score", "qrels": "qid{0}docid{0}relevance"}
+PADDED_ROWS = {  # of two documents of a query, as people and programs write them
+    "spaces after commas": ("{header}\nq 1, d1, 2\nq 1, d2, 1\n", ", "),
+    "spaces before commas": ("{header}\nq 1 ,d1 ,2\nq 1 ,d2 ,1 \n", " ,"),
+    "some rows only": ("{header}\nq 1,d1,2\nq 1 , d2,1\n", ","),
+    "columns of one width": ("{header}\n  q 1  ,  d1  ,  2\n  q 1  ,  d2  ,  1\n", "  ,  "),
+    "tabs": ("{header}\n\tq 1,\td1,2\nq 1\t,d2\t,1\n", ",\t"),
+    "quotes after spaces": ('"{header}"\n"q 1", "d1", 2\n"q 1" , "d2" , "1"\n', '", "'),
+    "spaces in quotes": ('"{header}"\n" q 1","d1 ",2\n"q 1 "," d2 ",1\n', '"," '),
+    "columns that nobody reads": ('{header},text\nq 1, d1, 2, "a, ""b"" c"\nq 1,d2,1, 3" disk\n', ","),
+    "TSV": ("{header}\nq 1 \t d1 \t 2\nq 1\td2\t1\n", "\t "),
+    "TSV with quotes": ('{header}\nq 1\t "d1"\t2\nq 1\t"d2" \t1\n', "\t"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", PADDED_ROWS)
+def test_spaces_around_a_cell_of_csv_and_tsv_are_no_part_of_it(
+    write: Callable[..., Path], rows: str, kind: str
+) -> None:
+    content, delimiter = PADDED_ROWS[rows]
+    path = write(content.format(header=TABLE_NAMES[kind].format(delimiter)), "a.csv")
+    assert READERS[kind](path) == {"q 1": {"d1": 2, "d2": 1}}
+
+
+@pytest.mark.parametrize("form", ["run.csv", "run.tsv"])
+def test_a_table_with_spaces_scores_as_one_without(
+    ndcg: evaluate.Metric, write: Callable[..., Path], form: str
+) -> None:
+    rows = [("qid", "docid", "score"), ("q1", "d1", "1.5"), ("q1", "d2", "2.5"), ("q2", "d1", "0.5")]
+    delimiter = "," if form.endswith("csv") else "\t"
+    run, padded = (
+        write("".join(f"{end}\n" for end in map(joined.join, rows)), f"{at}{form}")
+        for at, joined in enumerate((delimiter, f" {delimiter}  "))
+    )
+    qrels = write("q1 0 d1 2\nq1 0 d2 1\nq2 0 d1 1\n", "qrels.txt")
+    assert ndcg.compute(predictions=padded, references=qrels) == ndcg.compute(predictions=run, references=qrels)
+    excluded = write("qid, docid\nq1, d2\n", "seen.csv")
+    expected = ndcg.compute(predictions=run, references=qrels, exclude={"q1": ["d2"]})
+    assert ndcg.compute(predictions=run, references=qrels, exclude=excluded) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_spaces_are_part_of_ids_that_nothing_but_their_type_delimits(write: Callable[..., Path], kind: str) -> None:
+    assert READERS[kind](write('{" q": {"d ": 1}}', "a.json")) == {" q": {"d ": 1}}
+    name = "score" if kind == "run" else "relevance"
+    row = {"qid": " q", "docid": "d ", name: 1}
+    assert READERS[kind](write(json.dumps(row), "a.jsonl")) == {" q": {"d ": 1}}
+    assert READERS[kind](write(parquet_of([row]), "a.parquet")) == {" q": {"d ": 1}}
+
+
+def test_ids_that_differ_in_spaces_around_them_are_one_in_a_table(write: Callable[..., Path]) -> None:
+    path = write('qid,docid,score\nq,d,1\nq," d",2\n', "a.csv")
+    assert refused("run", path) == f"{path}: line 3: document 'd' of query 'q' is in line 2 already"
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "names"),
+    [
+        ("qrels", "q1, d1, 1\n", "'q1', 'd1', '1'"),
+        ("qrels", "q1, 0, d1, 1\n", "'q1', '0', 'd1', '1'"),
+        ("run", "q1, Q0, d1, 1, 2.5, tag\n", "'q1', 'Q0', 'd1', '1', '2.5', 'tag'"),
+    ],
+)
+def test_columns_with_commas_and_spaces_but_without_a_header_are_no_trec_file(
+    write: Callable[..., Path], kind: str, content: str, names: str
+) -> None:
+    path = write(content)
+    problem = "no column holds the query; name it query_id or qid or user_id or query or user"
+    assert refused(kind, path) == f"{path}: {problem}; the file has {names}"
+
+
 def parquet_of(rows: list[dict[str, Any]]) -> bytes:
     return as_parquet(pa.Table.from_pylist(rows))
 
@@ -775,6 +847,7 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
     "csv: no value": ("qid,docid,score\nq,d,\n", "line 2: the score '' is not a number"),
     "csv: infinite": ("qid,docid,score\nq,d,inf\n", "line 2: the score 'inf' is not finite"),
     "csv: no id": ("qid,docid,score\nq,d,1\nq,,1\n", "line 3: has no document; give each row its id"),
+    "csv: spaces for an id": ("qid,docid,score\nq,d,1\nq,  ,1\n", "line 3: has no document; give each row its id"),
     "csv: twice": ("qid,docid,score\nq,d,1\n\nq,d,1\n", "line 4: document 'd' of query 'q' is in line 2 already"),
     "csv: goes on": (
         'qid,docid,score\nq,d,1\nq,"e\nf",1\n',
