@@ -11,9 +11,9 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from datetime import UTC
 from functools import partial
 from itertools import chain
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,6 +21,7 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from .batch_file import Contents, Store, is_finished, read_finished
+from .hashes import id_kind
 from .messages import shown
 from .rankings import Inputs, without_padding
 
@@ -145,7 +146,7 @@ class Batches:
         """Return queries as a batch.
 
         Raises:
-            ValueError: one was added before, or its id is no integer or string.
+            ValueError: one was added before.
         """
         ids, column = [], pa.nulls(len(predictions))
         if query_ids is not None:
@@ -404,18 +405,24 @@ def _is_locked(file: CacheFile) -> bool:
 
 
 def _spelled(query: Any) -> bytes:
-    """Return an id as bytes that are equal where ids are: hexadecimal digits, or text behind a quotation mark."""
-    if isinstance(query, str):
-        return b"'" + query.encode("utf-8", "surrogatepass")
-    if isinstance(query, (int, Integral)) or (isinstance(query, float) and query.is_integer()):
+    """Return an id as bytes that are equal if ids are: hexadecimal digits, or others behind a mark of their kind."""
+    kind = id_kind(type(query))
+    if kind == "text":
+        return b"'" + str(query).encode("utf-8", "surrogatepass")
+    if kind == "integers":
         return b"%x" % int(query)
-    raise ValueError(f"query {shown(query)}: ids of queries that are added must be integers or strings")
+    if kind == "bytes":
+        return b'"' + bytes(query)
+    moment = query.astimezone(UTC) if getattr(query, "tzinfo", None) else query
+    return b"@" + str(moment).encode()
 
 
 def _named(spelled: bytes) -> str:
     """Return an id for people."""
-    query = spelled[1:].decode("utf-8", "surrogatepass") if spelled.startswith(b"'") else int(spelled, 16)
-    return shown(query)
+    mark, rest = spelled[:1], spelled[1:]
+    if mark == b'"':
+        return shown(rest)
+    return shown(rest.decode("utf-8", "surrogatepass") if mark in (b"'", b"@") else int(spelled, 16))
 
 
 def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:

@@ -6,7 +6,7 @@ where they lie; only lists are converted.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from itertools import chain, islice
 from numbers import Integral, Real
@@ -477,13 +477,22 @@ def read_numbers(
     offsets: NDArray[np.int64],
     place: Place = _numbered,
     ignore_index: float | None = None,
+    kinds: Set[type] | None = None,
 ) -> Column:
     """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
+
+    Args:
+        argument: what errors call them.
+        rows: the numbers.
+        offsets: where each query begins.
+        place: words for a place.
+        ignore_index: the reference that marks padding.
+        kinds: the types of all of them, if they are known.
 
     Raises:
         ValueError: a value that is no number, or would be rounded. Names the argument and the place.
     """
-    if offsets[-1] >= MANY and (column := _plain_numbers(rows, ignore_index)) is not None:
+    if offsets[-1] >= MANY and (column := _plain_numbers(rows, ignore_index, kinds)) is not None:
         return column._replace(offsets=offsets)
     values = list(chain.from_iterable(rows))
     try:
@@ -498,7 +507,7 @@ def read_numbers(
     return Column(array, offsets, present, padding)
 
 
-def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None) -> Column | None:
+def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None, kinds: Set[type] | None) -> Column | None:
     """Return plain numbers and None, read all at once; None if some are others, or would be rounded.
 
     Numbers of NumPy are plain among None, of which NumPy makes objects.
@@ -510,15 +519,17 @@ def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None) ->
     try:
         with np.errstate(all="ignore"):
             try:
-                kinds = {type(sum(map(sum, rows)))}  # a number of another type makes the sum one of that
+                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type makes the sum one of that
             except TypeError:  # of None
-                kinds = {OWN.get(kind, kind) for kind in set(map(type, chain.from_iterable(rows)))}
-        if kinds == {int}:
+                found = set(map(type, chain.from_iterable(rows)))
+        if kinds or NoneType in found:
+            found = {OWN.get(kind, kind) for kind in found}
+        if found == {int}:
             with suppress(ValueError):  # integers that take more than a byte
                 array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
                 return Column(array, padding=is_padding(array, ignore_index))
-        if kinds <= {int, float, NoneType}:
-            kind = pa.float64() if float in kinds else pa.int64()
+        if found <= {int, float, NoneType}:
+            kind = pa.float64() if float in found else pa.int64()
             return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)
     except BaseException as error:  # noqa: BLE001 - whatever it is, reading one by one says it
         raise_unless_of_values(error)

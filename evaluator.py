@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
+from .hashes import check_ids
 from .messages import shown
 from .options import Cutoffs, Options, QueryOptions
 from .rankings import Inputs
@@ -278,10 +279,11 @@ def sentence_transformers_evaluator(
 
 
 def _check_mapping(argument: str, given: Any) -> None:
-    """Raise an error for what is no mapping."""
+    """Raise an error for what is no mapping of ids."""
     if not isinstance(given, Mapping):
         holds = "text" if argument in ("queries", "corpus") else "ids of documents"
         raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}")
+    check_ids(argument, given, nested=False)
 
 
 def _check_documents(argument: str, given: Any, corpus: Mapping[Any, Any]) -> None:

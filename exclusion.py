@@ -1,8 +1,7 @@
 """Documents that take no rank and are in no ideal, such as items a user has seen -> both sides without them."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from itertools import chain
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .columns import ARROW, Mask, plain, settled
-from .hashes import Columns
+from .hashes import Columns, check_ids, id_kind
 from .joining import encode_ids
 from .messages import shown
 
@@ -55,12 +54,13 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     ({'q': {'b': 0.1}}, {'q': {'b': 1}})
     """
     sides = predictions, references
-    by_query = _by_query(exclude) if any(isinstance(side, Mapping) for side in sides) else {}
-    rows = _rows(exclude) if any(isinstance(side, Columns) for side in sides) else None
+    by_query = _by_query(exclude) if any(isinstance(side, Mapping) for side in (exclude, *sides)) else {}
+    own = next((side for side in sides if isinstance(side, Columns)), None)
+    rows = None if own is None else _rows(exclude, own.query_ids, own.document)
     judged = references.query_ids.to_pylist() if isinstance(references, Columns) else references
-    _check_queries(filter(by_query.get, by_query) if rows is None else rows.queries.to_pylist(), judged)
+    _check_queries(_queries(exclude, rows, by_query), judged, isinstance(exclude, Columns))
     if rows is None:
-        _check_documents(by_query, sides)
+        _check_documents(by_query, _one_of_each_kind(sides))
     predictions, references = (
         _of_mapping(side, by_query) if rows is None or isinstance(side, Mapping) else _of_columns(side, rows)
         for side in sides
@@ -83,8 +83,8 @@ def excluded_rows(
     Raises:
         ValueError: as `without`.
     """
-    rows = _rows(exclude)
-    _check_queries(rows.queries.to_pylist(), queries.to_pylist())
+    rows = _rows(exclude, queries, documents)
+    _check_queries(_queries(exclude, rows), queries.to_pylist(), isinstance(exclude, Columns))
     return _are_among(_Rows(query, queries, document, documents), rows)
 
 
@@ -111,14 +111,12 @@ def _are_among(rows: _Rows, excluded: _Rows) -> Mask:
     return np.isin(rows.query * len(rows.documents) + rows.document, pairs)
 
 
-def _rows(exclude: Any) -> _Rows:
-    """Return the documents to exclude row by row."""
+def _rows(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> _Rows:
+    """Return the documents to exclude row by row; of a mapping those that columns of the rankings' types may hold."""
     if isinstance(exclude, Columns):
         return _Rows(exclude.query, exclude.query_ids, *encode_ids("exclude", exclude.document))
     if not isinstance(exclude, Pairs):
-        by_query = _by_query(exclude)
-        queries = [query for query, documents in by_query.items() for _ in documents]
-        exclude = Pairs(queries, list(chain.from_iterable(by_query.values())))
+        exclude = _pairs(_by_query(exclude), queries, documents)
     columns = settled(**exclude._asdict())
     # without rows, a column has a type of no id
     query, document = (encode_ids("exclude", ids if len(ids) else []) for ids in columns)
@@ -128,9 +126,39 @@ def _rows(exclude: Any) -> _Rows:
     return _Rows(*query, *document)
 
 
+def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
+    """Return the documents to exclude as columns, without ids that those of the rankings cannot hold.
+
+    Raises:
+        ValueError: documents of another kind than the rankings'.
+    """
+    _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
+    held = _those_held_by(queries.type, by_query)
+    rows = [(query, each) for query in held for each in _those_held_by(documents.type, by_query[query])]
+    return Pairs([query for query, _ in rows], [document for _, document in rows])
+
+
+def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
+    """Return the ids that a column of a type may hold: of its kind, and of no more bits if they are integers."""
+    alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
+    if id_kind(kind) != "integers":
+        return alike
+    limits = np.iinfo(kind.to_pandas_dtype())
+    return [each for each in alike if limits.min <= each <= limits.max]
+
+
+def _queries(exclude: Any, rows: _Rows | None, by_query: Mapping[Any, Any] | None = None) -> Iterable[Any]:
+    """Return the ids of queries that have documents to exclude."""
+    if isinstance(exclude, Mapping) or rows is None:
+        by_query = _by_query(exclude) if by_query is None else by_query
+        return filter(by_query.get, by_query)
+    return list(rows.queries.to_pylist())
+
+
 def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
     """Return the documents to exclude of each query."""
     if isinstance(exclude, Mapping):
+        check_ids("exclude", exclude, nested=False)
         return {query: _ids(query, documents) for query, documents in exclude.items()}
     if not isinstance(exclude, (Pairs, Columns)):
         forms = "{query: ids}, a file, or beside data a frame with columns of the same names"
@@ -168,11 +196,10 @@ def _ids(query: Any, documents: Any) -> Set[Any]:
         found = found.tolist() if isinstance(found, np.ndarray) else found
     if not isinstance(found, (list, tuple, Set, Mapping)):
         raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {shown(documents)}")
-    try:
-        return frozenset(found)
-    except TypeError:
-        problem = f"must hold ids, text or integers; got {shown(documents)}"
-        raise ValueError(f"exclude: query {shown(query)}: {problem}") from None
+    if wrong := {kind for kind in set(map(type, found)) if not id_kind(kind)}:
+        other = next(each for each in found if type(each) in wrong)
+        raise ValueError(f"exclude: query {shown(query)}: must hold ids, text or integers; got {shown(other)}")
+    return frozenset(found)
 
 
 def _places(what: str, ids: pa.Array, among: pa.Array) -> NDArray[np.int64]:
@@ -200,47 +227,42 @@ def _places(what: str, ids: pa.Array, among: pa.Array) -> NDArray[np.int64]:
 
 def _kind(kind: pa.DataType) -> str:
     """Return what ids of a type are: ids of one kind are equal or not, whatever their width or unit."""
-    if pa.types.is_integer(kind):
-        return "integers"
-    if pa.types.is_date(kind):
-        return "dates"
-    if pa.types.is_timestamp(kind):
-        return f"times of {kind.tz}"
-    return "bytes" if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) else "text"
+    found = id_kind(kind)
+    return f"{found} of {kind.tz}" if found == "times" else found
 
 
-def _check_queries(excluded: Iterable[Any], own: Iterable[Any]) -> None:
+def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
     """Raise an error for queries that are all of other ids than the rankings'."""
     theirs, ours = dict.fromkeys(excluded), dict.fromkeys(own)
     if theirs and ours and theirs.keys().isdisjoint(ours):
         one, other = next(iter(theirs)), next(iter(ours))
         ids = f"{shown(one)} in exclude, {shown(other)} in the references"
-        different = _type_of(one) != _type_of(other)
-        hint = "; give one type for both: ids of files are text, so read the file and give its frame" * different
+        hint = "; give one type for both" * (id_kind(type(one)) != id_kind(type(other)))
+        hint += ": ids of files are text, so read the file and give its frame" * (is_file and bool(hint))
         raise ValueError(f"exclude: no query is one of the references'; ids are such as {ids}{hint}")
 
 
-def _check_documents(excluded: Mapping[Any, Iterable[Any]], sides: Iterable[Side]) -> None:
-    """Raise an error for the id of a document whose type is none of those in the rankings."""
-    own: dict[type, Any] = {}
-    for ids in chain.from_iterable(side.values() for side in sides):
-        for each in _one_of_each(ids):
-            own.setdefault(_type_of(each), each)
-    for each in chain.from_iterable(map(_one_of_each, excluded.values())):
-        if own and _type_of(each) not in own:
-            raise _another_type("documents", each, next(iter(own.values())))
+def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
+    """Raise an error for documents of a kind that the rankings' have not; names the same in any order of a set.
+
+    Args:
+        excluded: the documents to exclude of each query.
+        own: a document of the rankings of each kind there is.
+    """
+    types = set(map(type, chain.from_iterable(excluded.values())))
+    if own and (wrong := {each for each in types if id_kind(each) not in own}):
+        others = [each for each in chain.from_iterable(excluded.values()) if type(each) in wrong]
+        raise _another_type("documents", min(others, key=shown), next(iter(own.values())))
 
 
-def _one_of_each(ids: Iterable[Any]) -> Iterable[Any]:
-    """Return an id of each type there is."""
-    return dict(zip(map(type, ids), ids, strict=True)).values()
-
-
-def _type_of(value: Any) -> type:
-    """Return its type, one for all integers and one for all text."""
-    if isinstance(value, bool) or not isinstance(value, (str, Integral)):
-        return type(value)
-    return str if isinstance(value, str) else int
+def _one_of_each_kind(sides: Iterable[Side]) -> dict[str, Any]:
+    """Return a document of each kind that mappings have, the first of its type."""
+    found: dict[str, Any] = {}
+    for documents in chain.from_iterable(side.values() for side in sides):
+        for kind in set(map(type, documents)):
+            if id_kind(kind) not in found:
+                found[id_kind(kind)] = next(each for each in documents if type(each) is kind)
+    return found
 
 
 def _another_type(what: str, excluded: Any, own: Any) -> ValueError:

@@ -1,17 +1,76 @@
-"""Rows by ids: grouped by query, and those of one query and document found, exactly, by sorting hashes."""
+"""What an id is; rows by ids: grouped by query, and those of one query and document found by sorting hashes."""
 
+import datetime
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from itertools import chain
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .messages import shown
+
+NO_ID = "is neither text nor an integer, as ids must be"
 BLOCK = 1 << 16  # rows that are sorted at a time: little enough for a processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
 Rows = NDArray[np.int64]
 Order = slice | Rows
+
+
+def id_kind(kind: "type | pa.DataType") -> str:
+    """Return what ids the values of a type are, Python's or Arrow's; an empty string if they are none.
+
+    Ids of one kind are equal or not, whatever their width or unit; those of two kinds are never equal.
+
+    >>> id_kind(str), id_kind(np.int32), id_kind(pa.large_string()), id_kind(float), id_kind(bool), id_kind(type(None))
+    ('text', 'integers', 'text', '', '', '')
+    """
+    if isinstance(kind, pa.DataType):
+        return next((name for name, tests in ARROW_IDS.items() if any(test(kind) for test in tests)), "")
+    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # integers, and a time, for Python
+        return ""
+    return next((name for name, kinds in PYTHON_IDS.items() if issubclass(kind, kinds)), "")
+
+
+PYTHON_IDS: dict[str, type] = {
+    "text": str,
+    "integers": Integral,
+    "bytes": bytes,
+    "times": datetime.datetime,  # each is a date for Python, so before these
+    "dates": datetime.date,
+}
+ARROW_IDS = {
+    "text": (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+    "integers": (pa.types.is_integer,),
+    "bytes": (pa.types.is_binary, pa.types.is_large_binary),
+    "times": (pa.types.is_timestamp,),
+    "dates": (pa.types.is_date,),
+}
+
+
+def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
+    """Raise an error for a mapping's query that is no id, or, if these are its values, for such a document.
+
+    >>> check_ids("references", {"q": {"d": 1, None: 0}})
+    Traceback (most recent call last):
+    ...
+    ValueError: references: query 'q': document None is neither text nor an integer, as ids must be; give others as text
+    """
+    ids = chain(side, chain.from_iterable(side.values())) if nested else side
+    wrong = {kind for kind in set(map(type, ids)) if not id_kind(kind)}
+    if not wrong:
+        return
+    for query, documents in side.items():
+        if type(query) in wrong:
+            raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; give others as text")
+        for document in documents if nested else ():
+            if type(document) in wrong:
+                problem = f"document {shown(document)} {NO_ID}; give others as text"
+                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
 
 
 class Columns(NamedTuple):

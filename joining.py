@@ -7,6 +7,7 @@ references, or in flat rows every query there is.
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, repeat
+from types import NoneType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,12 +23,11 @@ from .columns import (
     beyond_2_53,
     decoded,
     is_padding,
-    is_text,
     offsets_of,
     read_flat_column,
     read_numbers,
 )
-from .hashes import Columns, Order, grouped, hashes_of, same_rows
+from .hashes import Columns, Order, check_ids, grouped, hashes_of, id_kind, same_rows
 from .messages import in_short, shown
 
 Result = TypeVar("Result")
@@ -59,16 +59,19 @@ def are_by_id(predictions: Any, references: Any) -> bool:
     """Return whether both sides are mappings or files.
 
     Raises:
-        ValueError: one side is, or it is a mapping of anything but mappings.
+        ValueError: one side is, or it is a mapping of anything but ids to mappings of ids.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
-        for query, documents in side.items() if isinstance(side, Mapping) else ():
+        if not isinstance(side, Mapping):
+            continue
+        for query, documents in side.items():
             if type(documents) is not dict and not isinstance(documents, Mapping):
                 raise ValueError(
                     f"{argument}: query {shown(query)}: must map documents to numbers; got {type(documents).__name__}; "
                     "for the columns of a table give data=, or query_ids and document_ids besides; for ranked ids "
                     "a list of lists in the order of the queries"
                 )
+        check_ids(argument, side, nested=False)
     by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
     if by_id[0] != by_id[1]:
         kinds = [
@@ -125,8 +128,8 @@ def join_rows(
             codes, document, lambda row: f"{row_of(0, row)}: document {shown(documents[document[row]].as_py())}"
         )
         if by_docid:
-            as_bytes = any(test(documents.type) for test in BYTES)
-            text = _ordinals(documents.cast(pa.large_binary() if as_bytes else pa.large_string()))
+            kind = pa.large_binary() if id_kind(documents.type) == "bytes" else pa.large_string()
+            text = _ordinals(documents.cast(kind))
             order = _sort_ties(order, codes, score.values, lambda tied: text[document[tied]])
 
     def place(query: int, position: int | None) -> str:
@@ -196,15 +199,15 @@ def _read_ids(argument: str, values: Any) -> _Ids:
         ValueError: ids that cannot be read.
     """
     ids = _id_column(argument, values)
-    if pa.types.is_dictionary(ids.type) and _is_id(ids.type.value_type):
+    if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
         ids = decoded(ids)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
         raise ValueError(f"{argument}: row {row}: is None; give each row an id")
-    if not _is_id(ids.type):
+    if len(ids) and not id_kind(ids.type):
         kind = shown(str(ids.type))[1:-1]
         raise ValueError(f"{argument} must be integers or strings, one per row; got {kind}; give others as text")
-    if any(test(ids.type) for test in TIMES):
+    if id_kind(ids.type) in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return _encoded(
         ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
@@ -254,7 +257,7 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
             return pa.array(ids)
         except OverflowError:
             return pa.array(ids, pa.uint64())
-    except (pa.ArrowException, OverflowError, UnicodeError) as error:
+    except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
         first: dict[type, str] = {}
         for row, each in enumerate(ids):
             if each is not None:
@@ -263,16 +266,6 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         raise ValueError(
             f"{argument} must be all text or all integers of at most 64 bits; got {found}; give all as text"
         ) from None
-
-
-BYTES = (pa.types.is_binary, pa.types.is_large_binary)
-TIMES = (pa.types.is_date, pa.types.is_timestamp)
-IDS = (is_text, *BYTES, *TIMES, pa.types.is_integer, pa.types.is_null)
-
-
-def _is_id(kind: pa.DataType) -> bool:
-    """Return whether ids of this type are integers, text or dates, as they are on every side."""
-    return any(test(kind) for test in IDS)
 
 
 def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
@@ -308,8 +301,12 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     relevances: list[Any] = []
     is_retrieved = bytearray()
     lengths = []
+    id_types: set[type] = set()
+    value_types: set[type] = {NoneType}
     for query, judged in references.items():
         run = predictions.get(query, {})
+        id_types.update(map(type, run), map(type, judged))
+        value_types.update(map(type, judged.values()))
         if by_docid:
             run = {document: run[document] for document in _ascending(run)}
         scores.extend(run.values())
@@ -319,6 +316,9 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         relevances.extend(map(judged.__getitem__, missing))
         is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
         lengths.append(len(run) + len(missing))
+    if not all(map(id_kind, id_types)):
+        check_ids("predictions", predictions)
+        check_ids("references", references)
 
     def place(query: int, position: int | None) -> str:
         name = list(references)[query]
@@ -329,7 +329,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
 
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
-    relevance = read_numbers("references", [relevances], offsets, place, ignore_index)
+    relevance = read_numbers("references", [relevances], offsets, place, ignore_index, value_types)
     retrieved = np.frombuffer(is_retrieved, bool)
     both = retrieved if relevance.present is None else retrieved & relevance.present
     if not both.any() and (types := _id_types(predictions, references)):

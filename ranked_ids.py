@@ -6,13 +6,13 @@ query's documents, which no list of scores or relevances is; text is always ids.
 
 from collections.abc import Iterable, Mapping, Set
 from itertools import chain, count, repeat
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from .columns import is_text
+from .hashes import id_kind
 from .messages import shown
 
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
@@ -57,7 +57,7 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[Side, Side] | None
         {query: _by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
     )
     types = {type(document) for side in sides for documents in side.values() for document in documents}
-    if len({issubclass(each, str) for each in types}) > 1:
+    if len(set(map(id_kind, types))) > 1:
         raise _mixed_types(sides)
     return sides
 
@@ -69,13 +69,14 @@ def check_queries_equal(predicted: int, referred: int) -> None:
 
 
 def _mixed_types(sides: tuple[Side, Side]) -> ValueError:
-    """Return the error for ids that are text and integers."""
-    found: dict[bool, str] = {}
+    """Return the error for ids of several kinds."""
+    found: dict[str, str] = {}
     for argument, side in zip(("predictions", "references"), sides, strict=True):
         for query, documents in side.items():
             for document in documents:
-                found.setdefault(isinstance(document, str), f"{shown(document)} in {argument}, query {query}")
-    return ValueError(f"ids must be all text or all integers; got {found[True]}, and {found[False]}")
+                found.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {query}")
+    places = ", and ".join(place for _, place in sorted(found.items(), reverse=True))
+    return ValueError(f"ids must be all text or all integers; got {places}")
 
 
 def _kind(side: Any) -> str | None:
@@ -104,8 +105,8 @@ def _kind(side: Any) -> str | None:
         if not isinstance(row, (list, tuple, np.ndarray)):
             return "numbers"
         if len(row):
-            is_integer = isinstance(row[0], Integral) and not isinstance(row[0], bool)
-            return "text" if isinstance(row[0], str) else "integers" if is_integer else "numbers"
+            kind = id_kind(type(row[0]))
+            return kind if kind in ("text", "integers") else "numbers"
     return None
 
 
@@ -123,11 +124,10 @@ def _by_id(argument: str, query: int, row: Any, values: Iterable[int]) -> Mappin
         raise ValueError(f"{argument}: query {query}: is None; give [] if there is no document")
     if not isinstance(row, (list, tuple, Set, Mapping)):
         raise ValueError(f"{argument}: query {query}: must be a list of ids, a set or a mapping; got {shown(row)}")
-    if not set(map(type, row)) <= {str, int}:
-        for position, document in enumerate(row):
-            if isinstance(document, bool) or not isinstance(document, (str, Integral)):
-                problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
-                raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+    if not all(map(id_kind, set(map(type, row)))):
+        position, document = next(each for each in enumerate(row) if not id_kind(type(each[1])))
+        problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
+        raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
     if isinstance(row, Mapping):
         return row
     if isinstance(row, Set) and argument == "predictions":

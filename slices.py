@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .columns import ARROW, decoded, is_text, plain_in_order
+from .hashes import check_ids
 from .messages import shown
 
 Value = str | int | bool | None
@@ -91,6 +92,7 @@ def _by_ids(by: Mapping[Any, Any], query_ids: NDArray[Any] | None) -> list[Any]:
     """Return the value of each query, in the order of the queries."""
     if query_ids is None:
         raise ValueError("by is a mapping, but the queries have no ids; give a sequence in the order of the queries")
+    check_ids("by", by, nested=False)
     ids = query_ids.tolist()
     if lacking := [each for each in ids if each not in by]:
         problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"

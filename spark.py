@@ -210,8 +210,10 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
         raise ValueError(
             f"sample_weight: column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}"
         )
-    if types.get("query", "string") not in IDS:
-        raise ValueError(f"query: column {shown(given['query'])} must hold integers or strings; got {types['query']}")
+    for name in ("query", "document"):
+        if types.get(name, "string") not in IDS:
+            problem = f"must hold integers or strings; got {types[name]}"
+            raise ValueError(f"{name}: column {shown(given[name])} {problem}")
     return nested
 
 

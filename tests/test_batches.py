@@ -1,5 +1,6 @@
 """What a metric holds: batches and the ids of their queries, whole or not at all, in one process or several."""
 
+import datetime
 import gc
 import os
 import resource
@@ -131,14 +132,43 @@ def test_many_batches_of_queries_are_all_known(fresh_metric: MetricFactory) -> N
     assert len(metric._state.ids) <= 7  # each set of ids is larger than the next
 
 
-def test_an_id_of_another_kind_is_refused_in_batches(fresh_metric: MetricFactory) -> None:
+def test_what_is_no_id_is_refused_in_batches(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric()
-    with pytest.raises(ValueError, match=r"^query \('en', 1\): ids of queries that are added must be integers or str"):
+    with pytest.raises(
+        ValueError, match=r"^predictions: query \('en', 1\) is neither text nor an integer, as ids must"
+    ):
         metric.add_batch(predictions={("en", 1): {"a": 1.0}}, references={("en", 1): {"a": 1}})
     add(metric, "x" * 10**6)
     with pytest.raises(ValueError, match=r"^query 'x{40,50}\.\.\.x{40,50}' was added before"):
         add(metric, "x" * 10**6)
     assert len(metric) == 1
+
+
+EARLY, LATE = datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, 12)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (b"a", "a"),
+        (b"\xff", b"'"),
+        (EARLY.date(), LATE.date() + datetime.timedelta(1)),
+        (EARLY, LATE),
+        (EARLY.replace(tzinfo=datetime.UTC), LATE.replace(tzinfo=datetime.UTC)),
+    ],
+    ids=repr,
+)
+def test_every_id_that_compute_knows_is_known_in_batches(fresh_metric: MetricFactory, one: Any, other: Any) -> None:
+    by_mapping, by_rows = fresh_metric(), fresh_metric()
+    for each in (one, other):
+        by_mapping.add_batch(predictions={each: {"a": 1.0}}, references={each: {"a": 1}})
+        by_rows.add_batch(predictions=[1.0], references=[1], query_ids=[each])
+    assert len(by_mapping) == len(by_rows) == 2
+    for metric in (by_mapping, by_rows):
+        with pytest.raises(ValueError, match=r"^query .* was added before"):
+            metric.add_batch(predictions={one: {"a": 1.0}}, references={one: {"a": 1}})
+        with pytest.raises(ValueError, match=r"^query .* was added before"):
+            metric.add_batch(predictions=[1.0], references=[1], query_ids=[other])
 
 
 # A batch is in with its ids, or neither is

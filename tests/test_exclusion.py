@@ -2,6 +2,8 @@
 
 import datetime
 import json
+import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -209,12 +211,68 @@ def test_ids_of_another_kind_are_refused(ndcg: evaluate.Metric, kind: str, other
         ndcg.compute(data=data, **named, exclude=pa.table({"q": ["a"], "d": ids[1]}))
 
 
-@pytest.mark.parametrize("documents", [["b", 7], [7.0], [None], [True], np.ma.array([7, 8], mask=[False, True])])
-def test_each_id_of_a_mapping_has_a_type_of_the_rankings(ndcg: evaluate.Metric, documents: Any) -> None:
-    of = "a" if documents[0] == "b" else 1
-    sides = {"predictions": {"q": {of: 0.9, of * 2: 0.5}}, "references": {"q": {of: 1}}}
-    with pytest.raises(ValueError, match=r"^exclude: ids of documents are of another type, such as "):
+SMALL = {"predictions": {"q": {"a": 0.9, "b": 0.5}}, "references": {"q": {"b": 1}}}
+SMALL_ROWS = {"predictions": [0.9, 0.5], "references": [0, 1], "query_ids": ["q", "q"], "document_ids": ["a", "b"]}
+
+
+@pytest.mark.parametrize("sides", [SMALL, SMALL_ROWS], ids=["mappings", "rows"])
+@pytest.mark.parametrize(
+    "documents", [["b", 7], {"a", 7, "c", "d"}, (7, "a"), {7: 1, "a": 2}, np.array(["a", 7], object)]
+)
+def test_each_id_of_a_mapping_has_a_type_of_the_rankings(ndcg: evaluate.Metric, sides: Any, documents: Any) -> None:
+    problem = "exclude: ids of documents are of another type, such as 7 in exclude, 'a' in the rankings; give one type"
+    with pytest.raises(ValueError, match=f"^{problem}"):
         ndcg.compute(**sides, exclude={"q": documents})
+
+
+@pytest.mark.parametrize(
+    ("documents", "wrong"),
+    [
+        ([7.0], "7.0"),
+        (["a", None], "None"),
+        ({math.nan}, "nan"),
+        ([True], "True"),
+        ([("a", 1)], r"\('a', 1\)"),
+        (np.ma.array([7, 8], mask=[False, True]), "None"),
+    ],
+)
+@pytest.mark.parametrize("sides", [SMALL, SMALL_ROWS], ids=["mappings", "rows"])
+def test_what_is_neither_text_nor_an_integer_is_no_id_to_exclude(
+    ndcg: evaluate.Metric, sides: Any, documents: Any, wrong: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^exclude: query 'q': must hold ids, text or integers; got {wrong}$"):
+        ndcg.compute(**sides, exclude={"q": documents})
+    with pytest.raises(ValueError, match=r"^exclude: query None is neither text nor an integer, as ids must be; give"):
+        ndcg.compute(**sides, exclude={None: ["a"], "q": ["a"]})
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint64, None])
+def test_integers_that_no_row_can_hold_exclude_nothing(ndcg: evaluate.Metric, kind: Any) -> None:
+    mappings = {"predictions": {1: {5: 0.9, 6: 0.5}}, "references": {1: {6: 1}}}
+    ids = [5, 6] if kind is None else np.array([5, 6], kind)
+    rows = {"predictions": [0.9, 0.5], "references": [0, 1], "query_ids": [1, 1], "document_ids": ids}
+    for sides in (mappings, rows):
+        exclude = {1: [5, 2**70, -(2**63), 2**63], 2**70: [6], -1: [6]}
+        assert ndcg.compute(**sides, exclude=exclude) == {"nDCG": 1.0}
+        assert ndcg.compute(**sides, exclude={1: [2**70]}) == {"nDCG": pytest.approx(1 / math.log2(3))}
+
+
+def test_queries_of_several_types_exclude_alike_in_mappings_and_rows(ndcg: evaluate.Metric) -> None:
+    for sides in (SMALL, SMALL_ROWS):
+        assert ndcg.compute(**sides, exclude={"q": ["a"], 7: ["b"]}) == {"nDCG": 1.0}
+
+
+def test_only_beside_a_file_of_ids_to_exclude_the_error_speaks_of_files(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    problem = "exclude: no query is one of the references'; ids are such as {} in exclude, {} in the references; {}"
+    hint = "give one type for both"
+    for sides in (SMALL, SMALL_ROWS):
+        with pytest.raises(ValueError, match=f"^{re.escape(problem.format(repr(b'q'), repr('q'), hint))}$"):
+            ndcg.compute(**sides, exclude={b"q": ["a"]})
+    (tmp_path / "seen.txt").write_text("7 5\n")
+    by_integers = {"predictions": {7: {5: 0.9, 6: 0.5}}, "references": {7: {6: 1}}}
+    hint += ": ids of files are text, so read the file and give its frame"
+    with pytest.raises(ValueError, match=f"^{re.escape(problem.format(repr('7'), 7, hint))}$"):
+        ndcg.compute(**by_integers, exclude=tmp_path / "seen.txt")
 
 
 @pytest.mark.parametrize("make", [pd.Series, pa.array, lambda ids: pa.chunked_array([ids]), np.array])

@@ -1,5 +1,6 @@
 """One ranking problem in every form that people hold rankings in: the same floats, to the last bit."""
 
+import datetime
 import math
 import random
 import re
@@ -1410,7 +1411,7 @@ def test_a_list_may_hold_lists_arrays_and_columns_in_any_order(ndcg: evaluate.Me
     )
 
 
-@pytest.mark.parametrize("ids", [(1, "1"), ("1", 1), (1.0, "1")])
+@pytest.mark.parametrize("ids", [(1, "1"), ("1", 1), (b"1", "1")])
 def test_document_ids_of_two_types_that_never_meet_are_refused(ndcg: evaluate.Metric, ids: tuple[Any, Any]) -> None:
     kinds = [type(each).__name__ for each in ids]
     with pytest.raises(
@@ -1433,3 +1434,105 @@ def test_relevance_may_be_true_or_false_in_ragged_lists(ndcg: evaluate.Metric) -
     masked = np.ma.masked_array([[False, True, False], [True, True, True]], [[0, 0, 1], [0, 1, 1]])
     scores = np.ma.masked_array([[0.9, 0.1, 0], [0.3, 0, 0]], masked.mask)
     assert ndcg.compute(predictions=scores, references=masked) == pytest.approx(expected)
+
+
+# --- What is no id ---------------------------------------------------------------------------------------------------
+
+# per value that is no id: how errors show it
+NO_IDS: dict[str, Any] = {
+    "nan": math.nan,
+    "None": None,
+    "1.5": 1.5,
+    "True": True,
+    "('a', 1)": ("a", 1),
+    "np.float64(nan)": np.float64("nan"),
+    "Decimal('1')": Decimal(1),
+    "UUID('00000000-0000-0000-0000-000000000001')": uuid.UUID(int=1),
+}
+NEITHER = "is neither text nor an integer, as ids must be; give others as text"
+
+
+def mappings_of(query: Any, document: Any) -> dict[str, Any]:
+    """Mappings that share a query, and a document that one has, on both sides."""
+    run, qrels = {"a": 0.5, document: 1.0}, {"a": 1, document: 1}
+    return {"predictions": {"p": {"a": 1.0}, query: run}, "references": {"p": {"a": 1}, query: qrels}}
+
+
+MAPPING_DOORS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
+    "compute": lambda metric, inputs: metric.compute(**inputs),
+    "compute, by the order of ids": lambda metric, inputs: metric.compute(**inputs, ties="docid"),
+    "values": lambda metric, inputs: metric.compute(**inputs, use_aggregator=False),
+    "report": lambda metric, inputs: metric.report(**inputs, resamples=50),
+    "explain": lambda metric, inputs: metric.explain(**inputs, got=0.5),
+    "add_batch": lambda metric, inputs: metric.add_batch(**inputs),
+    "exclude": lambda metric, inputs: metric.compute(**inputs, exclude={"p": ["b", "a"]}),
+}
+
+
+@pytest.mark.parametrize("door", MAPPING_DOORS)
+@pytest.mark.parametrize("value", NO_IDS)
+def test_a_mapping_of_what_is_no_id_is_refused_at_every_door(ndcg: evaluate.Metric, value: str, door: str) -> None:
+    of_query = mappings_of(NO_IDS[value], "b")
+    of_document = mappings_of("q", NO_IDS[value])
+    for argument in ("predictions", "references"):
+        good = mappings_of("q", "b")
+        with pytest.raises(ValueError, match=f"^{argument}: query {re.escape(value)} {NEITHER}$"):
+            MAPPING_DOORS[door](ndcg, {**good, argument: of_query[argument]})
+        if door == "exclude":  # which compares the kinds of documents first
+            continue
+        with pytest.raises(ValueError, match=f"^{argument}: query 'q': document {re.escape(value)} {NEITHER}$"):
+            MAPPING_DOORS[door](ndcg, {**good, argument: of_document[argument]})
+    assert len(ndcg) == 0
+
+
+@pytest.mark.parametrize("value", NO_IDS)
+def test_systems_by_what_is_no_id_are_not_compared(ndcg: evaluate.Metric, value: str) -> None:
+    good, bad = mappings_of("q", "b"), mappings_of("q", NO_IDS[value])
+    systems = {"one": good["predictions"], "other": bad["predictions"]}
+    problem = rf"^systems\['other'\]: predictions: query 'q': document {re.escape(value)} {NEITHER}$"
+    with pytest.raises(ValueError, match=problem):
+        ndcg.compare(systems=systems, references=good["references"])
+
+
+@pytest.mark.parametrize("value", NO_IDS)
+def test_ids_of_other_doors_follow_the_same_rule(ndcg: evaluate.Metric, value: str) -> None:
+    no_id = NO_IDS[value]
+    flat = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids": ["q", "q"], "document_ids": ["a", "b"]}
+    for argument in ("query_ids", "document_ids"):
+        with pytest.raises(ValueError, match=f"^{argument}"):
+            ndcg.compute(**{**flat, argument: [no_id, no_id]})
+    with pytest.raises(ValueError, match=r"^query_ids|^with query_ids"):
+        ndcg.meter().update([0.5, 1.0], [1, 0], query_ids=[no_id, no_id])
+    ranked = f"query 0, position 1: an id must be text or an integer; got {re.escape(value)}; "
+    with pytest.raises(ValueError, match=f"^predictions: {ranked}"):
+        ndcg.compute(predictions=[["a", no_id]], references=[{"a"}])
+    with pytest.raises(ValueError, match=f"^references: {ranked}"):
+        ndcg.compute(predictions=[["a"]], references=[{"a": 1, no_id: 1}])
+
+
+def test_ids_of_every_kind_score_alike_in_mappings_rows_and_ranked_lists(ndcg: evaluate.Metric) -> None:
+    day = datetime.datetime(2026, 1, 1)
+    for first, second in (("a", "b"), (1, 2), (np.int64(1), 2), (b"a", b"b"), (day, day.replace(day=2))):
+        for by in (lambda each: each, lambda each: getattr(each, "date", lambda: each)()):
+            a, b = by(first), by(second)
+            expected = {"nDCG": pytest.approx(1 / math.log2(3))}
+            rows = {"predictions": [2.0, 1.0], "references": [0, 1], "query_ids": [a, a], "document_ids": [a, b]}
+            assert ndcg.compute(predictions={a: {a: 2.0, b: 1.0}}, references={a: {b: 1}}) == expected
+            assert ndcg.compute(**rows) == expected
+            assert ndcg.compute(predictions=[[a, b]], references=[{b}]) == expected
+            assert ndcg.compute(**rows, exclude={a: [a]}) == {"nDCG": 1.0}
+
+
+@pytest.mark.parametrize(
+    "judged", [[1, 0], [1.5, None], [np.int64(3), 0], [np.float64(0.5), 2], [True, 2], [300, 0]]
+)
+def test_numbers_of_long_mappings_are_those_of_short_ones(ndcg: evaluate.Metric, judged: list[Any]) -> None:
+    # several thousand numbers are read at once by the types that they have, fewer one by one
+    def side(queries: int, values: list[Any]) -> dict[str, Any]:
+        return {f"q{query}": dict(zip(("a", "b"), values, strict=True)) for query in range(queries)}
+
+    for unjudged in (0, 1):
+        run = {query: {**each, **dict.fromkeys("c" * unjudged, 0.7)} for query, each in side(2000, [0.5, 0.9]).items()}
+        few = values(ndcg, predictions={"q0": run["q0"]}, references=side(1, judged))
+        many = values(ndcg, predictions=run, references=side(2000, judged))
+        assert many == {name: each * 2000 for name, each in few.items()}

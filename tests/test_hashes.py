@@ -1,8 +1,12 @@
 """Rows of one query and document are found, whatever their order, and whichever ids share a hash."""
 
+import datetime
 import doctest
+import math
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -61,3 +65,23 @@ def test_the_doctests_of_the_module_pass() -> None:
     outcome = doctest.testmod(room)
     assert outcome.attempted > 0
     assert outcome.failed == 0
+
+
+TIME = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+KINDS: dict[str, tuple[list[Any], list[pa.DataType]]] = {
+    "text": (["a", "", np.str_("a")], [pa.string(), pa.large_string(), pa.string_view()]),
+    "integers": ([7, 2**70, np.int8(7), np.uint64(7)], [pa.int8(), pa.uint64()]),
+    "bytes": ([b"a", np.bytes_(b"a")], [pa.binary(), pa.large_binary()]),
+    "dates": ([TIME.date()], [pa.date32(), pa.date64()]),
+    "times": ([TIME, pd.Timestamp(TIME)], [pa.timestamp("s"), pa.timestamp("ns", "UTC")]),
+    "": (
+        [None, math.nan, 1.0, True, np.bool_(True), np.float32(1), np.timedelta64(1), pd.NaT, pd.NA, ("a", 1), 1j],
+        [pa.null(), pa.float64(), pa.bool_(), pa.duration("s"), pa.decimal128(5), pa.list_(pa.string())],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_id_is_text_an_integer_bytes_a_date_or_a_time(kind: str) -> None:
+    values, types = KINDS[kind]
+    assert {room.id_kind(type(each)) for each in values} | {room.id_kind(each) for each in types} == {kind}

