@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .comparison import Comparison, Pair, compare, latex_text, p_text
+from .comparison import COLUMNS, Comparison, Pair, compare, latex_text, p_text
 from .explanation import explain
 from .files import NAMES, read_columns
 from .hashes import Columns, digest_of
@@ -165,9 +165,12 @@ def _in_words_of_the_shell(problem: str) -> str:
 
     >>> _in_words_of_the_shell('zero_division=nan leaves it out, missing="skip" too')
     '--zero-division nan leaves it out, --missing skip too'
+    >>> _in_words_of_the_shell("discount lists 2 ranks, but 3 count; list more, or give k=2")
+    'discount lists 2 ranks, but 3 count; list more, or give -k 2'
     """
     problem = re.sub(r"^systems\['(.*?)'\]: ", r"\1: ", problem)
     names = "|".join(OF_COMPUTE)
+    problem = re.sub(r"\bk=(\w+)", r"-k \1", problem)
     return re.sub(rf'\b({names})="?([\w.]+)"?', lambda found: f"--{found[1].replace('_', '-')} {found[2]}", problem)
 
 
@@ -570,10 +573,10 @@ def _columns(asked: argparse.Namespace, path: str, kind: str) -> Columns:
 
 
 def _named(paths: Sequence[str]) -> dict[str, str]:
-    """Return the files of runs by names: those of the files, or where these are the same their paths."""
+    """Return the files of runs by names: those of the files, or their paths if a name is there twice or is taken."""
     names = list(map(_name_of, paths))
-    if len(set(names)) < len(names):
-        names = list(paths)
+    if len(set(names)) < len(names) or not COLUMNS.isdisjoint(names):
+        names = [os.path.join(".", path) if path in COLUMNS else path for path in paths]
     if len(set(names)) < len(names):
         raise ValueError(f"{next(name for name in names if names.count(name) > 1)}: is given twice; give each run once")
     return dict(zip(names, paths, strict=True))

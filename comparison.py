@@ -48,6 +48,7 @@ from .report import (
 from .significance import Intervals, Power, Tests, differences, holm, intervals, paired_tests, power
 from .slices import Slices, Value, slice_name, slices_of
 
+COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
 ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
 
@@ -798,7 +799,7 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
         found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
         raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
     for name in systems:
-        if not isinstance(name, str) or not name.isprintable() or name in ("", "query", "difference"):
+        if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
             problem = 'must be a string of printable characters, other than "query" and "difference"'
             raise ValueError(f"systems: a name {problem}; got {shown(name)}")
     if baseline is not None:

@@ -36,7 +36,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from .hashes import Columns, hashes_of, same_rows
+from .hashes import NO_ID, Columns, hashes_of, id_kind, same_rows
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
@@ -44,6 +44,7 @@ JSON_BYTES = 5  # how many times the memory of its text JSON takes as Python obj
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
+ZIP = b"PK\x03\x04"
 SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
@@ -60,15 +61,7 @@ IDS = {
     "query": ("query_id", "qid", "user_id", "query", "user"),
     "document": ("document_id", "docid", "doc_id", "corpus_id", "item_id", "document", "item"),
 }
-ID_TYPES = (
-    pa.types.is_string,
-    pa.types.is_large_string,
-    pa.types.is_string_view,
-    pa.types.is_binary,
-    pa.types.is_large_binary,
-    pa.types.is_integer,
-    pa.types.is_null,
-)
+FILE_IDS = ("text", "integers", "bytes")  # what is the same as text; a date may be written in many ways
 NUMBER_TYPES = (
     pa.types.is_integer,
     pa.types.is_floating,
@@ -359,6 +352,8 @@ def _parts(file: BinaryIO, path: str, wanted: _Wanted, pool: ThreadPoolExecutor)
                 file.seek(0)
                 return "row {} (from 0)", _from_table(form, file, wanted)
             return "row {} (from 0)", _from_table(form, pa.BufferReader(stream.read()), wanted)
+    if stream.peek(len(ZIP)) == ZIP:
+        raise ValueError("is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV")
     if stream.peek(3) == BYTE_ORDER_MARK:
         stream.read(3)
     start = stream.peek(1 << 12)
@@ -446,8 +441,10 @@ def _from_lines(stream: _Stream, path: str, wanted: _Wanted, pool: ThreadPoolExe
 
 
 def _layout(line: bytes, path: str, wanted: _Wanted) -> _Layout:
-    """Return how a file is split whose first line this is."""
+    """Return how a file with this first line is split."""
     kind = wanted.kind
+    if any(mark in line for mark in NO_TEXT):  # which the line itself is rejected for, not the columns that it lacks
+        return LAYOUTS[kind][0]
     cells = [cell for cell in line.replace(b"\t", b" ").split(b" ") if cell]
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
     fitting = [
@@ -807,11 +804,11 @@ def _texts(ids: list[Any]) -> pa.StringArray:
             return pa.array(ids, pa.string())
         except UnicodeEncodeError:
             pass
-    return pa.array([str(each) if type(each) is int or _is_text(each) else None for each in ids], pa.string())
+    return pa.array([str(each) if _is_id(each) else None for each in ids], pa.string())
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and not SURROGATE.search(value)
+def _is_id(value: Any) -> bool:
+    return bool(id_kind(type(value))) and not (isinstance(value, str) and SURROGATE.search(value))
 
 
 def _numbers(values: list[Any]) -> pa.DoubleArray:
@@ -864,8 +861,9 @@ def _chosen_fields(schema: pa.Schema, wanted: _Wanted) -> list[str]:
     """Return the names of a table's queries, documents and values, once they are known to be ids and numbers."""
     fields = [schema.field(at) for at in _chosen(schema.names, wanted)]
     for field in fields[:2]:
-        if not any(test(_value_type(field.type)) for test in ID_TYPES):
-            problem = f"holds {_value_type(field.type)}; ids are text or integers, so convert it"
+        kind = _value_type(field.type)
+        if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
+            problem = f"holds {kind}; ids are text or integers, so convert it"
             raise ValueError(f"the column {field.name!r} {problem}")
     for field in fields[2:]:
         if not any(test(field.type) for test in NUMBER_TYPES):
@@ -937,8 +935,8 @@ def _checked(part: _Part, cells: Callable[[int], Sequence[Any]], kind: str) -> _
     for name, cell in zip(("query", "document"), ids, strict=True):
         if cell is None or cell == "":
             return part._replace(table=part.table[:row], problem=f"has no {name}; give each row its id")
-        if type(cell) is not int and not _is_text(cell):
-            problem = f"the {name} {_shown(cell)} is neither text nor an integer, as ids must be"
+        if not _is_id(cell):
+            problem = f"the {name} {_shown(cell)} {NO_ID}"
             return part._replace(table=part.table[:row], problem=problem)
     fault = "is not a number"
     if isinstance(value, (int, float)):

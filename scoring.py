@@ -28,6 +28,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from .messages import in_short, raise_unless_of_values
 from .ties import Floats, Mask, grid_height, ideal_gains, ranked_gains
 
 Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
@@ -473,16 +474,17 @@ def _answer(option: str, what: str, function: Callable[[NDArray[Any]], Any], val
     if not values.size:
         return values.astype(np.float64)
     answer = function(values)
+    problem = f"{option} gets an array of {what} and must return an array of as many numbers"
     try:
         numbers = np.asarray(answer)
     except ValueError:
         numbers = np.empty(0, object)  # lists of different lengths
+    except BaseException as error:
+        raise_unless_of_values(error)
+        unread = f"it returned a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
+        raise ValueError(f"{problem}: {unread}") from error
     if numbers.shape != values.shape or numbers.dtype.kind not in "biuf" or np.ma.is_masked(answer):
-        found = f"{numbers.dtype} of shape {numbers.shape}"
-        raise ValueError(
-            f"{option} gets an array of {what} and must return an array of as many numbers: "
-            f"for shape {values.shape} it returned {found}"
-        )
+        raise ValueError(f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape {numbers.shape}")
     return numbers.astype(np.float64)
 
 

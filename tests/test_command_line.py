@@ -500,6 +500,7 @@ BAD = {
     "score qrels.txt": "the following arguments are required: RUN; see ndcg score --help",
     "score - -": "standard input, -, can be read once; give the other files by their names",
     "score qrels.txt main.txt main.txt": "main.txt: is given twice; give each run once",
+    "score qrels.txt main.txt -k 3 --discount 1,.5": ("discount lists 2 ranks, but 3 count; list more, or give -k 2"),
     "score qrels.txt main.txt -o junit": "-o junit is of ndcg gate, whose measures are its cases; take another format",
     "score qrels.txt main.txt worse.txt --plot a.svg": "--plot shows one run, and ndcg compare several",
     "explain qrels.txt main.txt -k 5,10": "-k must be one cutoff, since a number has one",

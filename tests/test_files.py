@@ -1,11 +1,13 @@
 """TREC files: every way that people write them is read, and what is malformed is refused by file and line."""
 
 import gzip
+import io
 import json
 import math
 import os
 import re
 import threading
+import zipfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -825,6 +827,15 @@ def parquet_of(rows: list[dict[str, Any]]) -> bytes:
     return as_parquet(pa.Table.from_pylist(rows))
 
 
+def zipped(name: str, content: str) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(name, content)
+    return archive.getvalue()
+
+
+IS_ZIP = "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV"
+
 # per fault, after the form of its file: what it holds, and what the error says of it
 FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
     "csv: no document": (
@@ -842,6 +853,14 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
         ),
     ),
     "csv: two columns": ("qid,QID,docid,score\nq,q,d,1\n", "two columns are called qid; leave one out"),
+    "csv: carriage returns only": (
+        "qid,docid,score\rq,d,1\rq,e,1\r",
+        "line 1: holds a carriage return; end lines in a line feed, with or without one before it",
+    ),
+    "csv: NUL": (b"qid,\0\1\2,score\n", "line 1: holds a NUL byte, which no text does; save the file in UTF-8"),
+    "csv: a ZIP archive": (zipped("run.csv", "qid,docid,score\nq,d,1\n"), IS_ZIP),
+    "xlsx: a workbook": (zipped("xl/workbook.xml", "<workbook/>"), IS_ZIP),
+    "txt: a ZIP archive": (zipped("run.txt", "q Q0 d 1 1 tag\n"), IS_ZIP),
     "csv: columns": ("\nqid,docid,score\nq,d,1\nq,e\n", "line 4: 2 columns; the header has 3: qid docid score"),
     "csv: no number": ("qid,docid,score\nq,d,1\nq,e,high\n", "line 3: the score 'high' is not a number"),
     "csv: no value": ("qid,docid,score\nq,d,\n", "line 2: the score '' is not a number"),

@@ -942,6 +942,19 @@ def test_a_gain_function_without_a_number_for_each_is_named_and_changes_nothing(
     assert holds_what_it_held(holding)
 
 
+def test_a_function_that_returns_a_tensor_with_a_gradient_is_named_and_changes_nothing(
+    ndcg: evaluate.Metric, holding: evaluate.Metric
+) -> None:
+    torch = pytest.importorskip("torch")
+    weight = torch.tensor(2.0, requires_grad=True)
+    problem = "gets an array of {} and must return an array of as many numbers: it returned a Tensor that NumPy cannot"
+    for option, what in (("gain", "relevances"), ("discount", "ranks")):
+        for metric, inputs in ((ndcg, TWO), (holding, {})):
+            with pytest.raises(ValueError, match=f"^{option} {problem.format(what)} read .*detach"):
+                metric.compute(**inputs, **{option: lambda values: weight / torch.tensor(values)})
+    assert holds_what_it_held(holding)
+
+
 def test_a_gain_function_is_not_asked_about_nothing(ndcg: evaluate.Metric) -> None:
     unjudged = {"predictions": [[2, 1]], "references": [[None, None]]}
     assert ndcg.compute(**unjudged, gain=lambda relevance: relevance / relevance.max()) == {"nDCG": 0.0}
