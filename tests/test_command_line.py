@@ -333,6 +333,14 @@ def test_explain_says_whose_number_it_is(call: Call, ndcg: evaluate.Metric) -> N
     assert text.startswith("\n".join(str(found).splitlines()[:5]))
 
 
+@pytest.mark.parametrize(("name", "shown"), [("query.txt", "query.txt"), ("difference", "./difference")])
+def test_a_run_may_have_the_name_of_a_column(call: Call, folder: Path, name: str, shown: str) -> None:
+    (folder / "worse.txt").rename(folder / name)
+    status, printed, _ = call(f"compare qrels.txt main.txt {name} -o json")
+    assert status == 0
+    assert {pair["system"] for pair in json.loads(printed)["pairs"]} == {shown}
+
+
 @pytest.mark.parametrize("command", ["score qrels.txt main.txt", "compare qrels.txt main.txt worse.txt"])
 def test_a_figure_is_saved_besides(call: Call, folder: Path, command: str) -> None:
     assert call(f"{command} --plot figure.svg")[0] == 0

@@ -1523,9 +1523,7 @@ def test_ids_of_every_kind_score_alike_in_mappings_rows_and_ranked_lists(ndcg: e
             assert ndcg.compute(**rows, exclude={a: [a]}) == {"nDCG": 1.0}
 
 
-@pytest.mark.parametrize(
-    "judged", [[1, 0], [1.5, None], [np.int64(3), 0], [np.float64(0.5), 2], [True, 2], [300, 0]]
-)
+@pytest.mark.parametrize("judged", [[1, 0], [1.5, None], [np.int64(3), 0], [np.float64(0.5), 2], [True, 2], [300, 0]])
 def test_numbers_of_long_mappings_are_those_of_short_ones(ndcg: evaluate.Metric, judged: list[Any]) -> None:
     # several thousand numbers are read at once by the types that they have, fewer one by one
     def side(queries: int, values: list[Any]) -> dict[str, Any]:
