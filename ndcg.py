@@ -121,8 +121,8 @@ Args:
         ids; lists by position have none, so the last in the input ranks first; flat inputs with
         `query_ids` are refused if a tie would decide and `document_ids` are missing).
     zero_division (`float`): nDCG of a query with nothing relevant (whose ideal DCG is 0); default
-        0.0. `nan` leaves such queries out of the mean; `"rightly_empty"` is 1 if nothing was
-        retrieved either, else 0.
+        0.0. `nan` leaves such queries out of the mean; `"rightly_empty"` is 1 if no judged
+        document has a gain above 0 and nothing was retrieved, else 0.
     negative_relevance: `"raise"` (default), `"clip"` (gain 0) or `"keep"`.
     judged_only (`bool`): leave out documents that were not judged before ranking; default False.
     ignore_index: the reference that marks padding, for instance -100; default: none.

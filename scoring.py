@@ -179,8 +179,8 @@ def score_queries(
         ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
             alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
         ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-        zero_division: the nDCG of a query whose ideal DCG is not positive; ``RIGHTLY_EMPTY``: 1 if nothing is
-            relevant and nothing was retrieved, else 0.
+        zero_division: the nDCG of a query whose ideal DCG is not positive; ``RIGHTLY_EMPTY``: 1 if no judged document
+            has a gain above 0 and nothing was retrieved, else 0.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
     Raises:
@@ -226,15 +226,16 @@ def _score_block(
     """Return the measures of a block's queries, each of shape ``(cutoffs, queries)``."""
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # what is not finite is refused, with its place
-        ranked, ideal, negative = _gains_at_ranks(block, ranks, gain, over, ties, negative_relevance)
+        gains, lowest = _gains(block, gain, negative_relevance)
+        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties)
         sums = _sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
         if over == "full" and "IDCG" in sums:
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
             sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
         _refuse_overflow(block, sums)
         if "nDCG" in measures:
-            empty = _rightly_empty(block) if isinstance(zero_division, str) else zero_division
-            sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], negative, sign(weight), empty)
+            empty = _rightly_empty(block, gains) if isinstance(zero_division, str) else zero_division
+            sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     return {measure: sums[measure] for measure in measures}
 
 
@@ -373,12 +374,21 @@ def _padded(
 
 
 def _gains_at_ranks(
-    block: _Block, ranks: int, gain: Gain, over: str, ties: str, negative_relevance: str
-) -> tuple[Floats, Floats, bool]:
-    """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks), and if any is negative."""
+    block: _Block, ranks: int, gains: Floats, lowest: float, gain: Gain, over: str, ties: str
+) -> tuple[Floats, Floats]:
+    """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
+
+    Args:
+        block: the queries.
+        ranks: the number of ranks.
+        gains: the gain of every document.
+        lowest: the lowest of them.
+        gain: the option that made them.
+        over: the documents of the ideal.
+        ties: the order of tied documents.
+    """
     # half as wide is read twice as fast, and float32 holds all that float64 would
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
-    gains, lowest = _gains(block, gain, negative_relevance)
     counted = block.judged if lowest < 0 else None  # others have gain 0, which is the lowest
     if over == "retrieved":
         counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
@@ -393,7 +403,7 @@ def _gains_at_ranks(
     most = gains.max(initial=0) if over in ("retrieved", "truncated") else ideal[:, :1].max(initial=0)
     if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
         _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
-    return ranked, ideal, lowest < 0
+    return ranked, ideal
 
 
 def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
@@ -512,9 +522,13 @@ def sign(discount: Floats) -> float:
     return math.copysign(1, discount.sum())
 
 
-def _rightly_empty(block: _Block) -> Floats:
-    """Return 1 for each query of which nothing is relevant and nothing was retrieved, 0 for others."""
-    return np.where((block.score > -np.inf).any(axis=1) | (block.relevance > 0).any(axis=1), 0.0, 1.0)
+def _rightly_empty(block: _Block, gains: Floats) -> Floats:
+    """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
+
+    The ideal DCG does not tell: a truncated ideal is empty if nothing was retrieved, although there was something to
+    find.
+    """
+    return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
 
 
 def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:

@@ -58,7 +58,7 @@ def _measures(
     elif options["nothing_relevant"] == "left out":
         ndcg = None
     elif options["nothing_relevant"] == "1 if nothing was retrieved, else 0":
-        ndcg = float(not retrieved and all(r <= 0 for r in judged.values()))
+        ndcg = float(not retrieved and all(gain <= 0 for gain in gains.values()))
     else:
         ndcg = float(options["nothing_relevant"])
     return {"CG": float(sum(ranked, Fraction(0))), "DCG": float(dcg), "IDCG": float(idcg), "nDCG": ndcg}

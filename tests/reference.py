@@ -59,8 +59,7 @@ def slow_scores(
         "full": judged[:1] * (k or 0),
     }[over]
     if zero_division == "rightly_empty":
-        relevant = any(r is not None and r > 0 for r in relevance)
-        zero_division = 0.0 if documents or relevant else 1.0
+        zero_division = 0.0 if documents or any(g > 0 for g in judged) else 1.0
 
     def weight(rank: int) -> float:
         return 1 / math.log(rank + 1, log_base) if discount is None else discount(rank)

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -1243,6 +1244,63 @@ DIFFERENT: list[dict[str, Any]] = [
     {"sample_weight": [1, 2]},
     {"exclude": {"q": ["d"]}},
 ]
+
+
+RIGHTLY_EMPTY = {"gain": [0, 0, 3], "zero_division": "rightly_empty", "k": 2}
+# Each query retrieved nothing, or only documents that nobody judged; b alone has a document to find.
+FOUND_NOTHING = {"a": {}, "b": {}, "c": {"x": 0.5}}
+JUDGED = {"a": {"d": 1}, "b": {"d": 2}, "c": {"d": 1}}
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({}, [1, 0, 0]),
+        ({"judged_only": True}, [1, 0, 1]),  # what is removed was not retrieved
+        ({"exclude": {"c": ["x"]}}, [1, 0, 1]),
+        ({"missing": "skip"}, [1, 0, 0]),  # an empty answer is not missing
+        ({"ideal": "truncated"}, [1, 0, 0]),
+    ],
+    ids=str,
+)
+def test_an_empty_answer_is_worth_the_same_in_scores_reports_and_comparisons(
+    ndcg: evaluate.Metric, others: dict[str, Any], expected: list[float]
+) -> None:
+    inputs = {"predictions": FOUND_NOTHING, "references": JUDGED}
+    options = {**RIGHTLY_EMPTY, **others}
+    mean = pytest.approx(sum(expected) / 3)
+    assert ndcg.compute(**inputs, **options, use_aggregator=False) == {"nDCG@2": expected}
+    report = ndcg.report(**inputs, **options)
+    assert report.queries["nDCG@2"].to_pylist() == expected
+    assert report.scores["nDCG@2"].value == mean
+    systems = {"one": FOUND_NOTHING, "other": {**FOUND_NOTHING, "b": {"d": 1.0}}}
+    compared = ndcg.compare(systems=systems, references=JUDGED, **options)
+    assert compared.scores["one"]["nDCG@2"].value == mean
+    assert compared.scores["other"]["nDCG@2"].value == pytest.approx((sum(expected) + 1) / 3)
+
+
+@pytest.mark.parametrize(("others", "expected"), [({}, [1, 0, 0]), ({"judged_only": True}, [1, 0, 1])], ids=str)
+def test_an_empty_answer_is_worth_the_same_in_lists_rows_and_batches(
+    ndcg: evaluate.Metric, fresh_metric: MetricFactory, others: dict[str, Any], expected: list[float]
+) -> None:
+    scores, labels = [[None, None], [None, None], [0.5, None]], [[None, 1], [None, 2], [None, 1]]
+    options = {**RIGHTLY_EMPTY, **others}
+    mean = {"nDCG@2": pytest.approx(sum(expected) / 3)}
+    assert ndcg.compute(predictions=scores, references=labels, **options) == mean
+    flat = {"predictions": [*chain(*scores)], "references": [*chain(*labels)], "query_ids": [0, 0, 1, 1, 2, 2]}
+    assert ndcg.compute(**flat, **options) == mean
+    batches, meter = fresh_metric(keep_in_memory=True), ndcg.meter(**options)
+    for query in range(3):
+        batches.add_batch(predictions=scores[query : query + 1], references=labels[query : query + 1])
+        meter.update(scores[query : query + 1], labels[query : query + 1])
+    assert batches.compute(**options) == mean
+    assert meter.compute() == mean
+
+
+def test_a_missing_query_is_an_empty_answer_unless_it_is_skipped(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": {"c": {"x": 0.5}}, "references": JUDGED, **RIGHTLY_EMPTY}
+    assert ndcg.compute(**inputs) == {"nDCG@2": pytest.approx(1 / 3)}
+    assert ndcg.compute(**inputs, missing="skip") == {"nDCG@2": 0}
 
 
 def test_other_choices_have_other_signatures(ndcg: evaluate.Metric) -> None:

@@ -209,6 +209,7 @@ GAINS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "exponential": ("exponential", lambda r: 2**r - 1),
     "binary": ("binary", lambda r: 1.0 if r > 0 else 0.0),
     "a gain per label": ([0, 1, 10, 2.5], [0, 1, 10, 2.5].__getitem__),
+    "no gain for the first labels": ([0, 0, 3, 5], [0, 0, 3, 5].__getitem__),
     "a function": (lambda r: r * r + 1, lambda r: r * r + 1),
 }
 
@@ -778,6 +779,26 @@ def test_an_empty_answer_is_right_where_nothing_is_relevant() -> None:
         zero_division="rightly_empty",
     )["nDCG"]
     assert values.tolist() == [[1, 0, 0, 1]]
+
+
+@pytest.mark.parametrize("ideal", IDEALS)
+@pytest.mark.parametrize(
+    ("relevance", "gain", "value"),
+    [
+        (1.0, [0, 0, 3], 1),  # the label 1 gains nothing, so there is nothing to find
+        (2.0, [0, 0, 3], 0),
+        (0.0, [1, 2], 0),  # the label 0 gains something
+        (1.0, lambda relevance: 0 * relevance, 1),
+        (-1.0, "linear", 1),
+    ],
+)
+def test_nothing_is_relevant_if_no_judged_document_has_a_gain(
+    ideal: str, relevance: float, gain: Any, value: float
+) -> None:
+    """Under each ideal: a truncated one is empty if nothing was retrieved, even if there was something to find."""
+    how = {"gain": gain, "negative_relevance": "keep", "ideal": ideal, "cutoffs": [1]}
+    query = np.array([[relevance]]), np.array([[-np.inf]])
+    assert score_queries(*query, **how, zero_division="rightly_empty")["nDCG"] == value
 
 
 def test_jarvelin_does_not_discount_ranks_below_the_base() -> None:
