@@ -59,7 +59,7 @@ simulations: .venv/test.done ## measure how often intervals hold and the gate fa
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/statistics_plots.py
 
 vectors: .venv/bin/python ## write conformance/vectors.json anew, after a change of conventions.py or of the cases
-	@$(BIN)/python conformance/make_vectors.py
+	@$(BIN)/python conformance/make_vectors.py conventions.py
 
 conformance: .venv/bench.done ## run other libraries against the conformance kit, into the table of its README
 	@rm -rf build/package

@@ -1,12 +1,13 @@
-"""Write vectors.json: every case with the values of the slow reference, in any Python from 3.11 on.
+"""Write vectors.json anew: every case with the values of the slow reference, in any Python from 3.11 on.
 
-The presets are those of conventions.py, which stands beside this folder in nDCG's repository. Nothing
-else of the kit needs it.
+python make_vectors.py                     under the presets that vectors.json holds
+python make_vectors.py CONVENTIONS.py      under those of a Python file that defines CONVENTIONS, as nDCG does
 """
 
 import json
 import math
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from cases import FAMILIES, Case, all_cases
 from reference import RefusedError, score
 
 HERE = Path(__file__).resolve().parent
-VERSION = "1.0.0"
+VERSION = "1.1.0"
 
 ABOUT = (
     "500 small rankings and the value of CG, DCG, IDCG and nDCG that each should have, under the conventions of many "
@@ -71,7 +72,8 @@ OPTIONS: dict[str, dict[str, str]] = {
         "0": "0",
         "1": "1",
         "left out": "none, which leaves it out of the mean",
-        "1 if nothing was retrieved, else 0": "1 if nothing is relevant and nothing was retrieved, else 0",
+        "1 if nothing was retrieved, else 0": "1 if nothing was retrieved and no judged document has a gain above 0, "
+        "else 0",
     },
     "negative": {
         "": "What becomes of a relevance below 0.",
@@ -128,10 +130,16 @@ CHANGES: list[tuple[dict[str, Any], list[str]]] = [
 ]
 
 
-def settings() -> dict[str, dict[str, Any]]:
-    """Return every setting by its name: the presets, named after libraries, then plain options in words."""
+def presets_kept() -> dict[str, dict[str, Any]]:
+    """Return the presets that vectors.json holds, by name."""
+    kept = json.loads((HERE / "vectors.json").read_text(encoding="utf-8"))["settings"]
+    return {name: each for name, each in kept.items() if "library" in each}
+
+
+def presets_from(path: str) -> dict[str, dict[str, Any]]:
+    """Return the presets of a Python file, by name."""
     made: dict[str, dict[str, Any]] = {}
-    for name, preset in runpy.run_path(str(HERE.parent / "conventions.py"))["CONVENTIONS"].items():
+    for name, preset in runpy.run_path(path)["CONVENTIONS"].items():
         chosen = preset.options
         empty = chosen.pop("zero_division")
         if empty == "rightly_empty":
@@ -142,8 +150,6 @@ def settings() -> dict[str, dict[str, Any]]:
             empty = int(empty)
         options = {**PLAIN, **chosen, "nothing_relevant": empty, "negative": chosen["negative_relevance"]}
         made[name] = {"library": preset.library, "options": {name: options[name] for name in PLAIN}}
-    for change, _ in CHANGES:
-        made[plain_name(change)] = {"options": {**PLAIN, **change}}
     return made
 
 
@@ -188,9 +194,9 @@ def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def vectors() -> str:
-    """Return the text of vectors.json."""
-    known = settings()
+def vectors(presets: dict[str, dict[str, Any]]) -> str:
+    """Return the text of vectors.json, whose settings are the presets, then plain options in words."""
+    known = presets | {plain_name(change): {"options": {**PLAIN, **change}} for change, _ in CHANGES}
     head = {
         "about": ABOUT,
         "version": VERSION,
@@ -209,4 +215,5 @@ def vectors() -> str:
 
 
 if __name__ == "__main__":
-    (HERE / "vectors.json").write_text(vectors(), encoding="utf-8", newline="\n")
+    presets = presets_from(sys.argv[1]) if sys.argv[1:] else presets_kept()
+    (HERE / "vectors.json").write_text(vectors(presets), encoding="utf-8", newline="\n")

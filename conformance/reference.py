@@ -5,8 +5,8 @@
     IDCG@k = DCG@k of the ideal ranking
     nDCG@k = DCG@k / IDCG@k
 
-Gains are fractions, discounts decimals. A value is rounded once, to the nearest 64-bit float, so it is
-the same on every machine. The options are those of vectors.json, which says what each of them means.
+Gains are fractions, discounts decimals. Every value, a mean too, is rounded once, to the nearest 64-bit float, so it
+is the same on every machine. The options are those of vectors.json, which says what each of them means.
 """
 
 import itertools
@@ -35,33 +35,39 @@ def score(run: Side, qrels: Side, k: int | None, options: Mapping[str, Any]) -> 
         raise RefusedError("a relevance is negative")
     if options["ideal"] == "full" and k is None:
         raise RefusedError("there is no cutoff, and the ideal has as many documents as it")
-    queries: dict[str, dict[str, float | None] | None] = {}
+    queries: dict[str, dict[str, Fraction | None] | None] = {}
     for query, judged in qrels.items():
         lacks = query not in run or not (run[query] or judged)
         left_out = lacks and options["missing"] == "skip"
         queries[query] = None if left_out else _measures(run.get(query, {}), judged, k, options)
-    exact = [Decimal(each["nDCG"]) for each in queries.values() if each and each["nDCG"] is not None]
-    mean = float(sum(exact) / len(exact)) if exact else None
-    return {"queries": queries, "mean nDCG": mean}
+    exact = [each["nDCG"] for each in queries.values() if each and each["nDCG"] is not None]
+    return {
+        "queries": {
+            query: measures and {name: None if value is None else float(value) for name, value in measures.items()}
+            for query, measures in queries.items()
+        },
+        "mean nDCG": float(sum(exact, Fraction(0)) / len(exact)) if exact else None,
+    }
 
 
 def _measures(
     retrieved: Mapping[str, float], judged: Mapping[str, float], k: int | None, options: Mapping[str, Any]
-) -> dict[str, float | None]:
-    """Return CG, DCG, IDCG and nDCG of one query."""
+) -> dict[str, Fraction | None]:
+    """Return CG, DCG, IDCG and nDCG of one query, not yet rounded to floats."""
     gains = {document: _gain(relevance, options) for document, relevance in judged.items()}
     ranked = _ranked(retrieved, gains, options["ties"])[:k]
     ideal = _ideal(retrieved, gains, k, options["ideal"])[:k]
     dcg, idcg = _discounted(ranked, options), _discounted(ideal, options)
+    ndcg: Fraction | None
     if idcg > 0:
-        ndcg = float(dcg / idcg)
+        ndcg = dcg / idcg
     elif options["nothing_relevant"] == "left out":
         ndcg = None
     elif options["nothing_relevant"] == "1 if nothing was retrieved, else 0":
-        ndcg = float(not retrieved and all(gain <= 0 for gain in gains.values()))
+        ndcg = Fraction(not retrieved and all(gain <= 0 for gain in gains.values()))
     else:
-        ndcg = float(options["nothing_relevant"])
-    return {"CG": float(sum(ranked, Fraction(0))), "DCG": float(dcg), "IDCG": float(idcg), "nDCG": ndcg}
+        ndcg = Fraction(options["nothing_relevant"])
+    return {"CG": sum(ranked, Fraction(0)), "DCG": dcg, "IDCG": idcg, "nDCG": ndcg}
 
 
 def _gain(relevance: float, options: Mapping[str, Any]) -> Fraction:
@@ -106,13 +112,13 @@ def _ideal(
     return judged[:1] * (k or 0) if ideal == "full" else judged
 
 
-def _discounted(gains: Sequence[Fraction], options: Mapping[str, Any]) -> Decimal:
+def _discounted(gains: Sequence[Fraction], options: Mapping[str, Any]) -> Fraction:
     """Return the sum of gains at ranks 1, 2, 3, …, each times the discount of its rank."""
     terms = (
         Decimal(gain.numerator) / Decimal(gain.denominator) * _discount(rank, options["discount"], options["log_base"])
         for rank, gain in enumerate(gains, 1)
     )
-    return round(sum(terms, Decimal(0)), EXACT)
+    return Fraction(round(sum(terms, Decimal(0)), EXACT))
 
 
 @cache

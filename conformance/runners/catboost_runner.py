@@ -5,7 +5,7 @@ from typing import Any
 from catboost.utils import eval_metric
 from lists import lists
 
-PACKAGE = "catboost"
+MODULE = "catboost"
 PRESETS = ("catboost",)
 TOLERANCE = 1e-9
 

@@ -6,7 +6,7 @@ import torch
 from ignite.metrics.rec_sys.ndcg import NDCG
 from lists import lists
 
-PACKAGE = "pytorch-ignite"
+MODULE = "ignite"
 PRESETS = ("ignite",)
 TOLERANCE = 2e-6  # it computes in 32 bits
 

@@ -6,7 +6,7 @@ import lightgbm
 import numpy as np
 from lists import lists
 
-PACKAGE = "lightgbm"
+MODULE = "lightgbm"
 PRESETS = ("lightgbm",)
 TOLERANCE = 1e-9
 HOW = {"objective": "lambdarank", "metric": "ndcg", "verbose": -1, "num_threads": 1}

@@ -5,7 +5,7 @@ from typing import Any
 
 import ndcg
 
-PACKAGE = "ndcg"
+MODULE = "ndcg"
 PRESETS: tuple[str, ...] = ()  # all
 TOLERANCE = 1e-12
 
@@ -16,3 +16,9 @@ def score(case: dict[str, Any], preset: str) -> dict[str, float]:
     (values,) = ndcg.compute(predictions=case["run"], references=case["qrels"], **how).values()
     by_query = zip(case["qrels"], values, strict=True)
     return {query: value for query, value in by_query if not math.isnan(value)}
+
+
+def mean(case: dict[str, Any], preset: str) -> float:
+    """Return the mean nDCG; without a query that has one, this is an error."""
+    (value,) = ndcg.compute(predictions=case["run"], references=case["qrels"], k=case["k"], convention=preset).values()
+    return float(value)

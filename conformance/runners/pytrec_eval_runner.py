@@ -5,7 +5,7 @@ from typing import Any
 import pytrec_eval
 from lists import NotSupportedError
 
-PACKAGE = "pytrec_eval-terrier"
+MODULE = "pytrec_eval"
 PRESETS = ("pytrec_eval",)
 TOLERANCE = 1e-9
 

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import rax
 from lists import lists
 
-PACKAGE = "rax"
+MODULE = "rax"
 PRESETS = ("rax",)
 TOLERANCE = 2e-6  # it computes in 32 bits
 LENGTH = 12  # of the longest ranking

@@ -9,10 +9,12 @@ python run.py --write ../README.md      the table into a page, between its marke
 import argparse
 import importlib
 import json
+import math
 import sys
 import warnings
 from collections import Counter
-from importlib.metadata import version
+from collections.abc import Mapping
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,7 @@ def outcome(runner: Any, case: dict[str, Any], preset: str) -> tuple[str, str]:
     (expected,) = (each for each in case["expected"] if preset in each["under"])
     try:
         found = runner.score(case, preset)
+        own_mean = mean(runner, case, preset, found)
     except NotSupportedError as reason:
         return "not supported", str(reason)
     except Exception as error:  # noqa: BLE001
@@ -49,10 +52,23 @@ def outcome(runner: Any, case: dict[str, Any], preset: str) -> tuple[str, str]:
         return "differ", f"expected to be refused: {expected['refused']}; found {found}"
     wanted = {query: values["nDCG"] for query, values in expected["queries"].items() if values}
     wanted = {query: value for query, value in wanted.items() if value is not None}
-    same = found.keys() == wanted.keys() and all(
-        abs(found[query] - value) <= runner.TOLERANCE * max(1, abs(value)) for query, value in wanted.items()
-    )
-    return "agree" if same else "differ", f"expected {wanted}, found {found}"
+    exact_mean = expected["mean nDCG"]
+    pairs = [(found.get(query, math.nan), exact) for query, exact in wanted.items()]
+    pairs += [] if exact_mean is None else [(own_mean, exact_mean)]
+    same = found.keys() == wanted.keys() and all(close(value, exact, runner.TOLERANCE) for value, exact in pairs)
+    return "agree" if same else "differ", f"expected {wanted}, mean {exact_mean}; found {found}, mean {own_mean}"
+
+
+def close(value: float, exact: float, tolerance: float) -> bool:
+    """Return whether a value is off by no more than the tolerance, relative to the greater of 1 and the exact one."""
+    return abs(value - exact) <= tolerance * max(1, abs(exact))
+
+
+def mean(runner: Any, case: dict[str, Any], preset: str, values: dict[str, float]) -> float:
+    """Return a library's mean over queries, that of its values if it gives none itself; nan without any value."""
+    if not values:
+        return math.nan
+    return runner.mean(case, preset) if hasattr(runner, "mean") else math.fsum(values.values()) / len(values)
 
 
 def compare(runner: Any, vectors: dict[str, Any]) -> tuple[dict[str, Counter[str]], list[str]]:
@@ -70,7 +86,7 @@ def compare(runner: Any, vectors: dict[str, Any]) -> tuple[dict[str, Counter[str
     return counts, lines
 
 
-def row(name: str, runner: Any, counts: dict[str, Counter[str]]) -> str:
+def row(library: str, runner: Any, counts: dict[str, Counter[str]]) -> str:
     """Return a library's line of the table."""
     presets = ", ".join(f"`{preset}`" for preset in runner.PRESETS) or "every preset"
     total = sum(counts.values(), Counter[str]())
@@ -78,7 +94,15 @@ def row(name: str, runner: Any, counts: dict[str, Counter[str]]) -> str:
         " ".join(form.format(each[word]) for word, form in FORMS.items() if each[word])
         for each in (*counts.values(), total)
     ]
-    return " | ".join([f"| {runner.PACKAGE} {version(runner.PACKAGE)}", presets, *cells]) + " |"
+    return " | ".join([f"| {library}", presets, *cells]) + " |"
+
+
+def label(module: str, distributions: Mapping[str, list[str]]) -> str:
+    """Return the name under which a module is installed, such as xgboost or xgboost-cpu, with its version."""
+    if module not in distributions:  # a folder of sources
+        return module
+    name = distributions[module][0]
+    return f"{name} {version(name)}"
 
 
 def main() -> None:
@@ -92,6 +116,7 @@ def main() -> None:
     vectors = json.loads((HERE.parent / "vectors.json").read_text(encoding="utf-8"))
     table = " | ".join(["| library", "compared with", *vectors["families"], "all"]) + " |\n"
     table += "|---|---" + "|---:" * (len(vectors["families"]) + 1) + "|\n"
+    distributions = packages_distributions()
     for name in arguments.libraries:
         try:
             runner = importlib.import_module(f"{name}_runner")
@@ -99,7 +124,7 @@ def main() -> None:
             print(f"{name}: not installed: {error}", file=sys.stderr)
             continue
         counts, lines = compare(runner, vectors)
-        table += row(name, runner, counts) + "\n"
+        table += row(label(runner.MODULE, distributions), runner, counts) + "\n"
         if arguments.cases:
             print("\n".join(lines))
     print(table, end="")

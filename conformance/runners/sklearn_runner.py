@@ -5,7 +5,7 @@ from typing import Any
 from lists import lists
 from sklearn.metrics import ndcg_score
 
-PACKAGE = "scikit-learn"
+MODULE = "sklearn"
 PRESETS = ("sklearn",)
 TOLERANCE = 1e-9
 

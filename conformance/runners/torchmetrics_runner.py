@@ -6,7 +6,7 @@ import torch
 from lists import lists
 from torchmetrics.retrieval import RetrievalNormalizedDCG
 
-PACKAGE = "torchmetrics"
+MODULE = "torchmetrics"
 PRESETS = ("torchmetrics",)
 TOLERANCE = 2e-6  # it computes in 32 bits
 

@@ -6,7 +6,7 @@ import numpy as np
 import xgboost
 from lists import lists
 
-PACKAGE = "xgboost-cpu"
+MODULE = "xgboost"
 PRESETS = ("xgboost",)
 TOLERANCE = 1e-9
 

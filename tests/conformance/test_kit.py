@@ -1,6 +1,7 @@
 """The conformance kit: its vectors against the metric and against the slow reference, its runners, and its page."""
 
 import functools
+import importlib
 import json
 import math
 import os
@@ -10,8 +11,10 @@ import subprocess
 import sys
 import zipfile
 from collections import Counter
+from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import evaluate
@@ -59,13 +62,13 @@ def test_the_vectors_are_in_their_schema() -> None:
             jsonschema.validate({**VECTORS, "cases": [{**CASES[0], **broken}]}, schema)
 
 
-def test_the_vectors_are_what_the_script_makes_of_the_conventions(tmp_path: Path) -> None:
-    for name in ("make_vectors.py", "cases.py", "reference.py"):
-        (tmp_path / "kit").mkdir(exist_ok=True)
-        shutil.copy(KIT / name, tmp_path / "kit")
-    shutil.copy(ROOT / "conventions.py", tmp_path)
-    subprocess.run([sys.executable, "make_vectors.py"], cwd=tmp_path / "kit", check=True)
-    assert (tmp_path / "kit" / "vectors.json").read_bytes() == (KIT / "vectors.json").read_bytes(), "make vectors"
+@pytest.mark.parametrize("conventions", [[], [str(ROOT / "conventions.py")]], ids=["alone", "by the conventions"])
+def test_the_folder_makes_its_vectors_anew(tmp_path: Path, conventions: list[str]) -> None:
+    kit = shutil.copytree(KIT, tmp_path / "kit", ignore=shutil.ignore_patterns("__pycache__"))
+    kept = {"settings": {} if conventions else SETTINGS}
+    (kit / "vectors.json").write_text(json.dumps(kept), encoding="utf-8")
+    subprocess.run([sys.executable, "make_vectors.py", *conventions], cwd=kit, check=True)
+    assert (kit / "vectors.json").read_bytes() == (KIT / "vectors.json").read_bytes(), "make vectors"
     assert (KIT / "vectors.json").stat().st_size < 2_000_000
 
 
@@ -179,6 +182,16 @@ def test_the_slow_reference_gives_every_value(setting: str) -> None:
                 assert slow[measure] == value(found[measure]), (case["name"], measure)
 
 
+def test_a_mean_is_rounded_once() -> None:
+    """gdeval leaves out the query with nothing relevant; the others have their document at ranks 2 and 1 of 2."""
+    (case,) = (case for case in CASES if case["name"] == "empty: nothing relevant, beside two queries")
+    each = expected(case, "gdeval")
+    assert each is not None
+    second = Decimal(2).ln() / Decimal(3).ln()  # 1 / log2(3), to 28 digits
+    assert each["mean nDCG"] == float((second + 1) / 2)
+    assert each["mean nDCG"] != (float(second) + 1) / 2
+
+
 # The runners
 
 
@@ -246,7 +259,7 @@ def test_the_page_says_where_a_library_agrees(copied: Path, library: str) -> Non
     if library in MISSING:
         pytest.skip(f"{library} is not installed")
     (_, cells), (row, found) = table(copied, library).items()
-    (stated,) = (each for each in OF_PAGE if each.split()[0] == row.split()[0])
+    (stated,) = (each for each, of_page in OF_PAGE.items() if of_page[0] == found[0])  # it may have another name
     assert cells == OF_PAGE["library"]
     assert row != stated or found == OF_PAGE[row]
     for family, now, then in zip(cells, found, OF_PAGE[stated], strict=True):
@@ -265,6 +278,42 @@ def test_a_runner_is_short_and_knows_nothing_of_the_repository() -> None:
         imported = set(re.findall(r"^(?:from|import) (\w+)", source, re.MULTILINE))
         assert len(imported - sys.stdlib_module_names - {"lists"}) <= 3
         assert not {path.stem for path in ROOT.glob("*.py")} & (imported - {"ndcg"})
+
+
+NONE = "def score(case, preset):\n    return {query: 0.0 for query in case['qrels']}\n"
+
+
+@pytest.mark.parametrize("name", ["lib", "lib-cpu", None])
+def test_a_library_has_the_name_under_which_it_is_installed(copied: Path, tmp_path: Path, name: str | None) -> None:
+    kit = shutil.copytree(copied / "conformance", tmp_path / "kit")
+    (kit / "runners" / "own_runner.py").write_text('MODULE, PRESETS, TOLERANCE = "lib", ("sklearn",), 1e-9\n' + NONE)
+    (tmp_path / "lib.py").write_text("")
+    if name is not None:
+        metadata = tmp_path / f"{name.replace('-', '_')}-1.5.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.5\n")
+        (metadata / "RECORD").write_text("lib.py,,\n")
+    command = [sys.executable, "runners/run.py", "own"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    process = subprocess.run(command, cwd=kit, env=environment, capture_output=True, text=True, check=True)
+    assert list(rows(process.stdout)) == ["library", "lib" if name is None else f"{name} 1.5"]
+
+
+def test_a_runner_whose_mean_is_wrong_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(KIT / "runners")
+    run = importlib.import_module("run")
+    (case,) = (case for case in CASES if case["name"] == "empty: nothing relevant, beside two queries")
+    values = {query: each["nDCG"] for query, each in expected(case, "sklearn")["queries"].items()}
+
+    def outcome(**functions: Any) -> str:
+        runner = SimpleNamespace(TOLERANCE=1e-9, score=lambda case, preset: values, **functions)
+        return run.outcome(runner, case, "sklearn")[0]
+
+    mean = sum(values.values()) / 3
+    assert outcome() == outcome(mean=lambda case, preset: mean) == "agree"
+    assert outcome(mean=lambda case, preset: mean * 3 / 2) == "differ"  # over two queries only
+    values["q1"] = math.nan
+    assert outcome() == "differ"
 
 
 def test_what_is_not_installed_is_named_and_left_out(copied: Path, tmp_path: Path) -> None:
