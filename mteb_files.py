@@ -1,24 +1,25 @@
 """What MTEB leaves of an evaluation, across tasks: its predictions as one ranking, its results as a value per task."""
 
-import json
 import math
 import os
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from .comparison import Comparison, Testing, comparison_of, system_names
-from .files import rankings_in
+from .files import parse_json, rankings_in
 from .messages import shown
 from .options import Options, __version__, choice, is_real
 from .report import PerQuery, Report, Resampling, report_of
 
 META = "model_meta.json"
 PREDICTIONS = "_predictions.json"
+RESULT = {"task_name", "scores", "mteb_version", "mteb_dataset_name"}  # any of them marks a file as a result
 
 Entry = tuple[str, str, str]  # task, subset, split
 Described = TypeVar("Described", Report, Comparison)
@@ -188,54 +189,109 @@ class MTEBResults:
         return replace(found, notes=(*own, *found.notes))
 
 
+class _Result(NamedTuple):
+    """What a result file holds of one measure."""
+
+    task: str
+    version: str | None
+    scores: dict[Entry, float]
+    languages: dict[Entry, str]
+
+
 def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
     """Read MTEB's result files of one or more models, for reports and comparisons across tasks.
 
     Args:
-        path: a folder of them, at any depth, such as MTEB's cache: a folder for each model. Its name is that
-            in `model_meta.json`, or else the folder's. Predictions are left aside.
+        path: a folder of them, at any depth, such as MTEB's cache, `~/.cache/mteb`: a folder for each model. Its name
+            is that in `model_meta.json`, or else the folder's; folders of one name have their paths added. Links to
+            folders are followed, and each folder is read once. Predictions and other JSON files are ignored.
         k: the cutoff, of those that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
 
     Raises:
-        ValueError: no file of results, one in another form, a task twice for a model, no nDCG@k. Names the file.
+        ValueError: no file of results, one in another format, a subset twice for a model, no nDCG@k. Names the file.
     """
     measure = Options.parse(k=k).names[0]
-    root = Path(path)
-    files = sorted(each for each in root.rglob("*.json") if each.name != META and not each.name.endswith(PREDICTIONS))
-    if not files:
-        raise ValueError(f"{root}: holds no results of MTEB, {{task}}.json; give a folder that does")
-    names = _model_names(root, {file.parent for file in files})
-    scores: dict[str, dict[Entry, float]] = {name: {} for name in names.values()}
+    root = Path(os.path.expanduser(path))
+    by_folder: dict[Path, dict[Entry, float]] = {}
     languages: dict[Entry, str] = {}
     versions, tasks = set(), set()
-    for file in files:
-        found = _json(file)
-        try:
-            task, version = found["task_name"], found.get("mteb_version")
-            entries = [(split, each) for split, of_split in found["scores"].items() for each in of_split]
-            of_file = {(task, each["hf_subset"], split): each for split, each in entries}
-            of_languages = {entry: _language(each["languages"]) for entry, each in of_file.items()}
-        except (AttributeError, KeyError, TypeError):
-            problem = 'holds no result of MTEB 1.11 or newer, {"task_name": …, "scores": {split: [{…}]}}'
-            raise ValueError(f"{file}: {problem}; load it with MTEB and save it again") from None
-        tasks.add(task)
-        versions |= {version} - {None}
-        of_model = scores[names[file.parent]]
-        for entry, each in of_file.items():
-            if (value := each.get(f"ndcg_at_{k}")) is None:
-                continue
-            if entry in of_model:
-                raise ValueError(f"{file}: task {shown(task)} of {names[file.parent]} is in another file already")
-            if not is_real(value) or not 0 <= float(value) <= 1:
-                place = f"subset {shown(entry[1])}, split {shown(entry[2])}"
-                raise ValueError(f"{file}: {place}: ndcg_at_{k} must be from 0 to 1; got {shown(value)}")
-            of_model[entry] = float(value)
-            languages[entry] = of_languages[entry]
+    for file in _json_files(root):
+        if (result := _read_result(file, k)) is None:
+            continue
+        folder = file.parent
+        scores = by_folder.setdefault(folder, {})
+        if scores.keys() & result.scores.keys():
+            model = _model_names(root, [folder])[folder]
+            raise ValueError(f"{file}: task {shown(result.task)} of {model} is in another file already")
+        scores |= result.scores
+        languages |= result.languages
+        tasks.add(result.task)
+        versions |= {result.version} - {None}
+    if not by_folder:
+        raise ValueError(f"{root}: holds no results of MTEB, {{task}}.json; give a folder that does")
     if not languages:
         raise ValueError(f"{root}: no result has ndcg_at_{k}; MTEB has it for retrieval and reranking, at some cutoffs")
     others = tasks - {task for task, _, _ in languages}
-    of_models = {name: each for name, each in scores.items() if each}
+    names = _model_names(root, list(by_folder))
+    of_models = {names[folder]: scores for folder, scores in by_folder.items() if scores}
     return MTEBResults(measure, of_models, languages, tuple(sorted(versions)), tuple(sorted(others)))
+
+
+def _json_files(root: Path) -> list[Path]:
+    """Return the JSON files that may be results, in a folder and in all below it, each folder once."""
+    files: list[Path] = []
+    seen: set[Path] = set()
+    waiting = deque([root] if root.is_dir() else [])
+    while waiting:
+        folder = waiting.popleft()
+        if (real := folder.resolve()) in seen:
+            continue
+        seen.add(real)
+        for each in sorted(folder.iterdir()):
+            if each.is_dir():
+                # links come last, so that a folder that is there itself goes by its own path
+                (waiting.append if each.is_symlink() else waiting.appendleft)(each)
+            elif each.suffix == ".json" and each.name != META and not each.name.endswith(PREDICTIONS):
+                files.append(each)
+    return sorted(files)
+
+
+def _read_result(file: Path, k: int) -> _Result | None:
+    """Return the scores of a file of results, or None for a file of something else."""
+    found = _json(file)
+    if not isinstance(found, dict) or not RESULT & found.keys():
+        return None
+    try:
+        task, version = found["task_name"], found.get("mteb_version")
+        entries = [
+            (each["hf_subset"], split, each["languages"], each.get(f"ndcg_at_{k}"))
+            for split, of_split in found["scores"].items()
+            for each in of_split
+        ]
+    except (AttributeError, KeyError, TypeError):
+        problem = 'holds no result of MTEB 1.11 or newer, {"task_name": …, "scores": {split: [{…}]}}'
+        raise ValueError(f"{file}: {problem}; load it with MTEB and save it again") from None
+    if not isinstance(task, str):
+        raise ValueError(f"{file}: task_name must be a string; got {shown(task)}")
+    if not isinstance(version, str | None):
+        raise ValueError(f"{file}: mteb_version must be a string or null; got {shown(version)}")
+    scores: dict[Entry, float] = {}
+    languages: dict[Entry, str] = {}
+    for subset, split, spoken, value in entries:
+        place = f"{file}: subset {shown(subset)}, split {shown(split)}"
+        if not isinstance(subset, str):
+            raise ValueError(f"{place}: hf_subset must be a string")
+        if not isinstance(spoken, list) or not all(isinstance(each, str) for each in spoken):
+            raise ValueError(f'{place}: languages must be a list of strings, such as ["eng-Latn"]; got {shown(spoken)}')
+        if value is None:
+            continue
+        entry = task, subset, split
+        if entry in scores:
+            raise ValueError(f"{place}: has two entries with ndcg_at_{k}; keep one")
+        if not is_real(value) or not 0 <= float(value) <= 1:
+            raise ValueError(f"{place}: ndcg_at_{k} must be from 0 to 1; got {shown(value)}")
+        scores[entry], languages[entry] = float(value), _language(spoken)
+    return _Result(task, version, scores, languages)
 
 
 def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
@@ -267,31 +323,48 @@ def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
 
 def _named_queries(tasks: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
     for task, given in tasks.items():
-        found = _json(Path(given)) if isinstance(given, (str, os.PathLike)) else given
+        found = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
         if not isinstance(found, Mapping):
             raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(found)}")
-        rankings = {name: each for name, each in found.items() if name != "mteb_model_meta"}
-        for names, queries in rankings_in(rankings):
+        try:
+            rankings = list(rankings_in({name: each for name, each in found.items() if name != "mteb_model_meta"}))
+        except RecursionError:
+            raise ValueError(f"tasks: {shown(task)}: nests mappings too deep") from None
+        for names, queries in rankings:
+            for name in (task, *names):
+                if not isinstance(name, str):
+                    raise ValueError(f"tasks: {shown(name)} is not a name; give tasks, subsets and splits as strings")
             for query, documents in queries.items():
+                if not isinstance(query, (str, Integral)) or isinstance(query, bool):
+                    problem = f"{shown(query)} is not the id of a query; give a string or an integer"
+                    raise ValueError(f"tasks: {shown(task)}: {problem}")
                 yield "/".join([task, *names, str(query)]), documents
 
 
 def _json(file: Path) -> Any:
     try:
-        return json.loads(file.read_bytes())
+        return parse_json(file.read_bytes())
+    except OSError as error:
+        raise ValueError(f"{file}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:
         raise ValueError(f"{file}: cannot be read as JSON: {error}") from None
 
 
-def _model_names(root: Path, folders: set[Path]) -> dict[Path, str]:
-    """Return the name of the model of each folder, with the folder where several are of one model."""
-    paths = {folder: folder.relative_to(root).as_posix() for folder in sorted(folders)}
-    own = {folder: root.name if path == "." else path for folder, path in paths.items()}
-    for folder in own:
-        if (meta := folder / META).is_file() and isinstance(found := _json(meta), dict) and found.get("name"):
-            own[folder] = str(found["name"])
-    counts = Counter(own.values())
-    return {folder: name if counts[name] == 1 else f"{name} ({paths[folder]})" for folder, name in own.items()}
+def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
+    """Return the name of the model of each folder, with the path of the folder if several have one name."""
+    paths = {folder: folder.relative_to(root).as_posix() for folder in folders}
+    names = {}
+    for folder, path in paths.items():
+        meta = folder / META
+        found = _json(meta) if meta.is_file() else {}
+        own = found.get("name") if isinstance(found, dict) else found
+        if not isinstance(own, str | None):
+            raise ValueError(f'{meta}: must hold the name of the model, {{"name": "org/model"}}; got {shown(own)}')
+        names[folder] = own or (root.resolve().name if path == "." else path)
+    # a name with a path may be the name of another model
+    while twice := {name for name, count in Counter(names.values()).items() if count > 1}:
+        names = {folder: f"{name} ({paths[folder]})" if name in twice else name for folder, name in names.items()}
+    return names
 
 
 def _language(languages: list[str]) -> str:

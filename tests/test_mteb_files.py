@@ -172,6 +172,8 @@ def test_the_cutoff_is_one_that_the_results_have(ndcg: evaluate.Metric, tmp_path
         ({"a": "org/x", "b": "org/y"}, {"org/x", "org/y"}),
         ({"x/1": "org/x", "x/2": "org/x"}, {"org/x (x/1)", "org/x (x/2)"}),
         ({".": None}, {"here"}),
+        ({"a": "m (z)", "y": "m", "z": "m"}, {"m (z) (a)", "m (y)", "m (z) (z)"}),  # each a model of its own
+        ({"a": "b", "b": None}, {"b (a)", "b (b)"}),
     ],
 )
 def test_a_model_has_its_name_or_that_of_its_folder(
@@ -180,21 +182,76 @@ def test_a_model_has_its_name_or_that_of_its_folder(
     for folder, name in folders.items():
         write(tmp_path / "here" / folder, result("T", {"test": [entry(0.5)]}), name=name)
         (tmp_path / "here" / folder / "T_predictions.json").write_text("{}")
-    assert set(ndcg.read_mteb(tmp_path / "here").scores) == names
+    scores = ndcg.read_mteb(tmp_path / "here").scores
+    assert set(scores) == names
+    assert all(len(of_model) == 1 for of_model in scores.values())
+
+
+def test_a_model_without_a_name_has_that_of_its_folder(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    write(tmp_path / "a", result("T", {"test": [entry(0.5)]}))
+    (tmp_path / "a" / "model_meta.json").write_text('{"name": null}')  # as MTEB writes it
+    assert set(ndcg.read_mteb(tmp_path).scores) == {"a"}
+
+
+@pytest.mark.parametrize("content", ['{"name": 5}', '["m"]', '{"name": "m", "name": "n"}'])
+def test_a_name_that_is_none_is_refused_with_its_file(ndcg: evaluate.Metric, tmp_path: Path, content: str) -> None:
+    write(tmp_path, result("T", {"test": [entry(0.5)]}))
+    (tmp_path / "model_meta.json").write_text(content)
+    with pytest.raises(ValueError, match=r"^.*model_meta.json: (must hold the name of the model|.* is there twice)"):
+        ndcg.read_mteb(tmp_path)
+
+
+def test_links_to_folders_are_followed_and_each_folder_is_read_once(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    write(tmp_path / "cache" / "own", result("T", {"test": [entry(0.5)]}))
+    write(tmp_path / "elsewhere", result("T", {"test": [entry(0.7)]}))
+    for link, folder in {"another": "own", "circle": ".", "linked": "../elsewhere", "twice": "../elsewhere"}.items():
+        (tmp_path / "cache" / link).symlink_to(folder)
+    scores = ndcg.read_mteb(tmp_path / "cache").scores
+    assert {model: list(values.values()) for model, values in scores.items()} == {"linked": [0.7], "own": [0.5]}
+
+
+def test_a_path_may_begin_with_the_home_folder(
+    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write(tmp_path / "mteb", result("T", {"test": [entry(0.5)]}), name="m")
+    assert set(ndcg.read_mteb("~/mteb").scores) == {"m"}
+    (tmp_path / "predictions.json").write_text('{"q": {"d": 1.0}}')
+    assert ndcg.join_tasks({"T": "~/predictions.json"}) == {"T/q": {"d": 1.0}}
+
+
+@pytest.mark.parametrize("content", ['{"org__m": ["results/org__m/1/T.json"]}', "{}", '["T"]', "1"])
+def test_other_json_files_are_ignored(ndcg: evaluate.Metric, tmp_path: Path, content: str) -> None:
+    (tmp_path / "paths.json").write_text(content)
+    with pytest.raises(ValueError, match="holds no results of MTEB"):
+        ndcg.read_mteb(tmp_path)
+    write(tmp_path / "m", result("T", {"test": [entry(0.5)]}))
+    assert set(ndcg.read_mteb(tmp_path).scores) == {"m"}
 
 
 OLD = "holds no result of MTEB 1.11 or newer"
-BEYOND = "subset 'default', split 'test': ndcg_at_10 must be from 0 to 1; got "
+PLACE = "subset 'default', split 'test'"
+BEYOND = f"{PLACE}: ndcg_at_10 must be from 0 to 1; got "
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("[", "cannot be read as JSON: "),
-        ("[1]", OLD),
+        ("[" * 100_000, "cannot be read as JSON: nests objects too deep"),
+        ('{"task_name": "T", "task_name": "S"}', "cannot be read as JSON: 'task_name' is there twice in one object"),
+        ('{"task_name": "T"}', OLD),
+        ('{"mteb_version": "2.26.24", "task": "T"}', OLD),
+        (json.dumps(result("T", {"test": [0.5]})), OLD),
         (json.dumps({"mteb_dataset_name": "T", "test": {"ndcg_at_10": 0.5}}), OLD),
         (json.dumps(result("T", {"test": [entry(1.5)]})), BEYOND),
         (json.dumps(result("T", {"test": [entry(np.nan)]})), BEYOND),
+        (json.dumps(result("T", {"test": [entry(0.9), entry(0.1)]})), f"{PLACE}: has two entries with ndcg_at_10"),
+        (json.dumps(result("T", {"test": [entry(0.5) | {"languages": "eng-Latn"}]})), f"{PLACE}: languages must be a "),
+        (json.dumps(result("T", {"test": [entry(0.5) | {"languages": [None]}]})), f"{PLACE}: languages must be a list"),
+        (json.dumps(result("T", {"test": [entry(0.5) | {"hf_subset": None}]})), "subset None, split 'test': hf_subset"),
+        (json.dumps(result("T", {"test": [entry(0.5)]}) | {"task_name": None}), "task_name must be a string; got None"),
+        (json.dumps(result("T", {"test": []}, mteb_version=2)), "mteb_version must be a string or null; got 2"),
     ],
 )
 def test_a_file_that_is_no_result_is_named(ndcg: evaluate.Metric, tmp_path: Path, content: str, message: str) -> None:
@@ -251,9 +308,35 @@ def test_tasks_are_joined_under_their_names(ndcg: evaluate.Metric, tmp_path: Pat
         ndcg.join_tasks([file])
     with pytest.raises(ValueError, match=r"^tasks: 'A' must be a mapping or the path of a file; got 3"):
         ndcg.join_tasks({"A": 3})
-    file.write_text("{")
-    with pytest.raises(ValueError, match=r"B_predictions.json: cannot be read as JSON: "):
-        ndcg.join_tasks({"B": str(file)})
+    for content in ("{", "[" * 100_000, '{"q1": {"a": 0.9, "a": 0.1}}'):
+        file.write_text(content)
+        with pytest.raises(ValueError, match=r"B_predictions.json: cannot be read as JSON: "):
+            ndcg.join_tasks({"B": str(file)})
+    with pytest.raises(ValueError, match=r"^.*nowhere.json: cannot be read: No such file or directory"):
+        ndcg.join_tasks({"B": tmp_path / "nowhere.json"})
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ({1: {"q": {"d": 1}}}, "1 is not a name; give tasks, subsets and splits as strings"),
+        ({None: {"q": {"d": 1}}}, "None is not a name"),
+        ({"T": {1: {"test": {"q": {"d": 1}}}}}, "1 is not a name"),
+        ({"T": {"q": {"d": 1}, None: {"d": 1}}}, "'T': None is not the id of a query; give a string or an integer"),
+        ({"T": {np.nan: {"d": 1}}}, "'T': nan is not the id of a query"),
+    ],
+    ids=str,
+)
+def test_what_is_no_name_or_id_is_refused(ndcg: evaluate.Metric, tasks: dict[Any, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=rf"^tasks: {message}"):
+        ndcg.join_tasks(tasks)
+
+
+def test_mappings_within_mappings_without_end_are_refused(ndcg: evaluate.Metric) -> None:
+    endless: dict[str, Any] = {}
+    endless["q"] = endless
+    with pytest.raises(ValueError, match=r"^tasks: 'T': nests mappings too deep$"):
+        ndcg.join_tasks({"T": endless})
 
 
 class Evaluated(NamedTuple):
