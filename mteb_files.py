@@ -214,7 +214,8 @@ def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
     root = Path(os.path.expanduser(path))
     by_folder: dict[Path, dict[Entry, float]] = {}
     languages: dict[Entry, str] = {}
-    versions, tasks = set(), set()
+    versions: set[str] = set()
+    tasks: set[str] = set()
     for file in _json_files(root):
         if (result := _read_result(file, k)) is None:
             continue
@@ -226,7 +227,8 @@ def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
         scores |= result.scores
         languages |= result.languages
         tasks.add(result.task)
-        versions |= {result.version} - {None}
+        if result.version is not None:
+            versions.add(result.version)
     if not by_folder:
         raise ValueError(f"{root}: holds no results of MTEB, {{task}}.json; give a folder that does")
     if not languages:

@@ -1,9 +1,9 @@
-"""CatBoost's `NDCG`, a query at a time."""
+"""CatBoost's `NDCG`, the mean over groups; a group is a query."""
 
 from typing import Any
 
 from catboost.utils import eval_metric
-from lists import lists
+from lists import joined
 
 MODULE = "catboost"
 PRESETS = ("catboost",)
@@ -12,10 +12,17 @@ TOLERANCE = 1e-9
 
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
     """Return the nDCG of each query; what nobody judged is given as relevance 0."""
-    found = {}
+    return {query: _mean(case, [query]) for query in case["qrels"]}
+
+
+def mean(case: dict[str, Any], preset: str) -> float:
+    """Return the mean nDCG over the queries."""
+    return _mean(case, list(case["qrels"]))
+
+
+def _mean(case: dict[str, Any], queries: list[str]) -> float:
+    """Return the mean nDCG over some queries."""
+    scores, relevance, lengths = joined(case, queries)
     top = -1 if case["k"] is None else case["k"]
-    for query in case["qrels"]:
-        scores, relevance = lists(case, query)
-        how = {"group_id": [0] * len(scores), "thread_count": 1}
-        found[query] = float(eval_metric(relevance, scores, f"NDCG:top={top};type=Base", **how)[0])
-    return found
+    groups = [at for at, length in enumerate(lengths) for _ in range(length)]
+    return float(eval_metric(relevance, scores, f"NDCG:top={top};type=Base", group_id=groups, thread_count=1)[0])

@@ -1,4 +1,4 @@
-"""PyTorch-Ignite's `NDCG`, a query at a time; it leaves out queries with nothing relevant."""
+"""PyTorch-Ignite's `NDCG`, the mean over updates, each with a query; it leaves out queries with nothing relevant."""
 
 from typing import Any
 
@@ -12,12 +12,20 @@ TOLERANCE = 2e-6  # it computes in 32 bits
 
 
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
-    """Return the nDCG of each query; what nobody judged is given as relevance 0."""
-    found = {}
-    for query in case["qrels"]:
-        scores, relevance = lists(case, query)
-        measure = NDCG(top_k=[case["k"] or len(scores)])
+    """Return the nDCG of each query that has one; what nobody judged is given as relevance 0."""
+    measured = {query: _measured(case, [query]) for query in case["qrels"]}
+    return {query: float(measure.compute()[0]) for query, measure in measured.items() if measure._num_examples}
+
+
+def mean(case: dict[str, Any], preset: str) -> float:
+    """Return the mean nDCG over the queries that have one."""
+    return float(_measured(case, list(case["qrels"])).compute()[0])
+
+
+def _measured(case: dict[str, Any], queries: list[str]) -> NDCG:
+    """Return the measure after an update with each query."""
+    ranked = [lists(case, query) for query in queries]
+    measure = NDCG(top_k=[case["k"] or max(len(scores) for scores, _ in ranked)])
+    for scores, relevance in ranked:
         measure.update((torch.tensor([scores], dtype=torch.float64), torch.tensor([relevance])))
-        if measure._num_examples:
-            found[query] = float(measure.compute()[0])
-    return found
+    return measure

@@ -20,3 +20,10 @@ def lists(case: dict[str, Any], query: str) -> tuple[list[float], list[float]]:
         raise NotSupportedError("an unjudged document, which 0 puts above the negative ones of the ideal")
     documents = case["order"][query]
     return [float(run[each]) for each in documents], [judged.get(each, 0) for each in documents]
+
+
+def joined(case: dict[str, Any], queries: list[str]) -> tuple[list[float], list[float], list[int]]:
+    """Return the scores and relevances of some queries, one query after the other, and their lengths."""
+    ranked = [lists(case, query) for query in queries]
+    scores = [score for scores, _ in ranked for score in scores]
+    return scores, [grade for _, grades in ranked for grade in grades], [len(scores) for scores, _ in ranked]

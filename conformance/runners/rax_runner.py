@@ -14,6 +14,18 @@ LENGTH = 12  # of the longest ranking
 
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
     """Return the nDCG of each query; a list that is masked whole, of a query that the run lacks, is left out."""
+    values, counted = _measured(case, reduce_fn=lambda values, where=None: (values, where))
+    found = zip(case["qrels"], values.tolist(), counted.tolist(), strict=True)
+    return {query: value for query, value, counts in found if counts}
+
+
+def mean(case: dict[str, Any], preset: str) -> float:
+    """Return the mean nDCG over the lists that are not masked whole."""
+    return float(_measured(case))
+
+
+def _measured(case: dict[str, Any], **how: Any) -> Any:
+    """Return what Rax makes of all lists."""
     scores, relevance, where = [], [], []
     for query in case["qrels"]:
         lacks = query not in case["run"] or not (case["run"][query] or case["qrels"][query])
@@ -22,12 +34,5 @@ def score(case: dict[str, Any], preset: str) -> dict[str, float]:
         scores.append([*row[0], *[0.0] * padding])
         relevance.append([*map(float, row[1]), *[0.0] * padding])
         where.append([True] * len(row[0]) + [False] * padding)
-    values, counted = rax.ndcg_metric(
-        jnp.asarray(scores),
-        jnp.asarray(relevance),
-        where=jnp.asarray(where),
-        topn=case["k"],
-        reduce_fn=lambda values, where=None: (values, where),
-    )
-    found = zip(case["qrels"], values.tolist(), counted.tolist(), strict=True)
-    return {query: value for query, value, counts in found if counts}
+    arrays = jnp.asarray(scores), jnp.asarray(relevance)
+    return rax.ndcg_metric(*arrays, where=jnp.asarray(where), topn=case["k"], **how)

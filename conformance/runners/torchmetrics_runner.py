@@ -1,9 +1,9 @@
-"""TorchMetrics' `RetrievalNormalizedDCG`, a query at a time, since it returns the mean."""
+"""TorchMetrics' `RetrievalNormalizedDCG`, the mean over indexes, each of a query."""
 
 from typing import Any
 
 import torch
-from lists import lists
+from lists import joined
 from torchmetrics.retrieval import RetrievalNormalizedDCG
 
 MODULE = "torchmetrics"
@@ -13,10 +13,17 @@ TOLERANCE = 2e-6  # it computes in 32 bits
 
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
     """Return the nDCG of each query; what nobody judged is given as relevance 0."""
-    found = {}
-    for query in case["qrels"]:
-        scores, relevance = lists(case, query)
-        preds, target = torch.tensor(scores, dtype=torch.float64), torch.tensor(relevance)
-        indexes = torch.zeros(len(scores), dtype=torch.int64)
-        found[query] = float(RetrievalNormalizedDCG(top_k=case["k"])(preds, target, indexes=indexes))
-    return found
+    return {query: _mean(case, [query]) for query in case["qrels"]}
+
+
+def mean(case: dict[str, Any], preset: str) -> float:
+    """Return the mean nDCG over the queries."""
+    return _mean(case, list(case["qrels"]))
+
+
+def _mean(case: dict[str, Any], queries: list[str]) -> float:
+    """Return the mean nDCG over some queries."""
+    scores, relevance, lengths = joined(case, queries)
+    preds, target = torch.tensor(scores, dtype=torch.float64), torch.tensor(relevance)
+    indexes = torch.tensor([at for at, length in enumerate(lengths) for _ in range(length)])
+    return float(RetrievalNormalizedDCG(top_k=case["k"])(preds, target, indexes=indexes))
