@@ -6,7 +6,7 @@ corpus only one chunk is encoded at a time, and of each query only the documents
 
 import csv
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Run = dict[Any, dict[Any, float]]
+
+TIED = 1000  # documents of each query that are kept beyond its depth, as they tie with the last one there
 
 
 class Calls(NamedTuple):
@@ -53,6 +55,7 @@ class Search:
         corpus: Mapping[Any, Any],
         candidates: Mapping[Any, Collection[Any]] | None,
         depth: int | None,
+        judged: Mapping[Any, Collection[Any]] | None,
         calls: Calls,
     ) -> None:
         """Keep what to rank.
@@ -62,9 +65,11 @@ class Search:
             corpus: the text of each document, by its id.
             candidates: the documents to rank for each query; None for the whole corpus.
             depth: how many documents of each query to keep; None for all.
+            judged: documents of each query to keep at any rank; None for none.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
+        self.judged = judged
         ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
         try:
             self.documents = sorted(ranked)
@@ -98,7 +103,7 @@ class Search:
                 raise ValueError(f"model: {problem}; make it with num_labels=1")
             for (query, document), score in zip(chunk, scores.tolist(), strict=True):
                 run[query][document] = score
-        return {query: dict(sorted(of.items(), key=lambda each: (-each[1], each[0]))) for query, of in run.items()}
+        return {query: _ranked(documents) for query, documents in run.items()}
 
     def _retrieved(self, model: Any) -> Run:
         import torch
@@ -107,6 +112,7 @@ class Search:
         score_function = calls.score_function or model.similarity
         queries = model.encode_query(list(self.queries.values()), **calls.query, **calls.embedding)
         scores, places = torch.empty(len(self.queries), 0), torch.empty(len(self.queries), 0, dtype=torch.int64)
+        run: Run = {query: {} for query in self.queries}
         for start in range(0, len(self.documents), calls.chunk):
             texts = [self.corpus[each] for each in self.documents[start : start + calls.chunk]]
             found = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
@@ -115,34 +121,65 @@ class Search:
                 found = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
                 problem = f"must return a tensor of queries and documents, here of shape {shape}; got {found}"
                 raise ValueError(f"score_function: {problem}")
-            found, columns = _highest(self._of_candidates(found, start), self.depth)
+            found = self._of_candidates(found, start)
+            for query, row, judged in self._rows(self.judged, start, len(texts)):
+                values = found[row, judged].tolist()
+                run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
+            found, columns = _highest(found, self.depth)
             scores, order = _highest(torch.cat([scores.to(found), found], dim=1), self.depth)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
-        return {
-            query: {self.documents[at]: score for score, at in zip(*row, strict=True) if score != -np.inf}
-            for query, *row in zip(self.queries, scores.tolist(), places.tolist(), strict=True)
-        }
+        for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
+            run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
+        return {query: _ranked(documents) for query, documents in run.items()}
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf where a document is no candidate of the query."""
         if self.candidates is None:
             return scores
         kept = scores.new_full(scores.shape, -np.inf)
-        place = {document: at for at, document in enumerate(self.documents[start : start + scores.shape[1]])}
-        for row, query in enumerate(self.queries):
-            columns = [place[document] for document in self.candidates[query] if document in place]
+        for _, row, columns in self._rows(self.candidates, start, scores.shape[1]):
             kept[row, columns] = scores[row, columns]
         return kept
 
+    def _rows(
+        self, of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
+    ) -> Iterator[tuple[Any, int, list[int]]]:
+        """Yield each query with documents in a chunk, its row in the scores, and their columns."""
+        if of_queries is None:
+            return
+        place = {document: at for at, document in enumerate(self.documents[start : start + width])}
+        for row, query in enumerate(self.queries):
+            if columns := [place[document] for document in of_queries[query] if document in place]:
+                yield query, row, columns
+
+
+def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
+    """Return retrieved documents, the highest score first and equal ones by ascending ids."""
+    retrieved = ((document, score) for document, score in documents.items() if score != -np.inf)
+    return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
+
 
 def _highest(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
-    """Return the k highest scores of each row and their columns, equal scores in the order of the columns."""
+    """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
+
+    Scores that tie with the k-th are returned too, up to `TIED` of them, as they share its rank. Rows with fewer
+    are padded with -inf.
+    """
+    import torch
+
     k = min(k, scores.shape[1])
     values, columns = scores.topk(k, dim=1)
-    tied = (scores >= values[:, -1:]).sum(dim=1) > k  # topk takes any of them
-    columns[tied] = scores[tied].sort(dim=1, descending=True, stable=True).indices[:, :k]
+    last = values[:, -1:]
+    reach = (scores >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
+    reach[last == -np.inf] = k
+    width = int(reach.max())
+    if width > k:
+        columns = scores.topk(width, dim=1).indices
+        tied = reach[:, 0] > k  # topk takes any of them
+        columns[tied] = scores[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
     values, order = scores.gather(1, columns).sort(dim=1, descending=True, stable=True)
+    values[torch.arange(width, device=values.device) >= reach] = -np.inf
     return values, columns.gather(1, order)
 
 
@@ -176,11 +213,12 @@ def sentence_transformers_evaluator(
     It takes a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, and a `CrossEncoder`, which reranks
     `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low` and
     `nDCG@10_high`, and `en_nDCG@10` for each slice; the first of them is `primary_metric`. It leaves the `report` and
-    the `run`, `{query: {document: score}}`, as attributes of the evaluator. Of documents of equal score at the last
-    rank that counts, those of the lowest ids are in the run.
+    the `run`, `{query: {document: score}}`, as attributes of the evaluator. The scores are those of `compute` on the
+    whole ranking of each query: besides its k best documents the run has those that tie with the last of them, up to
+    1,000, the lowest ids first, and if `judged_only` or `ideal="retrieved"` is set all judged documents.
 
     At any time there are in memory the embeddings of the queries and of one chunk of the corpus, queries × (chunk +
-    k) scores, and no more than k documents of each query; with `k=None` all of them.
+    k) scores, and these documents of each query; with `k=None` all documents.
 
     Args:
         queries: the text of each query, by its id.
@@ -274,7 +312,9 @@ def sentence_transformers_evaluator(
         report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
     except ValueError as error:
         raise ValueError(str(error).replace("references", "relevant_docs")) from None
-    search = Search(texts, corpus, candidates, depth, calls)
+    # beyond the depth too, judged documents are in the condensed list, or in the ideal
+    needs_judged = depth is not None and (parsed.judged_only or parsed.ideal == "retrieved")
+    search = Search(texts, corpus, candidates, depth, references if needs_judged else None, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], given)
 
 

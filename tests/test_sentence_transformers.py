@@ -217,6 +217,53 @@ def test_what_is_excluded_takes_no_rank(ndcg: evaluate.Metric) -> None:
     assert ours(bi_encoder())["nDCG@5"] == pytest.approx(np.mean(expected), abs=1e-9)
 
 
+def by_rank(queries: Any, documents: Any) -> Any:
+    """Scores that fall with the number of the document, one less for each two documents."""
+    return -(torch.arange(len(documents)) // 2).float().repeat(len(queries), 1)
+
+
+def test_judged_documents_below_the_cutoff_are_in_a_condensed_list(ndcg: evaluate.Metric) -> None:
+    corpus = {f"d{rank:02}": "w1" for rank in range(1, 21)}
+    relevant = {query: {f"d{rank}": 1 for rank in range(11, 17)} for query in ("q1", "q2")}
+    ours = ndcg.sentence_transformers_evaluator(
+        QUERIES, corpus, relevant, k=5, judged_only=True, score_function=by_rank
+    )
+    assert ours(bi_encoder())["nDCG@5"] == 1.0  # the first five documents that are judged are relevant
+    assert list(ours.run["q1"]) == list(corpus)[:6] + list(corpus)[10:16]
+
+
+def test_judged_documents_below_the_cutoff_are_in_an_ideal_of_what_is_retrieved(ndcg: evaluate.Metric) -> None:
+    corpus = {f"d{rank}": "w1" for rank in range(1, 6)}
+    relevant = {query: {"d1": 1, "d4": 3, "d5": 2} for query in ("q1", "q2")}
+    ours = ndcg.sentence_transformers_evaluator(
+        QUERIES, corpus, relevant, k=2, ideal="retrieved", ties="first", score_function=by_rank
+    )
+    assert ours(bi_encoder())["nDCG@2"] == pytest.approx(1 / (3 + 2 / np.log2(3)), rel=1e-12)
+
+
+@pytest.mark.parametrize("how", [{}, {"judged_only": True}, {"ideal": "retrieved"}, {"ideal": "truncated"}], ids=str)
+@pytest.mark.parametrize("ties", ["average", "first", "last", "best", "worst", "docid"])
+def test_of_some_documents_the_scores_are_those_of_the_whole_ranking(
+    ndcg: evaluate.Metric, ties: str, how: dict[str, Any]
+) -> None:
+    def rounded(queries: Any, documents: Any) -> Any:
+        return (queries.double() @ documents.double().T).round()
+
+    exclude = {query: list(of)[:2] for query, of in GRADES.items()}
+    shared = {"exclude": exclude, "measures": ["nDCG", "DCG", "IDCG"], "ties": ties, **how}
+    whole, ours = (
+        ndcg.sentence_transformers_evaluator(
+            QUERIES, CORPUS, GRADES, k, corpus_chunk_size=40, score_function=rounded, **shared
+        )
+        for k in (None, [1, 7])
+    )
+    whole(bi_encoder())
+    found = ours(bi_encoder())
+    assert max(map(len, ours.run.values())) < len(CORPUS)
+    for name, value in ndcg.compute(predictions=whole.run, references=GRADES, k=[1, 7], **shared).items():
+        assert found[name] == pytest.approx(value, rel=1e-12)
+
+
 # --- Candidates ---
 
 
@@ -316,6 +363,20 @@ def test_only_one_chunk_of_the_corpus_and_k_documents_of_each_query_are_kept(ndc
     assert set(alive) == {(0, 0)}  # when a chunk is scored, the one before is gone
     assert max(widths) <= chunk + k
     assert {len(documents) for documents in ours.run.values()} == {k}
+
+
+def test_of_documents_that_all_tie_a_bounded_number_is_kept(
+    ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def alike(queries: Any, documents: Any) -> Any:
+        return torch.zeros(len(queries), len(documents))
+
+    monkeypatch.setattr(evaluator, "TIED", 4)
+    ours = ndcg.sentence_transformers_evaluator(
+        QUERIES, CORPUS, GRADES, k=5, corpus_chunk_size=20, score_function=alike
+    )
+    ours(bi_encoder())
+    assert all(list(documents) == sorted(CORPUS)[: 5 + 4] for documents in ours.run.values())
 
 
 # --- How models are called ---
