@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .columns import is_padding, settled
 from .messages import in_short, shown
 from .options import Cutoffs, Options, QueryOptions
-from .queries import NO_QUERIES, Values, mean, query_values
+from .queries import NO_QUERIES, Values, check_rows, mean, query_values
 from .rankings import Inputs
 
 Rows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
@@ -52,7 +52,8 @@ class Meter:
             labels: what `compute` calls references, likewise.
             mask: True or 1 for a document, False or 0 for padding, in the shape of the scores.
             query_ids: the query of each document, whose others may come in other batches, and in
-                other processes unless `ties` goes by their order. Then all rows are kept.
+                other processes unless `ties` goes by their order. Then all rows are kept. What depends
+                on all rows of a query, such as `missing="raise"`, is checked by `compute`.
 
         Raises:
             ValueError: what `compute` refuses; a mask of another shape or with other values.
@@ -78,9 +79,9 @@ class Meter:
         else:
             columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
             batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
-            query_values(Inputs(*batch), self.options)  # refuses what could not be scored later
-            if rows and _types(rows[-1]) != _types(batch):  # nor beside the batches before
-                query_values(Inputs(*concatenated([*rows, batch])), self.options)
+            check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
+            if rows and _types(rows[-1]) != _types(batch):  # the types must fit those of the batches before
+                check_rows(Inputs(*concatenated([*rows, batch])), self.options)
             self._state = State(sums, (*rows, batch))
 
     def compute(self) -> dict[str, float]:

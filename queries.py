@@ -246,6 +246,17 @@ def from_file(argument: str, side: Any) -> Any:
         raise ValueError(f"{argument}: {error}") from None
 
 
+def check_rows(inputs: Inputs, options: Options) -> None:
+    """Check flat rows whose queries may have other rows elsewhere: raise an error only if no others could mend it.
+
+    Raises:
+        ValueError: names the argument, query and row at fault.
+    """
+    rankings = read(*inputs, **options.reading)
+    with user_terms(rankings):
+        check_queries(**rankings.arrays(), gain=options.gain, negative_relevance=options.negative_relevance)
+
+
 @contextmanager
 def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
     """Translate errors of the kernel into the user's terms.

@@ -277,8 +277,12 @@ def check_queries(
     *,
     judged: Mask | None = None,
     retrieved: Mask | None = None,
+    gain: Gain = "linear",
+    negative_relevance: str = "keep",
 ) -> None:
-    """Raise what ``score_queries`` raises for values that no choice of options could score.
+    """Raise what ``score_queries`` raises for documents that it cannot score, whichever others are in their queries.
+
+    By default these are the documents that no choice of options could score.
 
     >>> try:
     ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
@@ -288,7 +292,8 @@ def check_queries(
     """
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()
-        _refuse(block, block.score, _gains(block, "linear", "keep")[0], "linear")
+        with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+            _refuse(block, block.score, _gains(block, gain, negative_relevance)[0], gain)
 
 
 def _blocks(

@@ -232,6 +232,84 @@ def test_rows_may_hold_documents_that_are_not_retrieved_or_not_judged(ndcg: eval
 
 
 @pytest.mark.parametrize(
+    ("options", "rows"),
+    [
+        ({"missing": "raise"}, [(-math.inf, 1, "a"), (0.5, 0, "a")]),
+        ({"missing": "raise"}, [(None, 1, "a"), (0.9, 0, "b"), (0.5, 2, "a")]),
+        ({"missing": "skip"}, [(-math.inf, 1, "a"), (0.5, 0, "a"), (-math.inf, 1, "b"), (0.9, 1, "c")]),
+        ({"zero_division": math.nan}, [(0.9, 0, "a"), (0.5, 2, "a"), (0.5, 0, "b")]),
+        ({"zero_division": "rightly_empty"}, [(-math.inf, 0, "a"), (0.5, 0, "a"), (None, 0, "b")]),
+        ({"ideal": "retrieved"}, [(-math.inf, 3, "a"), (0.5, 1, "a")]),
+        ({"measures": "CG@2"}, [(0.2, 1e308, "a"), (0.1, 1e308, "a"), (0.9, 1, "a"), (0.8, 1, "a")]),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2])
+def test_what_depends_on_all_rows_of_a_query_is_decided_when_all_are_there(
+    ndcg: evaluate.Metric, size: int, options: dict[str, Any], rows: list[tuple[Any, float, str]]
+) -> None:
+    batches = ndcg.meter(**options)
+    for start in range(0, len(rows), size):
+        scores, labels, ids = (list(each) for each in zip(*rows[start : start + size], strict=True))
+        batches.update(scores, labels, query_ids=ids)
+    scores, labels, ids = (list(each) for each in zip(*rows, strict=True))
+    assert batches.compute() == ndcg.compute(predictions=scores, references=labels, query_ids=ids, **options)
+
+
+def test_a_query_without_a_score_in_any_batch_is_missing(ndcg: evaluate.Metric) -> None:
+    batches = ndcg.meter(missing="raise")
+    batches.update([-math.inf, 0.9], [1, 1], query_ids=["a", "b"])
+    batches.update([None], [2], query_ids=["a"])
+    with pytest.raises(ValueError, match="predictions: query 'a' is missing"):
+        batches.compute()
+    batches.update([0.5], [0], query_ids=["a"])
+    # of "a" the last row has rank 1 and no gain; of "b" the only document is relevant
+    assert batches.compute() == {"nDCG": (0 + 1) / 2}
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(ndcg: evaluate.Metric, data: st.DataObject) -> None:
+    number = data.draw(st.integers(1, 16))
+    lists = {"min_size": number, "max_size": number}
+    scores = data.draw(st.lists(st.sampled_from([-math.inf, None, -0.5, 0.25, 0.5, 1.0]), **lists))
+    labels = data.draw(st.lists(st.sampled_from([None, -1, 0, 1, 3]), **lists))
+    ids = data.draw(st.lists(st.integers(0, 3), **lists))
+    options: dict[str, Any] = {
+        "k": data.draw(st.sampled_from([1, 3, [2, 5]])),
+        "measures": data.draw(st.sampled_from(["nDCG", ["nDCG", "DCG", "IDCG", "CG"]])),
+        "judged_only": data.draw(st.booleans()),
+        "ignore_index": data.draw(st.sampled_from([None, 0, -1])),
+        "zero_division": data.draw(st.sampled_from([0.0, 0.5, math.nan, "rightly_empty"])),
+        "discount": data.draw(st.sampled_from(["log", [1.0, 0.5, 0.25]])),
+    }
+    choices = {
+        "missing": ["empty", "skip", "raise"],
+        "ideal": ["judged", "truncated", "retrieved", "full"],
+        "ties": ["average", "first", "last", "best", "worst", "docid"],
+        "negative_relevance": ["raise", "clip", "keep"],
+        "gain": ["linear", "exponential", "binary"],
+    }
+    options |= {name: data.draw(st.sampled_from(each)) for name, each in choices.items()}
+    cuts = sorted({0, number, *data.draw(st.sets(st.integers(0, number)))})
+    batches = ndcg.meter(**options)
+    try:
+        expected = ndcg.compute(predictions=scores, references=labels, query_ids=ids, **options)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"^\w+"):
+            _add_rows(batches, cuts, scores, labels, ids).compute()
+    else:
+        found = _add_rows(batches, cuts, scores, labels, ids).compute()
+        assert found == pytest.approx(expected, rel=1e-15, abs=1e-15)
+
+
+def _add_rows(batches: meter.Meter, cuts: list[int], *columns: list[Any]) -> meter.Meter:
+    for start, end in pairwise(cuts):
+        scores, labels, ids = (column[start:end] for column in columns)
+        batches.update(scores, labels, query_ids=ids)
+    return batches
+
+
+@pytest.mark.parametrize(
     ("update", "message"),
     [
         (lambda batches: batches.update([[0.9, math.nan]], [[1, 0]]), "predictions: query 0, position 1: nan"),
