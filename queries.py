@@ -362,26 +362,36 @@ def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> 
 
 
 def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return relevance and score in two dimensions.
+    """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
+
+    Some forms keep excluded documents in their places as such.
 
     Raises:
         ValueError: scikit-learn does not support what the rankings hold.
     """
-    if rankings.judged is not None or rankings.retrieved is not None:
-        raise ValueError('engine="sklearn": scikit-learn does not support None or masked values')
     relevance, score = rankings.relevance, rankings.score
-    if rankings.offsets is not None:
-        lengths = np.diff(rankings.offsets)
-        different = np.flatnonzero(lengths != lengths[0])
-        if different.size:
-            query = int(different[0])
-            raise ValueError(
-                f'engine="sklearn": scikit-learn needs lists of one length; query {query} has {lengths[query]} '
-                f"documents, query 0 has {lengths[0]}"
-            )
-        relevance, score = (values.reshape(rankings.queries, -1) for values in (relevance, score))
-    for query, position in np.argwhere(relevance < 0)[:1].tolist():
-        problem = f"the relevance {relevance[query, position]} is negative, which scikit-learn refuses"
-        with user_terms(rankings):
-            raise InvalidRankingError("relevance", query, position, problem)
+    retrieved = (score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)).reshape(-1)
+    judged = np.ones(relevance.size, bool) if rankings.judged is None else rankings.judged.reshape(-1)
+    offsets = rankings.offsets
+    begins = np.arange(rankings.queries + 1) * relevance.shape[1] if offsets is None else offsets
+    missing = 'engine="sklearn" does not support None, -inf or masked values; leave the document out or use "numpy"'
+    negative = 'the relevance {value} is negative, which engine="sklearn" does not support'
+    for array, values, invalid, problem in (
+        ("score", score, judged & ~retrieved, missing),
+        ("relevance", relevance, retrieved & ~judged, missing),
+        ("relevance", relevance, judged & (relevance.reshape(-1) < 0), negative),
+    ):
+        if invalid.any():
+            at = int(invalid.argmax())
+            query = int(np.searchsorted(begins, at, side="right")) - 1
+            with user_terms(rankings):
+                value = values.reshape(-1)[at]
+                raise InvalidRankingError(array, query, at - int(begins[query]), problem.format(value=value))
+    if offsets is not None or not judged.all():
+        lengths = np.diff(np.append(0, np.cumsum(judged))[begins])
+        for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
+            name = f"query {query}" if rankings.place is None else rankings.place(query, None)
+            found = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+            raise ValueError(f'engine="sklearn": scikit-learn needs lists of one length, not empty; {found}')
+        relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives

@@ -17,6 +17,7 @@ import pyarrow.feather
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import ndcg_score
 
 Side = dict[Any, dict[Any, float]]
 
@@ -127,6 +128,99 @@ def test_a_query_is_skipped_if_the_predictions_lack_it_or_nothing_is_left_of_it(
         values = ndcg.compute(**inputs, exclude=EXCLUDE, missing="skip", use_aggregator=False)["nDCG"]
         assert [np.isnan(value) for value in values] == [False, True, True]  # of q3 all documents are excluded
         assert ndcg.compute(**inputs, exclude=EXCLUDE, use_aggregator=False)["nDCG"] == [values[0], 0, 0]
+
+
+# each query keeps three documents, so that scikit-learn can score them
+EVEN_RUN: Side = {
+    "q1": {"a": 4, "b": 3, "c": 2, "d": 1},
+    "q2": {"b": 1, "c": 2, "a": 3},
+    "q3": {"c": 3, "b": 2, "a": 2},
+}
+EVEN_QRELS: Side = {
+    "q1": {"a": 0, "b": 1, "c": 3, "d": 2},
+    "q2": {"b": 1, "c": 0, "a": 0},
+    "q3": {"c": 0, "b": 1, "a": 2},
+}
+EVEN_EXCLUDE = {"q1": ["a"], "of no query": ["c"]}
+ODD_EXCLUDE = {"q1": ["a"], "q2": ["c"]}
+
+
+def even_forms(folder: Path, exclude: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the rankings that scikit-learn can score, with documents to exclude, in every form with ids."""
+    frame, files = rows(EVEN_RUN, EVEN_QRELS), {}
+    for name, content in {"predictions": EVEN_RUN, "references": EVEN_QRELS, "exclude": exclude}.items():
+        files[name] = folder / f"{name}.json"
+        files[name].write_text(json.dumps(content))
+    return {
+        "mappings": {"predictions": EVEN_RUN, "references": EVEN_QRELS, "exclude": exclude},
+        "files": files,
+        "a file and mappings": {**files, "references": EVEN_QRELS, "exclude": exclude},
+        "columns": {**{argument: frame[name] for argument, name in NAMED.items()}, "exclude": exclude},
+        "rows in another order": {"data": frame[::-1], **NAMED, "exclude": exclude},
+        "rows and a file": {"data": frame, **NAMED, "exclude": files["exclude"]},
+        **{name: {"data": make(frame), **NAMED, "exclude": make(pairs(exclude))} for name, make in FRAMES.items()},
+        "ranked ids": {
+            "predictions": [sorted(of, key=of.get, reverse=True) for of in EVEN_RUN.values()],
+            "references": list(EVEN_QRELS.values()),
+            "exclude": [list(exclude.get(query, ())) for query in EVEN_RUN],
+        },
+    }
+
+
+EVEN_FORMS = ["mappings", "files", "a file and mappings", "columns", "rows in another order", "rows and a file"]
+
+
+@pytest.mark.parametrize("form", [*EVEN_FORMS, *FRAMES, "ranked ids"])
+@pytest.mark.parametrize("k", [None, 2])
+def test_scikit_learn_gets_rankings_without_the_excluded_documents(
+    ndcg: evaluate.Metric, tmp_path: Path, form: str, k: int | None
+) -> None:
+    inputs = even_forms(tmp_path, EVEN_EXCLUDE)[form]
+    score = [[3, 2, 1], [1, 2, 3], [3, 2, 1] if form == "ranked ids" else [3, 2, 2]]
+    expected = ndcg_score([[1, 3, 2], [1, 0, 0], [0, 1, 2]], score, k=k)
+    (found,) = ndcg.compute(**inputs, k=k, engine="sklearn").values()
+    assert found == pytest.approx(expected, rel=1e-12)
+    ndcg.add_batch(**inputs)
+    (found,) = ndcg.compute(k=k, engine="sklearn").values()
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("form", [*EVEN_FORMS, *FRAMES, "ranked ids"])
+def test_scikit_learn_needs_as_many_documents_in_each_query_without_the_excluded_ones(
+    ndcg: evaluate.Metric, tmp_path: Path, form: str
+) -> None:
+    inputs = even_forms(tmp_path, ODD_EXCLUDE)[form]
+    with pytest.raises(
+        ValueError, match=r'^engine="sklearn": scikit-learn needs lists of one length, not empty; query'
+    ):
+        ndcg.compute(**inputs, engine="sklearn")
+
+
+def by_query(document: str) -> dict[str, list[str]]:
+    return {"q": [document]}
+
+
+THREE_ROWS = {"query_ids": ["q"] * 3, "document_ids": ["a", "b", "c"]}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "exclude"),
+    [
+        ({"predictions": {"q": {"a": 3, "b": 1}}, "references": {"q": {"a": 1, "b": 0, "c": 1}}}, by_query),
+        ({"predictions": {"q": {"a": 3, "b": 1, "c": 2}}, "references": {"q": {"a": 1, "b": 0}}}, by_query),
+        ({"predictions": [3, 1, None], "references": [1, 0, 1], **THREE_ROWS}, by_query),
+        ({"predictions": [3, 1, -np.inf], "references": [1, 0, 1], **THREE_ROWS}, by_query),
+        ({"predictions": [["a", "b"]], "references": [{"a": 1, "b": 0, "c": 1}]}, lambda document: [[document]]),
+    ],
+    ids=["not retrieved", "not judged", "row of None", "row of -inf", "not in a ranked list"],
+)
+def test_scikit_learn_gets_no_document_that_only_one_side_knows(
+    ndcg: evaluate.Metric, inputs: dict[str, Any], exclude: Callable[[str], Any]
+) -> None:
+    without_c = {"exclude": exclude("c"), "engine": "sklearn"}
+    assert ndcg.compute(**inputs, **without_c) == {"nDCG": ndcg_score([[1, 0]], [[3, 1]])}
+    with pytest.raises(ValueError, match=r'engine="sklearn" does not support None, -inf or masked values; leave'):
+        ndcg.compute(**inputs, exclude=exclude("b"), engine="sklearn")
 
 
 @pytest.mark.parametrize("exclude", [{}, {"q1": []}, {"of no query": []}, pairs({}), {"q1": ["of no query"]}])
