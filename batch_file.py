@@ -5,15 +5,22 @@ change, so that values keep the type in which they came. A store remembers nothi
 holds: its owner keeps a `Contents`, and gets a new one with each table. Bytes beyond the end
 that it names, of a table that was interrupted or did not fit on the disk, do not count and are
 cut off before the next table is written.
+
+A file that another process reads has a name, and its first bytes say how long it is once it is
+whole: until then they are 0, whatever else is in the file. A file for this process alone has no
+name, so that the system removes it when the process ends, however it ends.
 """
 
 import io
+import mmap
 import os
+import tempfile
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # by which an Arrow stream ends
+MARK = 8  # bytes at the beginning: the length of the whole file, or 0
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # by which an Arrow stream ends, where the next one follows
 TOGETHER = 1000  # rows that came alone and are written as one batch
 
 
@@ -29,7 +36,7 @@ class Contents(NamedTuple):
     """
 
     rows: int = 0
-    end: int = 0
+    end: int = MARK
     schema: pa.Schema | None = None
     pending: tuple[pa.Table, ...] = ()
     kept: tuple[pa.Table, ...] = ()
@@ -39,12 +46,19 @@ class Store:
     """Where tables are put.
 
     Args:
-        path: a file, which is emptied; None for memory.
+        path: a file for another process to read, which is emptied.
+        folder: where to put a file without a name, for this process alone; without either, tables are kept in memory.
     """
 
-    def __init__(self, path: str | None) -> None:
+    def __init__(self, path: str | None = None, folder: str | None = None) -> None:
         self.path = path
-        self._file = None if path is None else io.FileIO(path, "w+")
+        self._file = None
+        if path is not None:
+            self._file = io.FileIO(path, "w+")
+        elif folder is not None:
+            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - open until `close`
+        if self._file is not None:
+            self._file.truncate(MARK)
 
     def add(self, contents: Contents, table: pa.Table) -> Contents:
         """Return the contents with a table.
@@ -64,39 +78,43 @@ class Store:
         Raises:
             ValueError: the file was removed, replaced or cut off.
         """
-        if self.path is None:
+        if self._file is None:
             return [*contents.kept, *contents.pending]
         if not self.is_whole(contents):
             raise self._lost()
-        return [*_mapped(self.path, contents.end), *contents.pending]
+        return [*_mapped(self._file, contents.end), *contents.pending]
 
     def finish(self, contents: Contents) -> None:
-        """Write what is pending and the mark by which another process knows that the file is whole.
-
-        What is added later takes the place of the mark.
+        """Write what is pending, and last the mark by which another process knows that the file is whole.
 
         Raises:
             OSError: the file cannot hold it; what it held stays.
             ValueError: the file was removed, replaced or cut off.
         """
-        self._append(self._written(contents), [END_OF_STREAM])
+        self._mark(self._append(self._written(contents), []))
+
+    def reopen(self) -> None:
+        """Remove the mark, before more is added."""
+        if self._file is not None and _marked_end(self._file):
+            self._mark(0)
 
     def is_whole(self, contents: Contents) -> bool:
-        """Return whether the path still leads to the open file, and all bytes that count are in it."""
-        if self.path is None or self._file is None:
+        """Return whether all bytes that count are in the open file, and its path, if it has one, still leads to it."""
+        if self._file is None:
             return True
         opened = os.fstat(self._file.fileno())
         try:
-            return opened.st_size >= contents.end and os.path.samestat(opened, os.stat(self.path))
+            found = self.path is None or os.path.samestat(opened, os.stat(self.path))
         except FileNotFoundError:
             return False
+        return found and opened.st_size >= contents.end
 
     def _written(self, contents: Contents) -> Contents:
         """Return the contents once all pending tables are in the file, or kept."""
         if not contents.pending:
             return contents
         table = pa.concat_tables(contents.pending)
-        if self.path is None:
+        if self._file is None:
             return contents._replace(kept=(*contents.kept, table), pending=())
         messages = [batch.serialize() for batch in table.combine_chunks().to_batches()]
         if table.schema != contents.schema:
@@ -117,8 +135,15 @@ class Store:
                 left = left[self._file.write(left) :]
         return self._file.tell()
 
+    def _mark(self, end: int) -> None:
+        """Say at the beginning of the file where it ends."""
+        if self._file is not None:
+            self._file.seek(0)
+            self._file.write(end.to_bytes(MARK, "little"))
+
     def _lost(self) -> ValueError:
-        problem = f"the cache file was removed, replaced or cut off by another: {self.path}"
+        name = self.path or "one without a name"
+        problem = f"the cache file was removed, replaced or cut off by another: {name}"
         return ValueError(f"{problem}; its batches are lost: reload the metric and add them again")
 
     def close(self) -> None:
@@ -132,11 +157,10 @@ class Store:
 
 
 def is_finished(path: str) -> bool:
-    """Return whether a file has the mark at its end; False if there is none."""
+    """Return whether a file has the mark; False if there is none."""
     try:
-        with open(path, "rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - len(END_OF_STREAM)))
-            return file.read() == END_OF_STREAM
+        with io.FileIO(path) as file:
+            return _marked_end(file) is not None
     except FileNotFoundError:
         return False
 
@@ -147,23 +171,32 @@ def read_finished(path: str, process: int) -> list[pa.Table]:
     Raises:
         ValueError: the file is gone, or the process did not finish it.
     """
+    found = "is cut off: the process died before its compute, or another took its place"
     try:
-        if is_finished(path):
-            return _mapped(path, os.path.getsize(path) - len(END_OF_STREAM))
-        found = "is cut off: the process died before its compute, or another took its place"
-        found = found if os.path.exists(path) else "is gone"
-    except (OSError, pa.ArrowException) as error:
+        with io.FileIO(path) as file:
+            if end := _marked_end(file):
+                return _mapped(file, end)
+    except FileNotFoundError:
+        found = "is gone"
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise ValueError(f"the cache file of process {process} cannot be read: {path}: {error}") from None
     raise ValueError(f"the cache file of process {process} {found}: {path}; run all processes again")
 
 
-def _mapped(path: str, end: int) -> list[pa.Table]:
-    """Return the tables of the streams in the first bytes of a file."""
-    if not end:
+def _marked_end(file: io.FileIO) -> int | None:
+    """Return where a file ends if it has the mark, else None; a mark written only in part names another end."""
+    file.seek(0)
+    end = int.from_bytes(file.read(MARK), "little")
+    return end if end and end == os.fstat(file.fileno()).st_size else None
+
+
+def _mapped(file: io.FileIO, end: int) -> list[pa.Table]:
+    """Return the tables of the streams in the first bytes of a file, which stay when it is closed or removed."""
+    if end == MARK:
         return []
-    with pa.memory_map(path) as file:
-        source = pa.BufferReader(file.read_buffer(end))
+    source = pa.BufferReader(pa.py_buffer(mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ)).slice(MARK))
+    size = end - MARK
     tables = []
-    while source.tell() < end:
+    while source.tell() < size:
         tables.append(pa.ipc.open_stream(source).read_all())
     return tables

@@ -2,14 +2,13 @@
 
 All of it is one state that is replaced as a whole, so that a signal lands before or after; a
 file only grows, and the state says how much of it counts. Batches are put in a file of the
-metric's cache directory, or in memory. Several processes write a file each, whose lock they hold
-until they hand it over to process 0.
+metric's cache directory, which has no name, or in memory. Processes other than 0 write a file
+with a name each, and hold its lock until they hand the file over to process 0.
 """
 
 import os
 import threading
 import time
-import uuid
 from collections.abc import Callable, Sequence
 from datetime import UTC
 from functools import partial
@@ -51,7 +50,8 @@ class State(NamedTuple):
 
     Attributes:
         pid: the process that holds it.
-        files: the cache files of the round that has begun; this process's first, in process 0 those of all.
+        files: the cache files of the round that several processes have begun; this process's first, in process 0
+            those of all.
         store: where batches are put; None before the first.
         contents: of the store.
         ids: of the queries added, in sets of falling size.
@@ -102,14 +102,14 @@ class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
 class Batches:
     """The part of a metric that holds batches and knows the other processes.
 
-    A round of several processes, each with a file of its own and the lock of that file:
+    A round of several processes, each with a lock of its own and, but for process 0, the file of that lock:
 
     1. Process 0 takes the rendez-vous lock and waits until all others have locked their files.
        Then it locks its own file and gives the rendez-vous lock up.
     2. Each other process waits until the file of process 0 is locked. It probes that lock only
        while it holds the rendez-vous lock, so that a probe is never mistaken for a process.
-    3. All add batches. A process other than 0 hands its batches over: it puts an end mark into
-       its file and gives the lock up.
+    3. All add batches. A process other than 0 hands its batches over: it marks its file as whole
+       and gives the lock up.
     4. Process 0 takes the locks of the others, reads all files, scores them and removes them. A
        process whose file is gone may begin the next round.
     """
@@ -252,10 +252,11 @@ class Batches:
         state = self._state
         if state.store is not None:
             return state
-        if self.keep_in_memory:
-            self._state = state = state._replace(pid=os.getpid(), store=Store(None))
+        if self.num_process == 1:
+            store = Store(folder=None if self.keep_in_memory else self.data_dir)
+            self._state = state = state._replace(pid=os.getpid(), store=store)
             return state
-        if self.num_process > 1 and state.read:
+        if state.read:
             problem = "process 0 has read the batches of all processes and not scored them"
             raise ValueError(f"{problem}; compute them before more are added")
         end = time.monotonic() + self.timeout
@@ -264,22 +265,11 @@ class Batches:
         if not state.files:  # known before they are locked, so that after an interrupt the same locks are at hand
             files = tuple(map(self._file, range(self.num_process) if self.process_id == 0 else [self.process_id]))
             self._state = state = state._replace(pid=os.getpid(), files=files, handed_over=None)
-        store = self._begin(state.files, end) if self.num_process > 1 else Store(self._free_file(state.files[0]).path)
-        self._state = state = self._state._replace(store=store)
+        self._state = state = state._replace(store=self._begin(state.files, end))
         return state
 
-    def _free_file(self, file: CacheFile) -> CacheFile:
-        """Return the file once it is locked, or one of another name if another metric has it."""
-        try:
-            file.lock.acquire(timeout=0)
-        except Timeout:
-            other = self._file(f"{uuid.uuid4()}-{self.num_process}-{self.process_id}")
-            self._state = self._state._replace(files=(other,))
-            return self._free_file(other)
-        return file
-
     def _begin(self, files: Sequence[CacheFile], end: float) -> Store:
-        """Return a store in the file of this process, once all processes have begun."""
+        """Return a store of this process, in processes other than 0 in its file, once all have begun."""
         own, *others = files
         rendez_vous = self._file(f"{self.num_process}-rdv").lock
         try:
@@ -290,9 +280,10 @@ class Batches:
                     self._await(process, end, partial(_has_begun, file))
             problem = f"another metric uses the cache file {own.path}"
             _acquire(own.lock, end, f"{problem}; give each evaluation an experiment_id of its own")
+            if self.process_id == 0:
+                return Store(folder=self.data_dir)
             store = Store(own.path)
-            if self.process_id > 0:
-                self._await(0, end, partial(self._process_0_has_begun, rendez_vous))
+            self._await(0, end, partial(self._process_0_has_begun, rendez_vous))
             return store
         finally:
             rendez_vous.release(force=True)
@@ -332,20 +323,28 @@ class Batches:
     def _settle(self) -> bool:
         """Return whether process 0 has this process's file, although the call that handed it over was interrupted.
 
-        Else the file is this process's again.
+        Else the file is this process's again, and unmarked: if it dies now, what it adds next is missing.
         """
         state = self._state
-        if self.process_id == 0 or state.store is None or state.files[0].lock.is_locked:
+        if self.process_id == 0 or state.store is None:
             return False
         path, lock = state.files[0]
+        if not lock.is_locked and not self._has_again(state):
+            self._state = State(handed_over=path)
+            return True
+        state.store.reopen()
+        return False
+
+    def _has_again(self, state: State) -> bool:
+        """Return whether this process has its lock again, before process 0 has read its file."""
+        lock = state.files[0].lock
         try:
             lock.acquire(timeout=0)
-            if state.store.is_whole(state.contents):
-                return False
+        except Timeout:  # process 0 reads it
+            return False
+        if not state.store.is_whole(state.contents):
             lock.release(force=True)
-        except Timeout:
-            pass  # process 0 reads it
-        self._state = State(handed_over=path)
+            return False
         return True
 
     def _collect(self) -> State:

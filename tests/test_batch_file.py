@@ -1,6 +1,7 @@
 """A batch is in the file whole or not at all, in the type in which it came, and what is read back is what was added."""
 
 import os
+import struct
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batch_file import END_OF_STREAM, Contents, Store, read_finished
+from batch_file import END_OF_STREAM, Contents, Store, is_finished, read_finished
 
 TYPES = {name: pa.list_(kind) for name, kind in (("32", pa.float32()), ("64", pa.float64()))}
 
@@ -21,22 +22,26 @@ def table_of(rows: int, bits: str, value: float = 0.5) -> pa.Table:
 def test_what_is_read_is_what_was_added_in_its_type(
     tmp_path_factory: pytest.TempPathFactory, added: list[tuple[int, str]], read_between: bool
 ) -> None:
-    path = str(tmp_path_factory.mktemp("store") / "a.arrow")
+    folder = tmp_path_factory.mktemp("store")
+    path = str(folder / "a.arrow")
     tables = [table_of(rows, bits, at) for at, (rows, bits) in enumerate(added)]
     found = []
-    for store in (Store(path), Store(None)):
+    for store in (Store(path), Store(folder=str(folder)), Store()):
         contents = Contents()
         for table in tables:
             contents = store.add(contents, table)
-            if read_between and store.path:
+            if read_between:
                 store.tables(contents)
-                store.finish(contents)
+                if store.path:
+                    store.finish(contents)
+                    store.reopen()
         assert contents.rows == sum(table.num_rows for table in tables)
         found.append(store.tables(contents))
         if store.path:
             store.finish(contents)
             found.append(read_finished(path, 0))
         store.close()
+    assert [each.name for each in folder.iterdir()] == ["a.arrow"]
     for read in found:
         rows = [row for table in read for row in table["predictions"].to_pylist()]
         assert rows == [row for table in tables for row in table["predictions"].to_pylist()]
@@ -83,10 +88,49 @@ def test_a_file_without_its_end_is_refused(tmp_path: Path, left: int) -> None:
     path = tmp_path / "a.arrow"
     store = Store(str(path))
     store.finish(store.add(Contents(), table_of(2, "64")))
-    assert path.read_bytes().endswith(END_OF_STREAM)
+    assert is_finished(str(path))
     os.truncate(path, left)
     with pytest.raises(ValueError, match="the cache file of process 3 is cut off"):
         read_finished(str(path), 3)
     path.unlink()
     with pytest.raises(ValueError, match="the cache file of process 3 is gone"):
         read_finished(str(path), 3)
+
+
+def test_a_file_is_finished_by_nothing_but_its_mark(tmp_path: Path) -> None:
+    """Not by the end of a stream where types change, nor by bytes that look like a mark, at any byte of the file."""
+    path = tmp_path / "a.arrow"
+    store = Store(str(path))
+    ids = pa.table({"query_id": pa.array([struct.pack("<q", length) for length in range(3000)], pa.large_binary())})
+    contents = store.add(store.add(Contents(), table_of(2, "64")), table_of(2, "32"))
+    contents = store.add(contents, ids)
+    assert path.read_bytes().count(END_OF_STREAM) >= 2
+    written, cut = path.read_bytes(), tmp_path / "cut.arrow"
+    for end in range(len(written) + 1):
+        if end < 3000 or end > len(written) - 100:
+            cut.write_bytes(written[:end])
+            assert not is_finished(str(cut)), end
+    store.finish(contents)
+    assert is_finished(str(path))
+    assert sum(table.num_rows for table in read_finished(str(path), 1)) == contents.rows == 3004
+
+
+def test_a_mark_of_which_a_part_was_written_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    store = Store(str(path))
+    store.finish(store.add(Contents(), table_of(2, "64")))
+    whole = path.read_bytes()
+    for part in range(8):
+        path.write_bytes(whole[:part] + bytes(8 - part) + whole[8:])
+        assert is_finished(str(path)) == (whole[part:8] == bytes(8 - part))  # the rest is 0 in either
+
+
+def test_a_file_that_is_reopened_is_not_finished(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    store = Store(str(path))
+    contents = store.add(Contents(), table_of(2, "64"))
+    store.finish(contents)
+    store.reopen()
+    assert not is_finished(str(path))
+    store.finish(store.add(contents, table_of(1, "64")))
+    assert sum(table.num_rows for table in read_finished(str(path), 1)) == 3

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -175,11 +176,10 @@ def test_every_id_that_compute_knows_is_known_in_batches(fresh_metric: MetricFac
 
 
 @pytest.mark.parametrize("left", [0, 8, 500])
-def test_what_did_not_fit_left_no_id(fresh_metric: MetricFactory, tmp_path: Path, left: int) -> None:
+def test_what_did_not_fit_left_no_id(fresh_metric: MetricFactory, left: int) -> None:
     metric = fresh_metric()
     add(metric, "a", "b")
-    (file,) = tmp_path.rglob("*.arrow")
-    with files_of_at_most(file.stat().st_size + left), pytest.raises(OSError, match="too large"):
+    with files_of_at_most(metric._state.contents.end + left), pytest.raises(OSError, match="too large"):
         add(metric, *map(str, range(1000)))
     assert len(metric) == 2
     add(metric, *map(str, range(1000)))
@@ -247,17 +247,17 @@ def test_given_queries_of_process_0_are_neither_kept_nor_known_if_its_compute_fa
 
 
 def test_what_a_process_cannot_hand_over_is_not_in_and_a_retry_writes_it_once(
-    fresh_metric: MetricFactory, pair: Any, tmp_path: Path
+    fresh_metric: MetricFactory, pair: Any
 ) -> None:
     first, second = pair
     given = {"predictions": [[1, 2], [2, 1]], "references": [[1, 0], [1, 0]]}
     alone = fresh_metric()
     alone.add_batch(**given)
-    size = next(tmp_path.rglob("*.arrow")).stat().st_size
+    size = alone._state.contents.end
 
     def fail_and_retry() -> str:
         second.add_batch(predictions=[], references=[])  # process 0 has begun
-        with files_of_at_most(size), pytest.raises(OSError, match="too large"):  # the queries fit, not the end mark
+        with files_of_at_most(size - 1), pytest.raises(OSError, match="too large"):  # all but the last byte fits
             second.compute(**given)
         assert len(second) == 0
         second.compute(**given)
@@ -334,14 +334,35 @@ def test_processes_that_begin_together_meet_process_0_and_not_each_other(fresh_m
             assert [each.result() for each in handed_over] == [None] * 3
 
 
+def test_what_is_added_after_an_interrupted_hand_over_is_not_handed_over_by_the_death_of_the_process(
+    pair: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mark was written and the lock not yet released: what is added then takes the mark back first."""
+    first, second = pair
+    assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
+
+    def interrupt(lock: Any, force: bool = False) -> None:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("batches.OwnLock.release", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        second.compute()
+    second.add(prediction=[2, 1], reference=[1, 0])  # a single query, which is not yet in the file
+    second._state.files[0].lock.release(force=True)  # as the system does for a process that dies
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"^the cache file of process 1 is cut off"):
+            first.compute()
+
+
 # Forks
 
 
 @pytest.mark.filterwarnings("ignore")  # of threads that libraries have started
 @pytest.mark.parametrize("keep_in_memory", [False, True])
-@pytest.mark.parametrize("then", ["add_batch", "compute", "compute of inputs", "delete", "release"])
+@pytest.mark.parametrize("then", ["add_batch", "compute", "compute of inputs", "delete"])
 def test_a_fork_leaves_batches_to_the_process_that_added_them(
-    fresh_metric: MetricFactory, tmp_path: Path, keep_in_memory: bool, then: str
+    fresh_metric: MetricFactory, keep_in_memory: bool, then: str
 ) -> None:
     metrics = [fresh_metric(keep_in_memory=keep_in_memory)]
     metrics[0].add_batch(predictions=[[2, 1]] * 2, references=[[1, 0]] * 2)
@@ -353,21 +374,38 @@ def test_a_fork_leaves_batches_to_the_process_that_added_them(
             metrics[0].compute()
         elif then == "compute of inputs":
             metrics[0].compute(**GOOD)
-        elif then == "release":  # as older releases of filelock do where a lock is collected
-            for file in metrics[0]._state.files:
-                file.lock.release(force=True)
         else:
             metrics.clear()
             gc.collect()
         return "done"
 
     problem = f"RuntimeError: this metric holds batches that process {os.getpid()} has added; compute them there, and"
-    assert in_a_fork(act).startswith("done" if then in ("delete", "release") else problem)
-    for file in tmp_path.rglob("*.arrow"):
-        with pytest.raises(Timeout):
-            FileLock(f"{file}.lock").acquire(timeout=0)
+    assert in_a_fork(act).startswith("done" if then == "delete" else problem)
     metrics[0].add_batch(predictions=[[1, 2]] * 2, references=[[1, 0]] * 2)
     assert metrics[0].compute(use_aggregator=False)["nDCG"] == pytest.approx([1, 1, 1 / np.log2(3), 1 / np.log2(3)])
+
+
+@pytest.mark.filterwarnings("ignore")  # of threads that libraries have started
+@pytest.mark.parametrize("then", ["delete", "release"])
+def test_a_fork_leaves_the_locks_to_the_process_that_made_them(pair: Any, then: str) -> None:
+    metrics = list(pair)
+    assert both(*(partial(metric.add_batch, **GOOD) for metric in metrics)) == [None, None]
+    paths = [metric._state.files[0].lock.lock_file for metric in metrics]
+
+    def act() -> str:
+        if then == "release":  # as older releases of filelock do where a lock is collected
+            for metric in metrics:
+                metric._state.files[0].lock.release(force=True)
+        metrics.clear()
+        gc.collect()
+        return "done"
+
+    assert in_a_fork(act) == "done"
+    for path in paths:
+        with pytest.raises(Timeout):
+            FileLock(path).acquire(timeout=0)
+    values, _ = both(*(metric.compute for metric in metrics))
+    assert values == both(*(partial(metric.compute, **GOOD) for metric in metrics))[0]
 
 
 @pytest.mark.filterwarnings("ignore")  # of threads that libraries have started

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,26 @@ def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes:
     assert next_message == message
 
 
+def test_a_process_that_died_as_its_types_of_numbers_changed_is_no_part_of_the_mean(processes: Processes) -> None:
+    """In the file a stream of numbers of one type had ended, and there was no room for the next."""
+    second = processes.start(
+        """
+        import resource
+        import numpy as np
+        metric = load(1, 2)
+        metric.add_batch(**GOOD)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (metric._state.contents.end + 8, resource.RLIM_INFINITY))
+        try:
+            metric.add_batch(predictions=np.ones((1000, 2), np.float32), references=np.ones((1000, 2), np.float32))
+        except OSError:
+            os.kill(os.getpid(), signal.SIGKILL)
+        """
+    )
+    message = processes.run(FIRST.replace("metric.timeout = 0.5", ""))
+    assert second.await_death() == -signal.SIGKILL
+    assert message.startswith("the cache file of process 1 is cut off: the process died before its compute")
+
+
 def test_a_process_that_does_not_compute_is_an_error_within_the_timeout(processes: Processes) -> None:
     second = processes.start(
         """
@@ -112,7 +133,7 @@ def test_what_a_killed_run_left_neither_blocks_the_next_nor_enters_it(processes:
         process.await_meeting()  # both have begun
     for process in killed:
         process.kill()
-    assert len(list(processes.cache.rglob("*.arrow"))) == 2
+    assert len(list(processes.cache.rglob("*.arrow"))) == 1  # that of process 0 has no name
     second = processes.start(
         """
         metric = load(1, 2)
@@ -247,34 +268,57 @@ def test_a_full_disk_is_an_error_and_what_was_added_before_is_kept(tmp_path: Pat
         subprocess.run(["umount", "-l", str(small)], check=True)  # even while the cache is open
 
 
-def test_a_cache_file_that_vanished_is_an_error(fresh_metric: MetricFactory, tmp_path: Path) -> None:
-    metric = fresh_metric()
-    metric.add_batch(**GOOD)
+@pytest.fixture
+def second(fresh_metric: MetricFactory) -> evaluate.Metric:
+    """Process 1 of two, which has added a batch: another process may come at its file, as it has a name."""
+    first, second = (fresh_metric(num_process=2, process_id=each) for each in (0, 1))
+    with ThreadPoolExecutor(1) as pool:
+        begun = pool.submit(first.add_batch, **GOOD)
+        second.add_batch(**GOOD)
+        begun.result()
+    return second
+
+
+def test_a_cache_file_that_vanished_is_an_error(second: evaluate.Metric, tmp_path: Path) -> None:
     next(tmp_path.rglob("*.arrow")).unlink()
-    for then in (metric.compute, lambda: metric.add_batch(**GOOD)):
+    for then in (second.compute, lambda: second.add_batch(**GOOD)):
         with pytest.raises(ValueError, match=r"was removed, replaced or cut off by another: .*arrow; its"):
             then()
 
 
-def test_a_cache_file_that_was_cut_is_an_error(fresh_metric: MetricFactory, tmp_path: Path) -> None:
-    metric = fresh_metric()
-    metric.add_batch(**GOOD)
+def test_a_cache_file_that_was_cut_is_an_error(second: evaluate.Metric, tmp_path: Path) -> None:
     path = next(tmp_path.rglob("*.arrow"))
     os.truncate(path, path.stat().st_size - 16)
-    for then in (metric.compute, lambda: metric.add_batch(**GOOD)):
+    for then in (second.compute, lambda: second.add_batch(**GOOD)):
         with pytest.raises(ValueError, match="was removed, replaced or cut off by another"):
             then()
 
 
-def test_a_cache_file_that_was_replaced_is_an_error(fresh_metric: MetricFactory, tmp_path: Path) -> None:
-    metric = fresh_metric()
-    metric.add_batch(**GOOD)
-    metric.add_batch(**GOOD)
+def test_a_cache_file_that_was_replaced_is_an_error(second: evaluate.Metric, tmp_path: Path) -> None:
+    second.add_batch(**GOOD)
     path = next(tmp_path.rglob("*.arrow"))
     (tmp_path / "other").write_bytes(path.read_bytes())
     os.replace(tmp_path / "other", path)
     with pytest.raises(ValueError, match="was removed, replaced or cut off by another"):
-        metric.compute()
+        second.compute()
+
+
+@pytest.mark.parametrize("end", ["computes", "raises", "computes nothing", "is killed"])
+def test_a_run_of_one_process_leaves_nothing_in_the_cache_however_it_ends(processes: Processes, end: str) -> None:
+    """Also while another metric has batches in the same folder."""
+    other = processes.start("metric = load()\nmetric.add_batch(**GOOD)\nmeet()\nprint(metric.compute())")
+    other.await_meeting()
+    ends = {
+        "computes": "metric.compute()",
+        "raises": "raise SystemExit(3)",
+        "computes nothing": "del metric",
+        "is killed": "os.kill(os.getpid(), signal.SIGKILL)",
+    }
+    run = processes.start(f"metric = load()\nmetric.add_batch(**GOOD)\n{ends[end]}")
+    assert run.await_death() == {"raises": 3, "is killed": -signal.SIGKILL}.get(end, 0)
+    assert [path for path in processes.cache.rglob("*") if path.is_file()] == []
+    other.release()
+    assert "nDCG" in other.output()
 
 
 # Copies and threads

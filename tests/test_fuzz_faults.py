@@ -1,6 +1,7 @@
-"""Interrupts at every call and at random moments, and disks full at every page: what was added is in, whole, once.
+"""Interrupts at every call and at random moments, writers killed, and disks full at every page.
 
-`FUZZ_MINUTES` asks for the long run: 2,000 random interrupts and larger batches.
+What was added is in, whole, once. `FUZZ_MINUTES` asks for the long run: 2,000 random interrupts, larger
+batches, and 3,000 writers killed.
 """
 
 import dis
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -274,6 +276,53 @@ def test_an_interrupt_after_any_call_of_a_hand_over_leaves_it_done_or_not(
             at += 1 if LONG else 8
     assert rounds > 3
     assert not list(tmp_path.rglob("*.arrow"))
+
+
+# Kills
+
+
+def outcome_of_a_killed_writer(
+    first: evaluate.Metric, second: evaluate.Metric, seconds: float
+) -> tuple[str, dict[str, list[float]] | str]:
+    """Kill process 1 while it adds batches with numbers of alternating types, and compute in process 0."""
+    has_added, adds = os.pipe()
+    writer = os.fork()
+    if not writer:
+        try:
+            batches = [batch_of(queries, 4, kind=kind) for queries, kind in ((2, np.float64), (200, np.float32))]
+            for at in range(10**6):
+                second.add_batch(**batches[at % 2])
+                if not at:
+                    os.write(adds, b"1")
+        finally:
+            os._exit(1)
+    first.add_batch(**batch_of(2, 4))
+    os.read(has_added, 1)
+    time.sleep(seconds)
+    os.kill(writer, signal.SIGKILL)
+    os.waitpid(writer, 0)
+    os.close(has_added)
+    os.close(adds)
+    try:
+        return "a mean", first.compute(use_aggregator=False)
+    except ValueError as error:
+        return str(error).split(":")[0], ""
+
+
+@pytest.mark.filterwarnings("ignore")  # of threads that libraries have started, as this forks
+def test_a_writer_killed_between_types_of_numbers_is_never_a_part_of_a_mean(
+    fresh_metric: MetricFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the types change, Arrow ends a stream in the file: that is not yet the end of what the process adds."""
+    kind, rng, outcomes = type(fresh_metric()), random.Random(0), Counter[str]()
+    monkeypatch.setattr("batches.LOOK_AGAIN", 0.001)
+    for at in range(3000 if LONG else 30):
+        how = {"cache_dir": str(tmp_path / "cache"), "num_process": 2, "experiment_id": str(at), "timeout": 60}
+        first, second = (kind(**how, process_id=process) for process in (0, 1))
+        outcome, values = outcome_of_a_killed_writer(first, second, rng.random() * 0.005)
+        outcomes[outcome if not values else f"{outcome} over {len(values['nDCG'])} queries"] += 1
+    print("writers killed:", dict(outcomes))
+    assert outcomes == {"the cache file of process 1 is cut off": outcomes.total()}
 
 
 # Disks
