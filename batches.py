@@ -32,10 +32,18 @@ LOOK_AGAIN = 0.02  # seconds between two looks at another process
 
 
 class Batch(NamedTuple):
-    """Queries that are added together: Arrow lists of scores and relevances, and their ids if they have any."""
+    """Queries that are added together.
+
+    Attributes:
+        table: Arrow lists of scores and relevances, and the ids of the queries.
+        ids: these ids, if they have any.
+        unmatched: what is wrong with `exclude` if it names none of these queries, empty if it names some;
+            None without `exclude`.
+    """
 
     table: pa.Table = NO_QUERIES
     ids: frozenset[bytes] = frozenset()
+    unmatched: str | None = None
 
 
 class CacheFile(NamedTuple):
@@ -55,6 +63,7 @@ class State(NamedTuple):
         store: where batches are put; None before the first.
         contents: of the store.
         ids: of the queries added, in sets of falling size.
+        unmatched: as in `Batch`, of all batches together.
         added: batches of this process that a `compute` has read but not yet scored.
         rest: such batches of each other process.
         read: the files that they were read from.
@@ -66,6 +75,7 @@ class State(NamedTuple):
     store: Any = None
     contents: Contents = Contents()
     ids: tuple[frozenset[bytes], ...] = ()
+    unmatched: str | None = None
     added: tuple[pa.Table, ...] = ()
     rest: tuple[tuple[pa.Table, ...], ...] = ()
     read: tuple[CacheFile, ...] = ()
@@ -85,7 +95,8 @@ class State(NamedTuple):
         while ids and larger and len(larger[-1]) <= len(ids):
             ids |= larger.pop()
         contents = self.store.add(self.contents, batch.table)
-        return self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids)
+        unmatched = _unmatched(self, batch)
+        return self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids, unmatched=unmatched)
 
 
 class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
@@ -231,6 +242,9 @@ class Batches:
                 raise ValueError("there is nothing to score: give predictions and references, or add batches before")
             state = self._collect()
             _check_distinct([*state.ids, batch.ids], state.rest)
+            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # else others may have these queries
+                hint = "reload the metric and add the batches again, with ids that match"
+                raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
             queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
@@ -366,7 +380,9 @@ class Batches:
                 file.lock.release(force=True)
             raise
         read = (*state.read, *state.files)
-        self._state = state = State(pid=state.pid, ids=state.ids, added=added, rest=rest, read=read)
+        self._state = state = State(
+            state.pid, ids=state.ids, unmatched=state.unmatched, added=added, rest=rest, read=read
+        )
         return state
 
     def _file(self, of: int | str) -> CacheFile:
@@ -422,6 +438,11 @@ def _named(spelled: bytes) -> str:
     if mark == b'"':
         return shown(rest)
     return shown(rest.decode("utf-8", "surrogatepass") if mark in (b"'", b"@") else int(spelled, 16))
+
+
+def _unmatched(*batches: Batch | State) -> str | None:
+    """Return what is wrong with what they exclude; empty if one of them has a query that it names."""
+    return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
 
 
 def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:

@@ -29,6 +29,10 @@ class Pairs(NamedTuple):
     document_ids: Any
 
 
+class NothingExcludedError(ValueError):
+    """No query to exclude from is one of the references', although their ids have the same type."""
+
+
 class _Rows(NamedTuple):
     """Ids of queries and documents, a row each, as indices into the distinct ids."""
 
@@ -232,14 +236,21 @@ def _kind(kind: pa.DataType) -> str:
 
 
 def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
-    """Raise an error for queries that are all of other ids than the rankings'."""
+    """Raise an error for queries that are all of other ids than the rankings'.
+
+    Raises:
+        NothingExcludedError: the ids have the same type, so other rankings may have these queries.
+        ValueError: the ids are of another type.
+    """
     theirs, ours = dict.fromkeys(excluded), dict.fromkeys(own)
     if theirs and ours and theirs.keys().isdisjoint(ours):
         one, other = next(iter(theirs)), next(iter(ours))
         ids = f"{shown(one)} in exclude, {shown(other)} in the references"
-        hint = "; give one type for both" * (id_kind(type(one)) != id_kind(type(other)))
-        hint += ": ids of files are text, so read the file and give its frame" * (is_file and bool(hint))
-        raise ValueError(f"exclude: no query is one of the references'; ids are such as {ids}{hint}")
+        different = id_kind(type(one)) != id_kind(type(other))
+        hint = "; give one type for both" * different
+        hint += ": ids of files are text, so read the file and give its frame" * (is_file and different)
+        kind = ValueError if different else NothingExcludedError
+        raise kind(f"exclude: no query is one of the references'; ids are such as {ids}{hint}")
 
 
 def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:

@@ -17,12 +17,12 @@ import evaluate
 
 from .batch_file import Store as Store
 from .batches import Batch, Batches
-from .columns import Column as Column
+from .columns import settled
 from .comparison import Comparison, compare
 from .compute import compute
 from .conventions import CONVENTIONS as CONVENTIONS
 from .evaluator import sentence_transformers_evaluator
-from .exclusion import Pairs as Pairs
+from .exclusion import NothingExcludedError
 from .explanation import Explanation, explain
 from .files import Limits, read_qrels, read_run
 from .frames import is_spark
@@ -32,7 +32,7 @@ from .messages import shown as shown
 from .meter import meter
 from .mteb_files import join_tasks, read_mteb
 from .options import ComputeOptions, Cutoffs, Options, QueryOptions, shows_options, signature
-from .queries import checked_rankings, from_frame, query_values, scores
+from .queries import checked_rankings, from_files, from_frame, query_values, scores
 from .ranked_ids import by_ranked_ids as by_ranked_ids
 from .rankings import Inputs, to_arrow
 from .report import Report, Resampling, report, report_on
@@ -204,23 +204,32 @@ class NDCG(Batches, evaluate.Metric):
         """Add whole queries, to be scored by a later `compute`; a refused batch adds nothing.
 
         With `query_ids`, add all documents of a query in one batch; a query already added is refused.
+        `exclude` may cover the whole data set: a batch may have none of its queries, as long as some batch has.
         """
         ignore_index = Options.parse(ignore_index=ignore_index).ignore_index
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
         self._add(lambda: self._read(from_frame(data, inputs)[0], ignore_index))
 
     def add(
-        self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
+        self,
+        *,
+        prediction: Any = None,
+        reference: Any = None,
+        predictions: Any = None,
+        references: Any = None,
+        exclude: Any = None,
     ) -> None:
-        """Add one query: the scores of its documents and their relevance.
+        """Add one query: the scores of its documents, or their ids, best first, and their relevance.
 
-        `predictions` and `references` are the same by the names that `evaluate.combine` uses.
+        `predictions` and `references` are the same by the names that `evaluate.combine` uses. `exclude` holds
+        the ids of documents that take no rank in this query; without ids of documents it is an error.
         """
         if prediction is None and reference is None:
             prediction, reference = predictions, references
         elif predictions is not None or references is not None:
             raise ValueError("give one query as prediction and reference or as predictions and references, not as both")
-        self._add(partial(self._read, Inputs([prediction], [reference])))
+        excluded = None if exclude is None else [exclude]
+        self._add(partial(self._read, Inputs([prediction], [reference], exclude=excluded)))
 
     @shows_options
     def compute(
@@ -315,8 +324,13 @@ class NDCG(Batches, evaluate.Metric):
 
     def _read(self, inputs: Inputs, ignore_index: float | None = None) -> Batch:
         """Return queries as a batch, if they can be scored."""
-        rankings = checked_rankings(inputs, ignore_index=ignore_index)
-        return self._batch(*to_arrow(rankings), rankings.query_ids)
+        inputs = Inputs(*settled(**from_files(inputs)._asdict()))  # so that a stream can be read again
+        unmatched = None if inputs.exclude is None else ""
+        try:
+            rankings = checked_rankings(inputs, ignore_index=ignore_index)
+        except NothingExcludedError as error:  # not in this batch; `compute` raises it if in none
+            rankings, unmatched = checked_rankings(inputs._replace(exclude=None), ignore_index=ignore_index), str(error)
+        return self._batch(*to_arrow(rankings), rankings.query_ids)._replace(unmatched=unmatched)
 
 
 # With these a loaded metric reads back what `to_dict` gave, `metric.Report.from_dict`, and bounds what it reads.

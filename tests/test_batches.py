@@ -172,6 +172,98 @@ def test_every_id_that_compute_knows_is_known_in_batches(fresh_metric: MetricFac
             metric.add_batch(predictions=[1.0], references=[1], query_ids=[other])
 
 
+# What to exclude
+
+
+RUN = {query: {"a": 2.0, "b": 1.0} for query in ("q1", "q2", "q3")}
+QRELS = {query: {"a": 0, "b": 1} for query in RUN}
+SECOND = pytest.approx(1 / np.log2(3))  # of the relevant document, behind one that is not excluded
+
+
+def add_each(metric: evaluate.Metric, exclude: Any) -> None:
+    for query in RUN:
+        metric.add_batch(predictions={query: RUN[query]}, references={query: QRELS[query]}, exclude=exclude)
+
+
+def add_each_as_rows(metric: evaluate.Metric, exclude: Any) -> None:
+    for query, documents in RUN.items():
+        rows = {"predictions": list(documents.values()), "references": list(QRELS[query].values())}
+        metric.add_batch(**rows, query_ids=[query] * 2, document_ids=list(documents), exclude=exclude)
+
+
+def add_each_as_a_stream(metric: evaluate.Metric, exclude: Any) -> None:
+    """Columns that can be read once."""
+
+    class Once:
+        def __init__(self, values: list[Any]) -> None:
+            self.left = [pa.chunked_array([values])]
+
+        def __arrow_c_stream__(self, schema: Any = None) -> Any:
+            return self.left.pop().__arrow_c_stream__(schema)
+
+    for query, documents in RUN.items():
+        rows = {"predictions": Once(list(documents.values())), "references": Once(list(QRELS[query].values()))}
+        ids = {"query_ids": Once([query] * 2), "document_ids": Once(list(documents))}
+        metric.add_batch(**rows, **ids, exclude=exclude)
+
+
+@pytest.mark.parametrize("add_all", [add_each, add_each_as_rows, add_each_as_a_stream])
+@pytest.mark.parametrize("of", ["q1", "q2", "q3"])
+def test_what_is_excluded_from_a_data_set_may_be_given_with_each_of_its_batches(
+    fresh_metric: MetricFactory, ndcg: evaluate.Metric, add_all: Callable[..., None], of: str
+) -> None:
+    metric = fresh_metric()
+    add_all(metric, {of: ["a"]})
+    expected = {"nDCG": [1.0 if query == of else SECOND for query in RUN]}
+    assert ndcg.compute(predictions=RUN, references=QRELS, exclude={of: ["a"]}, use_aggregator=False) == expected
+    assert metric.compute(use_aggregator=False) == expected
+
+
+def test_what_is_excluded_may_be_of_other_batches_than_those_given_to_compute(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    add_each(metric, {"q2": ["a"]})
+    given = {"predictions": {"q4": RUN["q1"]}, "references": {"q4": QRELS["q1"]}, "exclude": {"q2": ["a"]}}
+    assert metric.compute(**given, use_aggregator=False) == {"nDCG": [SECOND, 1.0, SECOND, SECOND]}
+
+
+@pytest.mark.parametrize("add_all", [add_each, add_each_as_rows])
+def test_queries_to_exclude_from_that_no_batch_has_are_an_error_of_compute(
+    fresh_metric: MetricFactory, add_all: Callable[..., None]
+) -> None:
+    metric = fresh_metric()
+    add_all(metric, {"u1": ["a"]})
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"^exclude: no query is one of .* 'u1' in exclude, 'q1' .* every batch"):
+            metric.compute()
+        assert len(metric) == 3
+    metric.add_batch(predictions={"u1": RUN["q1"]}, references={"u1": QRELS["q1"]}, exclude={"u1": ["a"]})
+    assert metric.compute(use_aggregator=False) == {"nDCG": [SECOND, SECOND, SECOND, 1.0]}
+
+
+def test_ids_to_exclude_of_another_type_are_an_error_of_the_batch(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    for add_all in (add_each, add_each_as_rows):
+        with pytest.raises(ValueError, match=r"^exclude: .* 1 in exclude, 'q1' in the .*; give one type for both"):
+            add_all(metric, {1: ["a"]})
+    assert len(metric) == 0
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference"), [(["a", "b"], {"b"}), ({"a": 2.0, "b": 1.0}, {"a": 0, "b": 1}), (["a", "b"], {"b": 1})]
+)
+def test_a_query_that_is_added_alone_may_exclude_documents_by_their_ids(
+    fresh_metric: MetricFactory, prediction: Any, reference: Any
+) -> None:
+    metric = fresh_metric()
+    metric.add(prediction=prediction, reference=reference, exclude=["a"])
+    metric.add(prediction=prediction, reference=reference, exclude={"c"})
+    metric.add(prediction=prediction, reference=reference)
+    assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, SECOND, SECOND]}
+    with pytest.raises(ValueError, match=r"^exclude: documents have no ids"):
+        metric.add(prediction=[2.0, 1.0], reference=[0, 1], exclude=[0])
+    assert len(metric) == 0
+
+
 # A batch is in with its ids, or neither is
 
 
@@ -353,6 +445,14 @@ def test_what_is_added_after_an_interrupted_hand_over_is_not_handed_over_by_the_
     for _ in range(2):
         with pytest.raises(ValueError, match=r"^the cache file of process 1 is cut off"):
             first.compute()
+
+
+def test_what_is_excluded_may_be_of_the_queries_of_another_process(pair: Any) -> None:
+    first, second = pair
+    exclude = {"q2": ["a"]}
+    given = [{"predictions": {q: RUN[q]}, "references": {q: QRELS[q]}, "exclude": exclude} for q in ("q1", "q2")]
+    found = both(lambda: first.compute(**given[0], use_aggregator=False), lambda: second.compute(**given[1]))
+    assert found == [{"nDCG": [SECOND, 1.0]}, None]
 
 
 # Forks
