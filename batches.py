@@ -113,6 +113,9 @@ class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
 class Batches:
     """The part of a metric that holds batches and knows the other processes.
 
+    evaluate has a protocol for several processes too. It is not used, since it takes what a killed process had
+    written for all of its queries (`test_evaluates_own_processes_score_what_a_killed_one_had_written`).
+
     A round of several processes, each with a lock of its own and, but for process 0, the file of that lock:
 
     1. Process 0 takes the rendez-vous lock and waits until all others have locked their files.

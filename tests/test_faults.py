@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import subprocess
+import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -190,6 +191,47 @@ def test_eight_processes_of_their_own_do_not_disturb_each_other(processes: Proce
         rows = {"predictions": [[number, at, 3] for at in range(20)], "references": [[1, 2, number]] * 20}
         assert process.output() == str(ndcg.compute(**rows))
     assert not list(processes.cache.rglob("*.arrow"))
+
+
+# A metric that leaves its batches to evaluate, and answers how many queries it is given
+OWN = """
+import datasets
+
+
+class Own(evaluate.Metric):
+    def _info(self):
+        lists = datasets.Sequence(datasets.Value("float64"))
+        features = datasets.Features({"predictions": lists, "references": lists})
+        return evaluate.MetricInfo(description="", citation="", inputs_description="", features=features)
+
+    def _compute(self, predictions, references):
+        return len(predictions)
+
+
+def load(process_id, num_process):
+    return Own(cache_dir=cache, num_process=num_process, process_id=process_id, timeout=500)
+
+
+BATCH = {"predictions": [[2.0, 1.0]] * 1500, "references": [[1.0, 0.0]] * 1500}  # more than a file's buffer holds
+"""
+
+
+def test_evaluates_own_processes_score_what_a_killed_one_had_written(processes: Processes) -> None:
+    """The reason for a protocol of our own: docs/processes.md compares them."""
+    second = processes.start(
+        OWN
+        + textwrap.dedent("""
+        metric = load(1, 2)
+        for batch in range(5):
+            metric.add_batch(**BATCH)
+            if batch == 2:
+                os.kill(os.getpid(), signal.SIGKILL)
+        """)
+    )
+    own = 1500
+    found = int(processes.run(OWN + "metric = load(0, 2)\nmetric.add_batch(**BATCH)\nprint(metric.compute())"))
+    assert second.await_death() == -signal.SIGKILL
+    assert own <= found < own + 5 * 1500  # without an error
 
 
 # Signals
