@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .columns import settled
 from .hashes import Columns
 from .messages import shown
-from .options import Cutoffs, Options, QueryOptions, choice, is_real, measure_of
+from .options import Cutoffs, Options, QueryOptions, choice, in_units, measure_of, whole
 from .queries import columns_of, from_file, progress, weights
 from .rankings import Inputs
 from .report import (
@@ -74,14 +74,11 @@ class Testing(NamedTuple):
             ValueError: names the option, what it was and what it may be.
         """
         choice("alternative", alternative, ("two-sided", "greater", "less"))
-        if not is_real(margin) or not 0 <= float(margin) < math.inf:
-            raise ValueError(
-                f"margin must be a finite number, at least 0, in units of the measure; got {shown(margin)}"
-            )
+        margin = in_units("margin", margin)
         if margin and alternative == "two-sided":
             hint = '"greater" asks whether a system is worse by less than the margin'
             raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
-        return cls(alternative, float(margin), choice("corrected_over", corrected_over, ("measure", "all")))
+        return cls(alternative, margin, choice("corrected_over", corrected_over, ("measure", "all")))
 
     def families(self, contests: Sequence["Pair | _Contest"]) -> int:
         """Return into how many groups of p-values Holm's correction divides the contests."""
@@ -214,8 +211,7 @@ class Comparison(Readable):
             ValueError: an unknown system or measure, or a number of queries below 0.
         """
         measure = self.measures[0] if measure is None else measure
-        if not isinstance(n, int) or n < 0:
-            raise ValueError(f"n must be how many queries to return, at least 0; got {shown(n)}")
+        n = whole("n", n, 0)
         for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
             if name not in known:
                 raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")

@@ -302,6 +302,40 @@ def is_real(value: Any) -> bool:
     return True
 
 
+def between_0_and_1(name: str, value: Any, example: float) -> float:
+    """Return a level, such as that of an interval.
+
+    Raises:
+        ValueError: it is not a number between 0 and 1, or so close to 1 that float64 cannot tell.
+    """
+    if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
+        raise ValueError(f"{name} must be between 0 and 1, such as {example}; got {shown(value)}")
+    return float(value)
+
+
+def in_units(name: str, value: Any) -> float:
+    """Return an amount in units of the measure.
+
+    Raises:
+        ValueError: it is not a finite number, at least 0.
+    """
+    if not is_real(value) or not 0 <= float(value) < math.inf:
+        raise ValueError(f"{name} must be a finite number, at least 0, in units of the measure; got {shown(value)}")
+    return float(value)
+
+
+def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
+    """Return an integer.
+
+    Raises:
+        ValueError: it is not an integer from the least to the most.
+    """
+    if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
+        upper = "" if most == math.inf else f" and at most {most:,}"
+        raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
+    return int(value)
+
+
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], whose: str) -> None:
     """Refuse cutoffs for which an ideal of k documents has no end, or takes too much memory."""
     if None in cutoffs:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .messages import shown
-from .options import Cutoffs, Options, QueryOptions, is_real, measure_of, result_name
+from .options import Cutoffs, Options, QueryOptions, between_0_and_1, measure_of, result_name, whole
 from .queries import describe_queries, from_frame, mean, score_part, weights
 from .rankings import Inputs, Rankings
 from .scoring import discounts, score_queries, sign
@@ -97,14 +97,11 @@ class Resampling(NamedTuple):
         Raises:
             ValueError: names the option, what it was and what it may be.
         """
-        if not is_real(confidence) or float(confidence) <= 0 or (1 + float(confidence)) / 2 >= 1:
-            raise ValueError(f"confidence must be between 0 and 1, such as 0.95; got {shown(confidence)}")
-        # more resamples would not fit into memory
-        for name, value, least, most in (("resamples", resamples, 2, 10**8), ("seed", seed, 0, math.inf)):
-            if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
-                upper = "" if most == math.inf else f" and at most {most:,}"
-                raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
-        return cls(float(confidence), int(resamples), int(seed))
+        return cls(
+            between_0_and_1("confidence", confidence, 0.95),
+            whole("resamples", resamples, 2, 10**8),  # more would not fit into memory
+            whole("seed", seed, 0),
+        )
 
     def __str__(self) -> str:
         return f"{100 * self.confidence:g}% intervals of means by Wilson, of differences by Student"

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import scipy.stats
 from conftest import ROOT, MetricFactory, lean_environment
 
 import comparison
+import mteb_files
 import report as room
 from options import Options
 from rankings import Inputs
@@ -744,6 +746,49 @@ def test_markdown_tables_have_as_many_cells_in_each_row(shown: tuple[Any, Any]) 
         for table in tables:
             cells = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
             assert len(cells) == 1
+
+
+NO_LEVELS = (math.nan, math.inf, -math.inf, 0, 1, 95, True, "0.95", None, np.float64("nan"), np.bool_(True))
+NO_AMOUNTS = (math.nan, math.inf, -1, True, "0.1", None, np.float64("nan"), 10**400)
+NO_INTEGERS = (math.nan, 2.5, True, -1, "3", None, np.float64("nan"))
+
+
+def refusals() -> list[tuple[str, Any, str]]:
+    """Each option that is a number, with values that it is not, and what the error says that it must be."""
+    integers = "must be an integer, at least"
+    return [
+        *(("confidence", value, "must be between 0 and 1, such as 0.95") for value in NO_LEVELS),
+        *(("margin", value, "must be a finite number, at least 0") for value in NO_AMOUNTS),
+        *((name, value, integers) for name in ("seed", "resamples") for value in NO_INTEGERS),
+    ]
+
+
+@pytest.mark.parametrize(("option", "value", "problem"), refusals())
+def test_no_door_takes_a_number_that_is_none(
+    ndcg: evaluate.Metric, tmp_path: Path, option: str, value: Any, problem: str
+) -> None:
+    result = {"task_name": "T", "scores": {"test": [{"hf_subset": "s", "languages": ["eng-Latn"], "ndcg_at_10": 0.5}]}}
+    for model in ("a", "b"):
+        (tmp_path / model).mkdir()
+        (tmp_path / model / "T.json").write_text(json.dumps(result))
+    results = mteb_files.read_mteb(tmp_path)
+    inputs = {"systems": SYSTEMS, "references": RELEVANCE}
+    doors: list[Callable[..., Any]] = [partial(ndcg.compare, **inputs), results.compare]
+    if option != "margin":
+        doors.append(partial(ndcg.report, predictions=SYSTEMS["bm25"], references=RELEVANCE))
+    if option == "confidence":
+        doors.append(partial(results.report, "a"))
+    for door in doors:
+        with pytest.raises(ValueError, match=f"^{option} {problem}"):
+            door(**{option: value})
+
+
+def test_the_number_of_queries_that_differ_is_an_integer(ndcg: evaluate.Metric) -> None:
+    found = ndcg.compare(systems=SYSTEMS, references=RELEVANCE)
+    assert len(found.differences("bm25", "dense", n=np.int64(3))) == 3
+    for n in (True, 1.0, -1, math.nan):
+        with pytest.raises(ValueError, match=r"^n must be an integer, at least 0"):
+            found.differences("bm25", "dense", n=n)
 
 
 def test_text_of_users_is_shown_as_text(shown: tuple[Any, Any]) -> None:
