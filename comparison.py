@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .columns import settled
 from .hashes import Columns
-from .messages import shown
+from .messages import shown, visible
 from .options import Cutoffs, Options, QueryOptions, choice, in_units, measure_of, whole
 from .queries import columns_of, from_file, progress, weights
 from .rankings import Inputs
@@ -33,6 +33,7 @@ from .report import (
     figure_of,
     first_slices,
     greatest_values,
+    interval_text,
     notes,
     number_text,
     query_columns,
@@ -49,6 +50,7 @@ from .significance import Intervals, Power, Tests, differences, holm, intervals,
 from .slices import Slices, Value, slice_name, slices_of
 
 COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
+PLACES = 16  # at most: float64 holds no more digits
 SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
 ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
 
@@ -236,15 +238,14 @@ class Comparison(Readable):
                     beaten.append(letters[behind])
         return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
 
-    def tables(self) -> list[list[list[str]]]:
-        """Return tables of text, the header first; the first column holds names."""
+    def _tables(self) -> list[list[list[str]]]:
         level = f"{100 * self.resampling.confidence:g}% interval"
         systems = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
         for system, letter in self._letters().items():
             row = [f"{letter}  {system}"]
             for name in self.measures:
                 score = self.scores[system][name]
-                interval = f"{number_text(score.low)} – {number_text(score.high)}"
+                interval = interval_text(score.low, score.high)
                 row += [number_text(score.value), interval, self._better_than(system, name)]
             systems.append(row)
         pairs = [
@@ -255,8 +256,8 @@ class Comparison(Readable):
                 [
                     f"{pair.system} – {pair.other}",
                     pair.measure,
-                    f"{pair.difference:+.4f}",
-                    f"{pair.low:+.4f} – {pair.high:+.4f}",
+                    number_text(pair.difference, sign="+"),
+                    interval_text(pair.low, pair.high, sign="+"),
                     *(p_text(each) for each in (pair.p, pair.p_holm, pair.p_t, pair.p_t_holm)),
                     f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}",
                 ]
@@ -270,23 +271,22 @@ class Comparison(Readable):
             ]
         ]
         for pair in self.pairs:
-            detectable = "–" if pair.detectable is None else number_text(pair.detectable)
             needed = "–" if pair.queries_needed is None else f"{pair.queries_needed:,}"
-            power.append([f"{pair.system} – {pair.other}", pair.measure, detectable, needed])
+            power.append([f"{pair.system} – {pair.other}", pair.measure, number_text(pair.detectable), needed])
         most = [[f"queries that differ most in {self.measures[0]}", "query", "first", "second", "difference"]]
         for pair in self.pairs:
             if pair.measure == self.measures[0]:
                 columns = self.differences(pair.system, pair.other, n=3).columns
                 for query, first, second, difference in zip(*(each.to_pylist() for each in columns), strict=True):
-                    values = [str(query), number_text(first), number_text(second), f"{difference:+.4f}"]
-                    most.append([f"{pair.system} – {pair.other}", *values])
+                    values = [number_text(first), number_text(second), number_text(difference, sign="+")]
+                    most.append([f"{pair.system} – {pair.other}", str(query), *values])
         return [systems, pairs, power, *([self._slice_table(level)] if self.slices else []), most]
 
     def _slice_table(self, level: str) -> list[list[str]]:
         rows = [["slice", "queries", "pair", "measure", "difference", level, "p", "p (Holm)"]]
         for value, each in islice(self.slices.items(), SHOWN):
             for pair in each.pairs:
-                figures = [f"{pair.difference:+.4f}", f"{pair.low:+.4f} – {pair.high:+.4f}"]
+                figures = [number_text(pair.difference, sign="+"), interval_text(pair.low, pair.high, sign="+")]
                 cells = [pair.measure, *figures, p_text(pair.p), p_text(pair.p_holm)]
                 rows.append([slice_name(value), f"{each.queries:,}", f"{pair.system} – {pair.other}", *cells])
         return rows
@@ -302,8 +302,7 @@ class Comparison(Readable):
         exact = len(pairs) - len(sampled)
         return f"{exact:,} of {len(pairs):,} exact, else {text}" if exact else text
 
-    def remarks(self) -> list[str]:
-        """Return how the numbers were found, and what to know besides."""
+    def _remarks(self) -> list[str]:
         over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
         return [
             f"{self.resampling}. p: {self.testing}? By the paired randomisation test ({self._exactness()}), beside it "
@@ -314,18 +313,25 @@ class Comparison(Readable):
             *self.notes,
         ]
 
-    def to_latex(self) -> str:
+    def to_latex(self, places: int = 4) -> str:
         """Return the systems' scores as a LaTeX tabular, after comments on what its marks mean.
 
         A superscript names the systems that one is significantly better than (with a margin, not
         worse than), with a corrected p below 0.05; the highest score of each measure is bold.
+
+        Args:
+            places: how many decimal places the scores have.
+
+        Raises:
+            ValueError: places are not an integer from 0 to 16.
         """
+        places = whole("places", places, 0, PLACES)
         marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
         lines = [
             f"% {marks} (paired randomisation test, p corrected by Holm < {SIGNIFICANT}).",
             *(f"% {remark}" for remark in self.remarks()),
-            f"% {self.signature}",
+            f"% {visible(self.signature)}",
             "\\begin{tabular}{ll" + "c" * len(self.measures) + "}",
             "\\hline",
             " & ".join(["", "System", *map(latex_text, self.measures)]) + " \\\\",
@@ -335,7 +341,8 @@ class Comparison(Readable):
             cells = [f"$^{{{letter}}}$", latex_text(system)]
             for name in self.measures:
                 value = self.scores[system][name].value
-                text = f"\\textbf{{{number_text(value)}}}" if value == best[name] else number_text(value)
+                text = number_text(value, places)
+                text = f"\\textbf{{{text}}}" if value == best[name] else text
                 beaten = self._better_than(system, name).replace(" ", "")
                 cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
             lines.append(" & ".join(cells) + " \\\\")

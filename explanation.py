@@ -109,27 +109,25 @@ class Explanation(Readable):
     between: tuple[str, str] | None = None
     choices: tuple[Choice, ...] = ()
 
-    def tables(self) -> list[list[list[str]]]:
-        """Return tables of text, the header first; the first column holds names."""
+    def _tables(self) -> list[list[list[str]]]:
         numbers = [["convention", self.measure]]
         if self.got is not None:
             numbers[0] += ["minus yours", ""]
         for name, number in self._sorted():
             cells = [name, number_text(number)]
             if self.got is not None:
-                cells += [f"{number - self.got:+.4f}", "yours" if name in self.matches else ""]
+                cells += [number_text(number - self.got, sign="+"), "yours" if name in self.matches else ""]
             numbers.append(cells)
         tables = [numbers]
         if self.between is not None:
             adds = [[each.name, _shown(each.name, each.before), _shown(each.name, each.after)] for each in self.choices]
-            added = [f"{each.adds:+.4f}" for each in self.choices]
+            added = [number_text(each.adds, sign="+") for each in self.choices]
             rows = [[*cells, text] for cells, text in zip(adds, added, strict=True)]
-            whole = ["together", "", "", f"{sum(each.adds for each in self.choices):+.4f}"]
+            whole = ["together", "", "", number_text(sum(each.adds for each in self.choices), sign="+")]
             tables.append([["choice", *self.between, "adds"], *rows, whole])
         return tables
 
-    def remarks(self) -> list[str]:
-        """Return how the numbers were found, and what to know besides."""
+    def _remarks(self) -> list[str]:
         by_reason: dict[str, list[str]] = {}
         for name, reason in self.refused.items():
             by_reason.setdefault(reason, []).append(name)

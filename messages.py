@@ -22,6 +22,17 @@ def shown(value: Any) -> str:
     return " ".join(text.splitlines())
 
 
+def visible(text: str) -> str:
+    r"""Return text with every character that does not print spelled out, so that no id moves a terminal's cursor.
+
+    >>> visible("naïve"), visible("a\x1b[31m\n")
+    ('naïve', 'a\\x1b[31m\\n')
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the known name that is close to a wrong one, in any case, or an empty string.
 

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .messages import shown
+from .messages import shown, visible
 from .options import Cutoffs, Options, QueryOptions, between_0_and_1, measure_of, result_name, whole
 from .queries import describe_queries, from_frame, mean, score_part, weights
 from .rankings import Inputs, Rankings
@@ -28,6 +28,7 @@ from .slices import Slices, Value, slice_name, slices_of
 
 COUNTS = ("retrieved", "judged", "relevant")
 SHOWN = 50  # slices, at most, in tables and plots
+LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
@@ -114,11 +115,20 @@ class Readable:
     notes: tuple[str, ...]
 
     def tables(self) -> list[list[list[str]]]:
-        """Return tables of text, the header first; the first column holds names."""
-        raise NotImplementedError
+        """Return tables of text, the header first; the first column holds names.
+
+        Characters that do not print, as ids may have, are spelled out.
+        """
+        return [[list(map(visible, row)) for row in table] for table in self._tables()]
 
     def remarks(self) -> list[str]:
-        """Return the sentences below the tables."""
+        """Return the sentences below the tables, in which all characters print too."""
+        return list(map(visible, self._remarks()))
+
+    def _tables(self) -> list[list[list[str]]]:
+        raise NotImplementedError
+
+    def _remarks(self) -> Sequence[str]:
         raise NotImplementedError
 
     def to_markdown(self) -> str:
@@ -131,7 +141,7 @@ class Readable:
             for table in self.tables()
         ]
         remarks = [_markdown(remark) for remark in self.remarks()]
-        return "\n\n".join([*tables, *remarks, f"Signature: `{self.signature}`"])
+        return "\n\n".join([*tables, *remarks, f"Signature: `{visible(self.signature)}`"])
 
     def __str__(self) -> str:
         tables = []
@@ -142,7 +152,7 @@ class Readable:
                     "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in table
                 )
             )
-        return "\n\n".join([*tables, "\n".join([*self.remarks(), f"Signature: {self.signature}"])])
+        return "\n\n".join([*tables, "\n".join([*self.remarks(), f"Signature: {visible(self.signature)}"])])
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
@@ -152,7 +162,7 @@ class Readable:
             cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
             tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
         remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
-        return "".join(tables) + remarks + f"<p>Signature: <code>{html.escape(self.signature)}</code></p>"
+        return "".join(tables) + remarks + f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>"
 
 
 @contextmanager
@@ -193,8 +203,7 @@ class Report(Readable):
     notes: tuple[str, ...] = ()
     slices: dict[Value, Slice] = field(default_factory=dict)
 
-    def tables(self) -> list[list[list[str]]]:
-        """Return tables of text, the header first; the first column holds names."""
+    def _tables(self) -> list[list[list[str]]]:
         level = f"{100 * self.resampling.confidence:g}% interval"
         header = [
             "measure",
@@ -210,12 +219,12 @@ class Report(Readable):
             [
                 name,
                 number_text(score.value),
-                interval_text(score),
+                interval_text(score.low, score.high),
                 number_text(score.chance),
                 number_text(score.standard_error),
-                f"{number_text(score.worst)} – {number_text(score.best)}",
+                interval_text(score.worst, score.best),
                 f"{score.tied:,}",
-                f"{score.unjudged:,.6g} of {score.ranked:,}",
+                f"{count_text(score.unjudged)} of {score.ranked:,}",
             ]
             for name, score in self.scores.items()
         ]
@@ -225,13 +234,14 @@ class Report(Readable):
         slices = [["slice", "queries", *(text for name in self.scores for text in (name, level))]]
         for value, each in islice(self.slices.items(), SHOWN):
             cells = [
-                text for score in each.scores.values() for text in (number_text(score.value), interval_text(score))
+                text
+                for score in each.scores.values()
+                for text in (number_text(score.value), interval_text(score.low, score.high))
             ]
             slices.append([slice_name(value), f"{each.queries:,}", *cells])
         return [[header, *rows], *([slices] if self.slices else []), counts]
 
-    def remarks(self) -> list[str]:
-        """Return how the numbers were found, and what to know besides."""
+    def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
@@ -359,7 +369,7 @@ class Report(Readable):
             raise ValueError(f"measure must be one of {', '.join(map(repr, self.scores))}; got {shown(measure)}")
         score = self.scores[measure]
         level, queries = f"{100 * self.resampling.confidence:g}% interval", f"{self.counts['queries']:,} queries"
-        notes = f"{measure}, {level} {interval_text(score)}, {queries}; {self.signature}"
+        notes = f"{measure}, {level} {interval_text(score.low, score.high)}, {queries}; {self.signature}"
         entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
         return eval_result_entries_to_yaml([entry])
 
@@ -771,14 +781,29 @@ def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     return pa.table({name: pa.array(values, kinds.get(name, pa.float64())) for name, values in columns.items()})
 
 
-def number_text(value: float) -> str:
-    """Return a number as tables show it."""
-    return "–" if math.isnan(value) else f"{value:.4f}"
+def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
+    """Return a number as tables show it, with a sign before positive ones too if that is "+".
+
+    >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
+    ('0.5000', '+0.25', '1.5000e+200', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
 
 
-def interval_text(score: Score) -> str:
-    """Return the interval of a score as tables show it."""
-    return "–" if math.isnan(score.low) else f"{number_text(score.low)} – {number_text(score.high)}"
+def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
+    """Return an interval, or a range, as tables show it."""
+    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
+
+
+def count_text(value: float) -> str:
+    """Return a number of documents as tables show it: it may be an expectation.
+
+    >>> count_text(1234567.0), count_text(12.25)
+    ('1,234,567', '12.25')
+    """
+    return f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
 def score_dicts(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import messages
-from messages import in_short, shown
+from messages import in_short, shown, visible
 
 
 def test_the_doctests_of_the_module_pass() -> None:
@@ -28,6 +28,23 @@ def test_an_integer_that_python_does_not_print_is_shown_by_its_size() -> None:
 @pytest.mark.parametrize("value", ["d1", 17, 0.5, None, ["a", 1], {"a": 1}, 2**64, "two\nlines"])
 def test_a_short_value_is_shown_as_it_is(value: Any) -> None:
     assert shown(value) == repr(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("naïve – 漢字 🥇", "naïve – 漢字 🥇"),
+        ("a\x1b[31m", r"a\x1b[31m"),
+        ("two\nlines\tand\r", r"two\nlines\tand\r"),
+        ("\x9b2J\x7f", r"\x9b2J\x7f"),
+        ("a\u202eb", r"a\u202eb"),
+        ("\udc80", r"\udc80"),
+        ("x" * 1000 + "\0", "x" * 1000 + r"\x00"),
+    ],
+)
+def test_what_does_not_print_is_spelled_out_and_nothing_is_lost(text: str, expected: str) -> None:
+    assert visible(text) == expected
+    assert visible(expected) == expected
 
 
 def test_what_a_library_says_is_one_short_line() -> None:

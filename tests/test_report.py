@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -789,6 +790,60 @@ def test_the_number_of_queries_that_differ_is_an_integer(ndcg: evaluate.Metric) 
     for n in (True, 1.0, -1, math.nan):
         with pytest.raises(ValueError, match=r"^n must be an integer, at least 0"):
             found.differences("bm25", "dense", n=n)
+
+
+@pytest.mark.parametrize("odd", ["a\x1b[31mb", "a\x07", "a\x9b2J", "a\u202eb", "a\nb", "a\tb"])
+def test_no_id_moves_the_cursor(ndcg: evaluate.Metric, odd: str) -> None:
+    run = {odd: {odd: 1.0, "d": 2.0}, "q": {odd: 1.0, "d": 0.5}}
+    other = {query: {document: -score for document, score in documents.items()} for query, documents in run.items()}
+    qrels = {query: {odd: 1, "d": 0} for query in run}
+    by = {query: query for query in run}
+    found = [
+        ndcg.report(predictions=run, references=qrels, by=by),
+        ndcg.compare(systems={"a": run, "b": other}, references=qrels, by=by),
+        ndcg.explain(predictions=run, references=qrels, got=0.5),
+    ]
+    assert any(odd.encode("unicode_escape").decode() in cell for cell in itertools.chain(*found[1].tables()[-1]))
+    for each in found:
+        texts = [str(each), each.to_markdown(), each._repr_html_(), *each.remarks()]
+        texts += itertools.chain(*itertools.chain(*each.tables()))
+        assert all(text.replace("\n", "").isprintable() for text in texts)
+        assert odd not in "".join(texts)
+
+
+def test_numbers_of_any_size_are_short(ndcg: evaluate.Metric) -> None:
+    def of_size(size: float) -> list[Any]:
+        relevance = [[size * each for each in row] for row in RELEVANCE]
+        how = {"references": relevance, "measures": ["DCG", "nDCG"], "by": ["de", "en"] * (len(relevance) // 2)}
+        return [ndcg.report(predictions=SYSTEMS["bm25"], **how), ndcg.compare(systems=SYSTEMS, **how)]
+
+    for small, large in zip(of_size(1.0), of_size(2.0**660), strict=True):
+        for one, other in zip(small.tables(), large.tables(), strict=True):
+            assert [list(map(len, row)) for row in one[:1]] == [list(map(len, row)) for row in other[:1]]
+            assert max(len(cell) for row in other for cell in row) < 50
+        assert max(map(len, large.remarks())) < 500
+    report, comparison = of_size(2.0**660)
+    assert f"{report.scores['DCG'].value:.4e}" in str(report)
+    assert f"{comparison.pairs[0].difference:+.4e}" in str(comparison)
+    assert f"{comparison.scores['bm25']['DCG'].value:.4e}" in comparison.to_latex()
+
+
+def test_documents_in_the_millions_are_counted_in_full(ndcg: evaluate.Metric) -> None:
+    found = ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE)
+    for unjudged, text in ((1_234_567.0, "1,234,567"), (0.0, "0"), (20.0, "20"), (1 / 3, "0.3333"), (12.5, "12.5")):
+        scores = {"nDCG": found.scores["nDCG"]._replace(unjudged=unjudged, ranked=23_456_789)}
+        assert replace(found, scores=scores).tables()[0][1][-1] == f"{text} of 23,456,789"
+
+
+def test_scores_in_latex_have_as_many_places_as_are_asked_for(ndcg: evaluate.Metric) -> None:
+    found = ndcg.compare(systems=SYSTEMS, references=RELEVANCE)
+    for places in (0, 2, 4, 16):
+        for scores in found.scores.values():
+            assert f"{scores['nDCG'].value:.{places}f}" in found.to_latex(places)
+    assert found.to_latex() == found.to_latex(4)
+    for places in (-1, 17, 2.0, True, None):
+        with pytest.raises(ValueError, match=r"^places must be an integer, at least 0 and at most 16"):
+            found.to_latex(places)
 
 
 def test_text_of_users_is_shown_as_text(shown: tuple[Any, Any]) -> None:
