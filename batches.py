@@ -426,7 +426,8 @@ def _spelled(query: Any) -> bytes:
     """Return an id as bytes that are equal if ids are: hexadecimal digits, or others behind a mark of their kind."""
     kind = id_kind(type(query))
     if kind == "text":
-        return b"'" + str(query).encode("utf-8", "surrogatepass")
+        text: bytes = query.encode("utf-8", "surrogatepass")  # str() would drop NUL from the end of NumPy's text
+        return b"'" + text
     if kind == "integers":
         return b"%x" % int(query)
     if kind == "bytes":
