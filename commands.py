@@ -22,14 +22,35 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .comparison import COLUMNS, Comparison, Pair, compare, latex_text, p_text
+from .comparison import (
+    COLUMNS,
+    PLACES,
+    Comparison,
+    Pair,
+    Testing,
+    compare,
+    comparison_of,
+    latex_text,
+    leave_out_alike,
+    p_text,
+)
 from .explanation import explain
-from .files import NAMES, read_columns
+from .files import BYTE_ORDER_MARK, NAMES, SavedResultError, parse_json, read_columns, read_content
 from .hashes import Columns, digest_of
-from .messages import in_short, shown
-from .options import OF_COMPUTE, Options, measure_of
-from .report import Readable, Report, Score, report
-from .significance import ROUNDING, differences, falls
+from .messages import in_short, shown, visible
+from .options import OF_COMPUTE, Options, between_0_and_1, in_units, whole
+from .report import (
+    Readable,
+    Report,
+    Resampling,
+    Score,
+    columns_of_values,
+    count_text,
+    interval_text,
+    number_text,
+    report,
+)
+from .significance import ROUNDING, differences, is_regression
 from .slices import slice_name
 
 REGRESSION = 1  # the exit status; 0 for all else
@@ -38,9 +59,10 @@ SUFFIX = re.compile(
     r"(\.(gz|zst|txt|run|res|trec|qrels|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather))+$", re.IGNORECASE
 )
 STANDARD_INPUT = "/dev/stdin"
-SAVED = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"signature"\s*:')  # how what `ndcg score -o json` saves begins
 
-ESCAPES = {ord(each): repr(each)[1:-1] for each in "\\\t\n\r"}
+CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
+ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
+JSON_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20}  # of those that JSON may have as they are
 
 Table = list[list[str]]
 Row = dict[str, Any]
@@ -68,13 +90,11 @@ class Listing(Readable):
     status: int = 0
     latex: str = ""
 
-    def tables(self) -> list[Table]:
-        """Return the tables, in which no id moves the cursor or ends a line."""
-        return [[list(map(_visible, row)) for row in table] for table in self.cells]
+    def _tables(self) -> list[Table]:
+        return self.cells
 
-    def remarks(self) -> list[str]:
-        """Return the sentences below them."""
-        return list(map(_visible, self.said))
+    def _remarks(self) -> Sequence[str]:
+        return self.said
 
     def text(self, form: str) -> str:
         """Return the answer in one of the formats of the command line."""
@@ -92,7 +112,7 @@ class Listing(Readable):
     def _plain_or_rich(self) -> str:
         """Return tables of Rich on a terminal, else plain text; without tables the signature alone."""
         if not self.cells:
-            return self.signature
+            return visible(self.signature)
         if sys.stdout.isatty():
             with suppress(ImportError):
                 return self._rich()
@@ -113,19 +133,19 @@ class Listing(Readable):
                 for row in rows:
                     table.add_row(*map(Text, row))
                 console.print(table)
-            for remark in (*self.remarks(), f"Signature: {self.signature}"):
+            for remark in (*self.remarks(), f"Signature: {visible(self.signature)}"):
                 console.print(Text(remark), soft_wrap=True)
         return captured.get().rstrip("\n")
 
     def _tsv(self) -> str:
-        """Return a row a line, with tabs and line ends of ids escaped, so that `cut` and `sort` see the columns."""
+        """Return a row a line, with control characters of ids escaped, so that `cut` and `sort` see the columns."""
         names = dict.fromkeys(name for row in self.rows for name in row)
         lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in self.rows)]
         cells = (["" if each is None else str(each).translate(ESCAPES) for each in line] for line in lines)
         return "\n".join(map("\t".join, cells))
 
     def _latex(self) -> str:
-        lines = [f"% {remark}" for remark in (*self.remarks(), self.signature)]
+        lines = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
         for header, *rows in self.tables():
             body = [" & ".join(map(latex_text, row)) + " \\\\" for row in (header, *rows)]
             head = ["\\begin{tabular}{l" + "r" * (len(header) - 1) + "}", "\\hline", body[0], "\\hline"]
@@ -139,7 +159,7 @@ class Listing(Readable):
         for row in self.rows:
             case = ElementTree.SubElement(suite, "testcase", classname="ndcg.gate", name=row["measure"])
             if row["regression"]:
-                message = f"{row['measure']} falls by {-row['difference']:.4f}, p = {p_text(row['p_holm'])}"
+                message = f"{row['measure']} falls by {number_text(-row['difference'])}, p = {p_text(row['p_holm'])}"
                 ElementTree.SubElement(case, "failure", message=message).text = str(self)
         ElementTree.indent(suite)
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, "unicode")
@@ -154,6 +174,7 @@ def answer(asked: argparse.Namespace) -> Listing:
     """
     if asked.output == "junit" and asked.command != "gate":
         raise ValueError("-o junit is of ndcg gate, whose measures are its cases; take another format")
+    whole("places", getattr(asked, "places", 4), 0, PLACES)
     try:
         return _COMMANDS[asked.command](asked)
     except ValueError as error:
@@ -216,7 +237,7 @@ def _means(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[li
 
 
 def _mean_and_interval(score: Score, places: int) -> list[str]:
-    return [_number(score.value, places), _interval(score.low, score.high, f".{places}f")]
+    return [number_text(score.value, places), interval_text(score.low, score.high, places)]
 
 
 def _by_query(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[list[Table], list[Row]]:
@@ -271,12 +292,12 @@ def compare_runs(asked: argparse.Namespace) -> Listing:
             slices.append([slice_name(value), f"{each.queries:,}", *_pair_cells(pair, asked.places)])
             rows.append({"slice": value, "queries": each.queries, **_pair_row(pair)})
     tables = [means, pairs, *([slices] if found.slices else []), _worst(found, asked.places)]
-    return Listing(tables, found.remarks(), found.signature, rows, found.to_dict(), latex=found.to_latex())
+    return Listing(tables, found.remarks(), found.signature, rows, found.to_dict(), latex=found.to_latex(asked.places))
 
 
 def _pair_cells(pair: Pair, places: int) -> list[str]:
-    ends = _interval(pair.low, pair.high, f"+.{places}f")
-    numbers = [f"{pair.difference:+.{places}f}", ends, *map(p_text, (pair.p, pair.p_holm, pair.p_t))]
+    ends = interval_text(pair.low, pair.high, places, "+")
+    numbers = [number_text(pair.difference, places, "+"), ends, *map(p_text, (pair.p, pair.p_holm, pair.p_t))]
     return [pair.measure, pair.system, *numbers, f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}"]
 
 
@@ -291,8 +312,8 @@ def _worst(found: Comparison, places: int) -> Table:
         if run != found.baseline:
             columns = found.differences(run, str(found.baseline), n=FIRST).columns
             for query, *values, difference in zip(*(each.to_pylist() for each in columns), strict=True):
-                numbers = [_number(each, places) for each in values]
-                table.append([str(query), run, *numbers, f"{difference:+.{places}f}"])
+                numbers = [number_text(each, places) for each in values]
+                table.append([str(query), run, *numbers, number_text(difference, places, "+")])
     return table
 
 
@@ -300,64 +321,98 @@ def gate_run(asked: argparse.Namespace) -> Listing:
     """Answer whether a run is worse than a baseline: by more than is tolerated, and significantly."""
     if asked.signature:
         return _signature(asked)
+    threshold = {"max_drop": in_units("max_drop", asked.max_drop), "alpha": between_0_and_1("alpha", asked.alpha, 0.05)}
+    resampling = Resampling.parse(asked.confidence, asked.resamples, asked.seed)
     if asked.max_drop >= 1 and all(measure == "nDCG" for measure, _ in Options.parse(**_scoring(asked)).asked):
         raise ValueError(f"--max-drop {asked.max_drop:g}: nDCG is at most 1, so nothing would fail; give such as 0.01")
-    saved, judgments = _saved(asked.baseline)
-    sides = _Sides.read(asked, [asked.run] if saved else [asked.baseline, asked.run])
-    run = list(sides.runs)[-1]
-    baseline = _name_of(asked.baseline) if saved else next(iter(sides.runs))
-    new = sides.report(run)
-    old = saved or sides.report(baseline)
+    sides = _Sides.read(asked, [asked.baseline, asked.run])
+    new = sides.report(sides.names[1])
+    found = _compared_with(asked, sides, new, resampling)
+    rows = [_gate_row(pair, found) for pair in found.pairs]
+    for row in rows:
+        row["regression"] = is_regression(row["difference"], row["p_holm"], **threshold)
+    return _gate_listing(asked, found, rows, new)
+
+
+def _compared_with(asked: argparse.Namespace, sides: "_Sides", new: Report, resampling: Resampling) -> Comparison:
+    """Return the comparison of a run with the baseline, each mean over the queries that have a value in both.
+
+    Raises:
+        ValueError: the two cannot be compared, or no fall of so few queries can be significant.
+    """
+    baseline, run = sides.names
+    if baseline in sides.saved:
+        old, judgments = _saved_report(asked.baseline, sides.saved[baseline])
+    else:
+        old, judgments = sides.report(baseline), ""
     if old.signature != new.signature:
         problem = f"was saved with {old.signature}, and the scores of {asked.run} are of {new.signature}"
         raise ValueError(f"{asked.baseline}: {problem}; score both with the same options and version")
     before, after = _same_queries(asked, old, new)
-    if saved and judgments != digest_of(sides.qrels):
+    if judgments and judgments != digest_of(sides.qrels):
         raise ValueError(f"{asked.baseline}: is of other judgments than {asked.qrels}; score both by the same qrels")
-    ranked = np.flatnonzero((before["retrieved"] > 0) | (after["retrieved"] > 0))
-    _refuse_powerless(len(ranked), asked.alpha / len(new.scores))
-    measures = list(new.scores)
-    values = [np.array([side[name] for name in measures], np.float64) for side in (before, after)]
-    found = falls(
-        *values,
-        max_drop=asked.max_drop,
-        alpha=asked.alpha,
-        greatest=np.array([1.0 if measure_of(name) == "nDCG" else math.inf for name in measures]),
-        confidence=asked.confidence,
-        resamples=asked.resamples,
-        seed=asked.seed,
+    options = Options.parse(**_scoring(asked))
+    columns = {
+        name: columns_of_values(side["query"].tolist(), {each: side[each].astype(np.float64) for each in options.names})
+        for name, side in ((baseline, before), (run, after))
+    }
+    leave_out_alike(columns, options.names)
+    ranked = (before["retrieved"] > 0) | (after["retrieved"] > 0)
+    fewest = min(int(np.count_nonzero(ranked & ~np.isnan(columns[run][name]))) for name in options.names)
+    _refuse_powerless(fewest, asked.alpha / len(options.names))
+    return comparison_of(
+        columns,
+        None,
+        None,
+        options=options,
+        baseline=baseline,
+        resampling=resampling,
+        testing=Testing("less", corrected_over="all"),
+        signature=new.signature,
     )
-    names = ("baseline", "run", *found._fields[2:])
-    columns = (column.tolist() for column in found)
-    rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    rows = [{"measure": measure, **row} for measure, row in zip(measures, rows, strict=True)]
-    queries = int(np.count_nonzero(~np.isnan(np.concatenate(values)).any(axis=0)))
+
+
+def _gate_row(pair: Pair, found: Comparison) -> Row:
+    """Return what the gate says of a measure to programs."""
+    means = {"baseline": found.scores[pair.other], "run": found.scores[pair.system]}
+    return {
+        "measure": pair.measure,
+        "queries": pair.wins + pair.ties + pair.losses,
+        **{side: scores[pair.measure].value for side, scores in means.items()},
+        **{name: getattr(pair, name) for name in ("difference", "low", "high", "p", "p_holm")},
+    }
+
+
+def _gate_listing(asked: argparse.Namespace, found: Comparison, rows: list[Row], new: Report) -> Listing:
+    """Return the answer of a gate: a table of its measures, and what a regression is."""
+    baseline, run = found.scores
     failed = [row["measure"] for row in rows if row["regression"]]
+    counts = sorted({row["queries"] for row in rows})
+    queries = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
     said = [
         f"Regression: {', '.join(failed)} of {run} fell." if failed else "No regression.",
-        f"A regression is a fall of the mean of {queries:,} queries by more than {asked.max_drop:g} that a "
+        f"A regression is a fall of the mean of {queries} queries by more than {asked.max_drop:g} that a "
         f"one-sided paired randomisation test finds significant: p (Holm) at most {asked.alpha:g}.",
         *new.notes,
     ]
-    whole = {
+    whole_answer = {
         "signature": new.signature,
         "baseline": baseline,
         "run": run,
         "max_drop": asked.max_drop,
         "alpha": asked.alpha,
-        "queries": queries,
+        "queries": new.counts["queries"],
         "regression": bool(failed),
         "measures": rows,
         "notes": said[2:],
     }
-    level = f"{100 * asked.confidence:g}% interval"
+    level, places = f"{100 * asked.confidence:g}% interval", asked.places
     table = [["measure", baseline, run, "difference", level, "p (fall)", "p (Holm)", ""]]
     for row in rows:
-        numbers = [_number(row[name], asked.places) for name in ("baseline", "run")]
-        ends_text = _interval(row["low"], row["high"], f"+.{asked.places}f")
-        verdict = [p_text(row["p"]), p_text(row["p_holm"]), _verdict(row, asked)]
-        table.append([row["measure"], *numbers, f"{row['difference']:+.{asked.places}f}", ends_text, *verdict])
-    return Listing([table], said, new.signature, rows, whole, status=REGRESSION * bool(failed))
+        means = [number_text(row[name], places) for name in ("baseline", "run")]
+        change = [number_text(row["difference"], places, "+"), interval_text(row["low"], row["high"], places, "+")]
+        table.append([row["measure"], *means, *change, p_text(row["p"]), p_text(row["p_holm"]), _verdict(row, asked)])
+    return Listing([table], said, new.signature, rows, whole_answer, status=REGRESSION * bool(failed))
 
 
 def _verdict(row: Row, asked: argparse.Namespace) -> str:
@@ -376,27 +431,20 @@ def _refuse_powerless(queries: int, alpha: float) -> None:
         raise ValueError(f"{problem}; give more queries, fewer measures or a larger --alpha")
 
 
-def _saved(path: str) -> tuple[Report | None, str]:
-    """Return what `ndcg score -o json` has saved, and the digest of its judgments; None for a file of anything else.
+def _saved_report(path: str, value: dict[str, Any]) -> tuple[Report, str]:
+    """Return what `ndcg score -o json` has saved, and the digest of its judgments.
 
     Raises:
-        ValueError: it cannot be read, or its means are not those of its queries.
+        ValueError: it is no such report, or its means are not those of its queries.
     """
-    if not os.path.isfile(path):  # a pipe can be read once
-        return None, ""
-    with open(path, "rb") as file:
-        if not SAVED.match(file.read(1 << 10)):
-            return None, ""
-        file.seek(0)
-        content = file.read()
+    if "signature" not in value:
+        several = f"holds the results of {len(value):,} runs, {', '.join(map(shown, list(value)[:FIRST]))}"
+        raise ValueError(f"{path}: {several}{', …' * (len(value) > FIRST)}; save the one to compare with alone")
     try:
-        held = json.loads(content.decode("utf-8-sig"))
-        found, judgments = Report.from_dict(held), str(held["judgments"])
+        found, judgments = Report.from_dict(value), str(value["judgments"])
         counts = [found.queries[name].to_numpy() for name in ("query", "retrieved", "judged", "relevant")]
         are_whole = all(_is_mean(found.queries[name], score.value) for name, score in found.scores.items())
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}: line {error.lineno}: not JSON: {error.msg}") from None
-    except (KeyError, TypeError, AttributeError, ValueError, pa.ArrowException):
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException):
         raise ValueError(f"{path}: is no result of one run that ndcg score -o json has saved; save it anew") from None
     if not are_whole or any((each < 0).any() for each in counts[1:]):
         raise ValueError(f"{path}: its means are not those of its queries, so it was changed; save it anew")
@@ -412,17 +460,17 @@ def _is_mean(column: pa.ChunkedArray, mean: float) -> bool:
 def _same_queries(
     asked: argparse.Namespace, old: Report, new: Report
 ) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
-    """Return the columns of queries of two reports, in the same order.
+    """Return the columns of queries of two reports, in the order of the second.
 
     Raises:
         ValueError: they are of other queries or judgments, or the run lacks queries that the baseline ranks.
     """
-    sides = []
-    for each in (old, new):
-        order = np.argsort(each.queries["query"].to_numpy(zero_copy_only=False).astype(str), kind="stable")
-        table = each.queries.take(order)
-        sides.append({name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names})
-    before, after = sides
+    place = {query: at for at, query in enumerate(new.queries["query"].to_pylist())}
+    places = [place.get(query, len(place)) for query in old.queries["query"].to_pylist()]
+    tables = (old.queries.take(np.argsort(places, kind="stable")), new.queries)
+    before, after = (
+        {name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names} for table in tables
+    )
     if before["query"].tolist() != after["query"].tolist():
         lacking, extra = (set(one["query"]) - set(other["query"]) for one, other in ((before, after), (after, before)))
         problem = f"{_some(lacking)} only in what was saved, {_some(extra)} only in {asked.qrels}"
@@ -464,9 +512,9 @@ def audit_run(asked: argparse.Namespace) -> Listing:
     }
     measures = [["measure", "mean", "chance", "range over tie orders", "unjudged"]]
     for measure, score in found.scores.items():
-        numbers = [_number(each, asked.places) for each in (score.value, score.chance)]
-        ends = _interval(score.worst, score.best, f".{asked.places}f")
-        measures.append([measure, *numbers, ends, f"{score.unjudged:,.6g} of {score.ranked:,}"])
+        numbers = [number_text(each, asked.places) for each in (score.value, score.chance)]
+        ends = interval_text(score.worst, score.best, asked.places)
+        measures.append([measure, *numbers, ends, f"{count_text(score.unjudged)} of {score.ranked:,}"])
     queries = [["queries", "number", "first"]]
     rows: list[Row] = []
     for finding, (number, names) in counts.items():
@@ -523,11 +571,23 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], Listing]] = {
 
 @dataclass(frozen=True)
 class _Sides:
-    """What the files of a command hold, each read once."""
+    """What the files of a command hold, each read once.
+
+    Attributes:
+        asked: the arguments of the command.
+        qrels: the relevances.
+        names: of all runs.
+        runs: the scores of each run by its name.
+        saved: the result that stands for a gate's baseline, by its name, if that is no run.
+        exclude: the documents that take no rank.
+        by: the slice of each query.
+    """
 
     asked: argparse.Namespace
     qrels: Columns
+    names: list[str]
     runs: dict[str, Columns]
+    saved: dict[str, dict[str, Any]]
     exclude: Columns | None
     by: dict[str, Any] | None
 
@@ -539,19 +599,27 @@ class _Sides:
             ValueError: a file is malformed, or a run shares no query with the qrels.
             OSError: a file cannot be read.
         """
-        if [asked.qrels, *runs, asked.exclude].count("-") > 1:
+        by = getattr(asked, "by", None)
+        files = [asked.qrels, *runs, asked.exclude, by]
+        if sum(file in ("-", STANDARD_INPUT) for file in files) > 1:
             raise ValueError("standard input, -, can be read once; give the other files by their names")
         qrels = _columns(asked, asked.qrels, "qrels")
-        sides = {}
-        for name, path in _named(runs).items():
-            sides[name] = _columns(asked, path, "run")
+        names, sides, saved = _named(runs), {}, {}
+        for name, path in names.items():
+            try:
+                sides[name] = _columns(asked, path, "run")
+            except SavedResultError as error:
+                if asked.command != "gate" or path != asked.baseline:
+                    raise
+                saved[name] = error.value
+                continue
             if not pc.any(pc.is_in(sides[name].query_ids, value_set=qrels.query_ids)).as_py():
                 ids = (shown(side.query_ids[0].as_py()) for side in (sides[name], qrels))
                 problem = "shares no query with {}: its first is {}, theirs is {}".format(asked.qrels, *ids)
                 raise ValueError(f"{path}: {problem}")
         exclude = None if asked.exclude is None else _columns(asked, asked.exclude, "exclude")
-        by = getattr(asked, "by", None)
-        return cls(asked, qrels, sides, exclude, None if by is None else _slices(asked, by))
+        slices = None if by is None else _slices(asked, by)
+        return cls(asked, qrels, list(names), sides, saved, exclude, slices)
 
     def report(self, run: str) -> Report:
         """Return the report on a run."""
@@ -569,7 +637,12 @@ def _columns(asked: argparse.Namespace, path: str, kind: str) -> Columns:
     """Return what a file holds, whose columns may have names of their own."""
     given = {"query": asked.query, "document": asked.document, "score": asked.score, "relevance": asked.label}
     names = {what: name for what, name in given.items() if name is not None and what in NAMES[kind]}
-    return read_columns(STANDARD_INPUT if path == "-" else path, kind, names=names)
+    return read_columns(_path(path), kind, names=names)
+
+
+def _path(path: str) -> str:
+    """Return the path of a file, also of that called -."""
+    return STANDARD_INPUT if path == "-" else path
 
 
 def _named(paths: Sequence[str]) -> dict[str, str]:
@@ -610,13 +683,13 @@ def _slices(asked: argparse.Namespace, by: str) -> dict[str, Any]:
     Raises:
         ValueError: a line of other columns, a query with two slices, no such file or column.
     """
-    if os.path.isfile(by):
+    if by == "-" or (os.path.exists(by) and not os.path.isdir(by)):
         return _one_each(by, _pairs_of_file(by))
     possible = NAMES["qrels"]["query"] if asked.query is None else (asked.query,)
     table = _table_of(asked.qrels, possible)
     query = next((each for each in possible if each in table.column_names), None)
     if query is None or by not in table.column_names:
-        there = ", ".join(map(repr, table.column_names)) or "none"
+        there = ", ".join(map(repr, table.column_names)) if query else "none"
         raise ValueError(f"--by {by}: neither a file nor a column of {asked.qrels}, which has {there}")
     pairs = zip(table[query].cast(pa.string()).to_pylist(), table[by].to_pylist(), strict=True)
     return _one_each(asked.qrels, ((f"row {row} (from 0)", *pair) for row, pair in enumerate(pairs)))
@@ -634,27 +707,46 @@ def _one_each(path: str, pairs: Iterator[tuple[str, str, Any]]) -> dict[str, Any
 
 def _pairs_of_file(path: str) -> Iterator[tuple[str, str, Any]]:
     """Yield places, queries and slices: of a JSON mapping, or of lines with a tab, comma or space between the two."""
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            text = file.read()
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}: is not text in UTF-8; save the file in UTF-8") from None
-    if text.lstrip().startswith("{"):
-        try:
-            mapping = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{path}: line {error.lineno}: not JSON: {error.msg}") from None
-        yield from (("", query, value) for query, value in mapping.items())
+    found = _mapping_or_text(path)
+    if isinstance(found, dict):
+        yield from (("", query, value) for query, value in found.items())
         return
-    first = text.partition("\n")[0]
+    first = found.partition("\n")[0]
     delimiter = next((each for each in "\t," if each in first), " ")
-    for row in (reader := csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)):
-        place = f"line {reader.line_num}"
-        if len(row) != 2 and row:
-            raise ValueError(f"{path}: {place}: {len(row)} columns; give a query and its slice")
-        is_header = reader.line_num == 1 and row and row[0].strip().lower().replace("-", "_") in NAMES["qrels"]["query"]
-        if row and not is_header:
-            yield place, row[0], row[1] or None
+    reader = csv.reader(found.splitlines(), delimiter=delimiter, skipinitialspace=True)
+    try:
+        for row in reader:
+            place = f"line {reader.line_num}"
+            if len(row) != 2 and row:
+                raise ValueError(f"{path}: {place}: {len(row)} columns; give a query and its slice")
+            query, value = map(str.strip, row or ("", ""))
+            is_header = reader.line_num == 1 and query.lower().replace("-", "_") in NAMES["qrels"]["query"]
+            if row and not is_header:
+                yield place, query, value or None
+    except csv.Error as error:
+        raise ValueError(f"{path}: line {reader.line_num}: {error}") from None
+
+
+def _mapping_or_text(path: str) -> dict[str, Any] | str:
+    """Return what a file or a pipe holds: an object of JSON, or lines of text.
+
+    Raises:
+        ValueError: it is neither.
+        OSError: it cannot be read.
+    """
+    content = read_content(_path(path))
+    try:
+        if content.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
+            mapping: dict[str, Any] = parse_json(content)
+            return mapping
+        return content.decode("utf-8-sig")
+    except json.JSONDecodeError as error:
+        problem = f"line {error.lineno}: not JSON: {error.msg}"
+    except UnicodeDecodeError:
+        problem = "is not text in UTF-8; save the file in UTF-8"
+    except ValueError as error:
+        problem = str(error)
+    raise ValueError(f"{path}: {problem}")
 
 
 def _table_of(path: str, queries: Sequence[str]) -> pa.Table:
@@ -684,15 +776,15 @@ def _table_of(path: str, queries: Sequence[str]) -> pa.Table:
     try:
         return dataset.dataset(path, format=forms[form]).to_table()
     except pa.ArrowException as error:
-        raise ValueError(f"{path}: cannot be read as a table of {form}: {in_short(error)}") from None
+        problem = in_short(error)
+    if forms[form] == "json":  # it is one value, not a record a line
+        with suppress(ValueError, TypeError, OverflowError):  # those of Arrow too
+            records = parse_json(read_content(path))
+            return pa.Table.from_pylist(records) if isinstance(records, list) else pa.table({})
+    raise ValueError(f"{path}: cannot be read as a table of {form}: {problem}")
 
 
 # Words
-
-
-def _visible(text: str) -> str:
-    """Return text with every character that does not print spelled out."""
-    return text if text.isprintable() else shown(text)[1:-1]
 
 
 def _save(figure: Any, path: str) -> None:
@@ -704,16 +796,8 @@ def _save(figure: Any, path: str) -> None:
         raise ValueError(f"--plot {path}: {in_short(error)}") from None
 
 
-def _number(value: float | None, places: int) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.{places}f}"
-
-
-def _interval(low: float, high: float, form: str) -> str:
-    return "–" if math.isnan(low) else f"{low:{form}} – {high:{form}}"
-
-
 def _cell(value: Any, places: int) -> str:
-    return _number(value, places) if value is None or isinstance(value, float) else str(value)
+    return number_text(value, places) if value is None or isinstance(value, float) else str(value)
 
 
 def _some(names: Collection[Any]) -> str:
@@ -726,7 +810,7 @@ def _some(names: Collection[Any]) -> str:
 
 def _json(value: Any, indent: int | None = None) -> str:
     """Return JSON, in which nan is null."""
-    return json.dumps(_without_nan(value), indent=indent, ensure_ascii=False)
+    return json.dumps(_without_nan(value), indent=indent, ensure_ascii=False).translate(JSON_ESCAPES)
 
 
 def _without_nan(value: Any) -> Any:

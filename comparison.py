@@ -775,11 +775,11 @@ def _columns_of_systems(
             columns[name] = query_columns(Inputs(predictions, **sides), options)
         except ValueError as error:
             raise ValueError(f"{argument}: {error}") from None
-    _leave_out_alike(columns, options.names)
+    leave_out_alike(columns, options.names)
     return columns
 
 
-def _leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
+def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
     """Leave a query that has no value for one system out of the means of all, so that they are over the same queries.
 
     It is one that a system lacks, of those that are skipped, or of which it retrieved nothing, if the ideal is of that.

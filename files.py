@@ -108,6 +108,18 @@ class Limits(NamedTuple):
 NO_LIMITS = Limits()
 
 
+class SavedResultError(ValueError):
+    """A file holds what `to_dict` gave, of one run or of several, and no rankings.
+
+    Attributes:
+        value: what it holds.
+    """
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        super().__init__("is a saved result, which holds no documents; give the file that was scored")
+        self.value = value
+
+
 class _Wanted(NamedTuple):
     """What a file is read for.
 
@@ -303,6 +315,9 @@ def _named(path: str) -> Iterator[None]:
         raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
     except RecursionError:  # of values that JSON's own parser still takes
         raise ValueError(f"{path}: nests objects too deep") from None
+    except SavedResultError as error:
+        error.args = (f"{path}: {error}",)
+        raise
     except ValueError as error:
         raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
 
@@ -338,16 +353,31 @@ class _Stream(io.RawIOBase):
         return found
 
 
-def _parts(file: BinaryIO, path: str, wanted: _Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[_Part]]:
-    """Return the words for a place in the file and its rows, by the first bytes of what it holds."""
-    limits = wanted.limits
+def read_content(path: str) -> bytes:
+    """Return the bytes that a file or a pipe holds, unpacked if they are compressed.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with _named(path), open(path, "rb") as file:
+        return _unpacked_stream(file, NO_LIMITS)[0].read()
+
+
+def _unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[_Stream, bool]:
+    """Return the bytes of a file, unpacked if they are compressed, and whether they are."""
     packed = _Stream(file, limits, "bytes")
     compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
     content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
-    stream = _Stream(content, limits, "unpacked")
+    return _Stream(content, limits, "unpacked"), compression is not None
+
+
+def _parts(file: BinaryIO, path: str, wanted: _Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[_Part]]:
+    """Return the words for a place in the file and its rows, by the first bytes of what it holds."""
+    limits = wanted.limits
+    stream, is_packed = _unpacked_stream(file, limits)
     for mark, form in TABLES.items():
         if stream.peek(len(mark)) == mark:
-            if not compression and file.seekable():
+            if not is_packed and file.seekable():
                 limits.check("bytes", file.seek(0, os.SEEK_END))
                 file.seek(0)
                 return "row {} (from 0)", _from_table(form, file, wanted)
@@ -619,18 +649,30 @@ def _from_json(stream: _Stream, wanted: _Wanted, pool: ThreadPoolExecutor) -> tu
         first = json.loads(line) if line.startswith(b"{") else None
     except (ValueError, RecursionError):  # it goes on in the next lines
         first = None
-    if first is not None:
+    if first is not None and not _is_saved(first):
         parse = partial(_parse_json_lines, reading=_Reading(first, wanted))
         return "line {}", chain([_Part(ROWS.empty_table(), 1)], _in_threads(pool, parse, chain([head], chunks)))
     try:
         value = parse_json(head + b"".join(chunks))
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    if _is_saved(value):
+        raise SavedResultError(value)
     if not isinstance(value, list):
         return "", iter([_json_part([(0, value)], 1, _Reading(value, wanted))])
     wanted.limits.check("rows", len(value))
     reading = _Reading(value[0] if value else {}, wanted)
     return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
+
+
+def _is_saved(value: Any) -> bool:
+    """Return whether a value is what `to_dict` gave, of one result or of several by name."""
+    results = value.values() if isinstance(value, dict) and "signature" not in value else [value]
+    fields = {"signature": str, "scores": dict}
+    return len(results) > 0 and all(
+        isinstance(each, dict) and all(isinstance(each.get(name), kind) for name, kind in fields.items())
+        for each in results
+    )
 
 
 class _Reading:

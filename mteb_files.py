@@ -15,7 +15,7 @@ from .comparison import Comparison, Testing, comparison_of, system_names
 from .files import parse_json, rankings_in
 from .messages import shown
 from .options import Options, __version__, choice, is_real
-from .report import PerQuery, Report, Resampling, report_of
+from .report import PerQuery, Report, Resampling, columns_of_values, report_of
 
 META = "model_meta.json"
 PREDICTIONS = "_predictions.json"
@@ -157,12 +157,7 @@ class MTEBResults:
     def _columns(self, model: str, units: Mapping[str, list[Entry]]) -> PerQuery:
         scores = self.scores[model]
         values = np.array([math.fsum(scores[each] for each in of) / len(of) for of in units.values()])
-        return {
-            "query": np.array(list(units), object),
-            **dict.fromkeys((self.measure, f"worst {self.measure}", f"best {self.measure}"), values),
-            f"chance {self.measure}": np.full(len(values), np.nan),
-            "ideal": np.ones(len(values)),
-        }
+        return columns_of_values(list(units), {self.measure: values})
 
     def _by(self, by: Any, units: Mapping[str, list[Entry]]) -> Any:
         """Return the value of each task or subset, in place of the word for it."""

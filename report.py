@@ -577,6 +577,15 @@ def _where_enough(
     return found
 
 
+def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.float64]]) -> PerQuery:
+    """Return the columns of queries of which only the values are known, by the name of each result."""
+    columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
+    for name, each in values.items():
+        columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
+        columns[f"chance {name}"] = np.full(len(queries), np.nan)
+    return columns
+
+
 def query_columns(inputs: Inputs, options: Options) -> PerQuery:
     """Return the columns of a report's table of queries.
 

@@ -56,19 +56,6 @@ class Power(NamedTuple):
     queries_needed: Floats  # to find the difference that these have
 
 
-class Falls(NamedTuple):
-    """How the mean of each row changes, and whether that is a regression: arrays of one shape."""
-
-    before: Floats
-    after: Floats
-    difference: Floats
-    low: Floats  # ends of its interval
-    high: Floats
-    p: Floats  # one-sided: how likely such a fall is by chance
-    p_holm: Floats  # the same, corrected for all rows
-    regression: NDArray[np.bool_]
-
-
 def differences(one: Floats, other: Floats) -> Floats:
     """``one - other``, where what may be only rounding counts as 0.
 
@@ -400,55 +387,19 @@ def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
     return np.asarray(scipy.special.nctdtrinc(queries - 1, 1 - POWER, critical))
 
 
-def falls(
-    before: Floats,
-    after: Floats,
-    *,
-    max_drop: float = 0.01,
-    alpha: float = 0.05,
-    greatest: float | Floats = 1.0,
-    confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> Falls:
-    """Whether the mean of each row falls by more than is tolerated, and so that it is hardly by chance.
+def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha: float = 0.05) -> bool:
+    """Return whether a mean falls by more than is tolerated, and so that it is hardly by chance.
 
     Args:
-        before: shape ``(rows, queries)``; nan where a query has no value, here or in the other.
-        after: the same queries of another system.
-        max_drop: the fall of a mean that is tolerated.
-        alpha: how often a regression may be found in any row where there is none.
-        greatest: as for :func:`intervals`.
-        confidence: of the intervals.
-        resamples: as for :func:`paired_tests`.
-        seed: likewise.
+        difference: the mean less that of the baseline.
+        p: of a one-sided test of whether it is lower, corrected for their number if several measures are tested.
+        max_drop: the fall that is tolerated.
+        alpha: how often a regression may be found where there is none.
 
-    Raises:
-        ValueError: fewer than two queries have a value in all rows.
-
-    >>> before, after = np.array([[.9, .8, .7, .8, .9]]), np.array([[.5, .6, .1, .2, .8]])
-    >>> falls(before, after).p.tolist(), falls(before, after).regression.tolist()  # 1 of 32 exchanges falls as much
-    ([0.03125], [True])
+    >>> is_regression(-0.02, 0.01), is_regression(-0.01, 0.01), is_regression(-0.02, 0.06)
+    (True, False, False)
     """
-    rows = len(before)
-    values = np.concatenate([before, after])
-    values = values[:, ~np.isnan(values).any(axis=0)]
-    pairs = [(rows + row, row) for row in range(rows)]
-    bounds = np.tile(np.broadcast_to(greatest, rows), 2)
-    ends = intervals(values, None, pairs, greatest=bounds, confidence=confidence)
-    tests = paired_tests(values, None, pairs, alternative="less", resamples=resamples, seed=seed)
-    means = values.mean(axis=1)
-    difference, corrected = differences(means[rows:], means[:rows]), holm(tests.randomization)
-    return Falls(
-        before=means[:rows],
-        after=means[rows:],
-        difference=difference,
-        low=ends.low[2 * rows :],
-        high=ends.high[2 * rows :],
-        p=tests.randomization,
-        p_holm=corrected,
-        regression=(-difference > max_drop + ROUNDING) & (corrected <= alpha),
-    )
+    return -difference > max_drop + ROUNDING and p <= alpha
 
 
 def holm(p_values: Floats) -> Floats:

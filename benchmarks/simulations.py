@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import significance  # noqa: E402
-from significance import falls, intervals, paired_tests  # noqa: E402
+from significance import differences, intervals, is_regression, paired_tests  # noqa: E402
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]
@@ -348,7 +348,9 @@ def gate(repetitions: int, max_drop: float, fall: float, spread: float, size: in
         differing = rng.random(size) < DIFFERING
         change = rng.normal(-fall / DIFFERING, math.sqrt((spread**2 - fall**2 * (1 / DIFFERING - 1)) / DIFFERING), size)
         before = beta(2, 2)(rng, (1, size))
-        found += bool(falls(before, before + differing * change, max_drop=max_drop).regression[0])
+        values = np.concatenate([before, before + differing * change])
+        (p,) = paired_tests(values, None, [(1, 0)], alternative="less").randomization
+        found += is_regression(float(differences(*values.mean(axis=1)[::-1])), float(p), max_drop=max_drop)
     return found / repetitions
 
 

@@ -239,6 +239,7 @@ def test_compare_saves_the_comparison(call: Call, ndcg: evaluate.Metric) -> None
     assert status == 0
     assert json.loads(printed) == found.to_dict()
     assert call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o latex")[1] == found.to_latex() + "\n"
+    assert call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o latex -p 2")[1] == found.to_latex(2) + "\n"
 
 
 def test_compare_names_the_queries_that_differ_most(call: Call, ndcg: evaluate.Metric) -> None:
@@ -270,7 +271,30 @@ def test_slices_are_read_from_files(call: Call, folder: Path, ndcg: evaluate.Met
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl"])
+def test_slices_come_through_pipes_and_compressed_like_other_files(shell: Any, folder: Path) -> None:
+    (folder / "by.csv").write_text("\n".join(LINES).replace(",", " , "))
+    expected = shell("gzip -k by.csv; ndcg score qrels.txt main.txt -k 5 -o jsonl --by by.csv")
+    assert (expected.returncode, expected.stderr) == (0, "")
+    assert [json.loads(line).get("slice") for line in expected.stdout.splitlines()] == [None, "de", "en"]
+    score = "ndcg score qrels.txt main.txt -k 5 -o jsonl --by"
+    for words in (
+        f"{score} by.csv.gz",
+        f"{score} <(cat by.csv)",
+        f"cat by.csv | {score} -",
+        f"{score} /dev/stdin < by.csv.gz",
+    ):
+        found = shell(words)
+        assert (found.returncode, found.stdout, found.stderr) == (0, expected.stdout, "")
+
+
+@pytest.mark.parametrize("queries", [40, 40_000], ids=["small", "larger than a block of Arrow"])
+def test_a_mapping_has_no_columns(call: Call, folder: Path, queries: int) -> None:
+    (folder / "qrels.json").write_text(json.dumps({f"q{query}": QRELS["q0"] for query in range(queries)}))
+    said = "ndcg score: --by nosuch: neither a file nor a column of qrels.json, which has none\n"
+    assert call("score qrels.json main.txt --by nosuch") == (2, "", said)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl", "json"])
 def test_slices_and_ids_are_read_from_columns_of_the_qrels(
     call: Call, folder: Path, ndcg: evaluate.Metric, form: str
 ) -> None:
@@ -284,6 +308,8 @@ def test_slices_and_ids_are_read_from_columns_of_the_qrels(
         path.write_text("\n".join(["member,film,stars,lang", *(",".join(map(str, row.values())) for row in rows)]))
     elif form == "jsonl":
         path.write_text("\n".join(map(json.dumps, rows)))
+    elif form == "json":
+        path.write_text(json.dumps(rows))
     else:
         pa.parquet.write_table(pa.Table.from_pylist(rows), path)
     names = "--query member --document film --label stars --by lang"
@@ -461,6 +487,114 @@ def test_a_saved_result_that_was_changed_is_no_baseline(call: Call, folder: Path
     assert said.endswith("save it anew\n")
 
 
+PART = {query: dict.fromkeys(judged, 0) if at % 3 == 0 else judged for at, (query, judged) in enumerate(QRELS.items())}
+NEGATIVE = {
+    query: {document: -relevance for document, relevance in judged.items()} if at % 3 == 0 else judged
+    for at, (query, judged) in enumerate(QRELS.items())
+}
+NO_VALUE = "--zero-division nan --negative-relevance keep"
+
+
+@pytest.mark.parametrize("baseline", ["main.txt", "saved.json"])
+@pytest.mark.parametrize("qrels", [PART, NEGATIVE], ids=["nothing relevant", "negative"])
+def test_each_mean_of_the_gate_is_over_the_queries_that_have_a_value_of_its_measure(
+    call: Call, folder: Path, ndcg: evaluate.Metric, qrels: dict[str, dict[str, int]], baseline: str
+) -> None:
+    (folder / "qrels.txt").write_text(trec(qrels, "qrels"))
+    how = {"zero_division": float("nan"), "negative_relevance": "keep"}
+    for names in (["nDCG@10", "DCG@10"], ["DCG@10"], ["DCG@10", "nDCG@3", "IDCG"]):
+        command = f"qrels.txt main.txt {NO_VALUE} -m {','.join(names)} -o json"
+        (folder / "saved.json").write_text(call(f"score {command}")[1])
+        found = json.loads(call(f"gate qrels.txt {baseline} worse.txt {NO_VALUE} -m {','.join(names)} -o json")[1])
+        expected = ndcg.compare(
+            systems={"main": MAIN, "worse": WORSE},
+            references=qrels,
+            measures=names,
+            baseline="main",
+            alternative="less",
+            corrected_over="all",
+            **how,
+        )
+        assert [row["measure"] for row in found["measures"]] == names
+        for row, pair in zip(found["measures"], expected.pairs, strict=True):
+            assert row["queries"] == (40 - 14 if pair.measure.startswith("nDCG") else 40)
+            for name in ("difference", "low", "high", "p", "p_holm"):
+                assert row[name] == pytest.approx(getattr(pair, name), abs=1e-12)
+            for side, run in (("baseline", "main"), ("run", "worse")):
+                assert row[side] == expected.scores[run][pair.measure].value
+
+
+@pytest.mark.parametrize("baseline", ["main.txt", "saved.json"])
+def test_values_of_any_size_have_a_verdict(call: Call, folder: Path, baseline: str) -> None:
+    large = {query: {document: 1e200 * each for document, each in judged.items()} for query, judged in QRELS.items()}
+    (folder / "qrels.txt").write_text(trec(large, "qrels"))
+    (folder / "saved.json").write_text(call("score qrels.txt main.txt -m DCG@10 -o json")[1])
+    status, printed, said = call(f"gate qrels.txt {baseline} worse.txt -m DCG@10")
+    assert (status, said) == (1, "")
+    row = printed.splitlines()[1]
+    assert re.fullmatch(r"DCG@10 +\d\.\d{4}e\+200  \d\.\d{4}e\+200  -\d\.\d{4}e\+199 .* regression", row)
+    assert call("gate qrels.txt worse.txt main.txt -m DCG@10")[0] == 0
+
+
+def test_a_measure_that_too_few_queries_have_is_refused(call: Call, folder: Path) -> None:
+    few = {query: judged if at < 4 else dict.fromkeys(judged, 0) for at, (query, judged) in enumerate(QRELS.items())}
+    (folder / "qrels.txt").write_text(trec(few, "qrels"))
+    status, _, said = call("gate qrels.txt main.txt worse.txt --zero-division nan -m nDCG,DCG")
+    assert status == 2
+    assert "with 4 ranked queries no fall can be significant at this level, so nothing would fail" in said
+
+
+DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
+    "deep": (lambda _: '{"signature": ' + "[" * 10**5 + "]" * 10**5 + "}", "nests objects too deep"),
+    "long integer": (lambda _: '{"signature": ' + "1" * 5000 + "}", "holds an integer of 5,000 digits"),
+    "large value": (
+        lambda text: re.sub(r'"value": [\d.]+', '"value": 1' + "0" * 400, text, count=1),
+        "is no result of one run",
+    ),
+    "large count": (lambda text: re.sub(r'("judged": \[\s*)12', r"\g<1>1" + "0" * 40, text), "is no result of one run"),
+    "twice": (lambda text: text.replace('"scores"', '"signature": "x", "scores"', 1), "'signature' is there twice"),
+    "cut short": (lambda text: text[:-100], "not JSON"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_saved_result_is_bad_input(call: Call, folder: Path, damage: str) -> None:
+    change, problem = DAMAGES[damage]
+    (folder / "saved.json").write_text(change(call("score qrels.txt main.txt -o json")[1]))
+    status, printed, said = call("gate qrels.txt saved.json worse.txt")
+    assert (status, printed) == (2, "")
+    assert said.startswith("ndcg gate: saved.json: ")
+    assert problem in said
+    assert said.count("\n") == 1
+
+
+def test_a_saved_result_may_be_compressed_or_come_through_a_pipe(shell: Any) -> None:
+    made = shell("ndcg score qrels.txt main.txt -o json > saved.json; gzip -k saved.json")
+    assert (made.returncode, made.stderr) == (0, "")
+    expected = shell("ndcg gate qrels.txt main.txt worse.txt -o jsonl")
+    assert expected.returncode == 1
+    for words in (
+        "ndcg gate qrels.txt saved.json.gz worse.txt",
+        "ndcg gate qrels.txt <(cat saved.json) worse.txt",
+        "cat saved.json.gz | ndcg gate qrels.txt - worse.txt",
+        "ndcg gate qrels.txt /dev/stdin worse.txt < saved.json",
+    ):
+        found = shell(f"{words} -o jsonl")
+        assert (found.returncode, found.stdout, found.stderr) == (1, expected.stdout, "")
+
+
+def test_a_saved_result_is_no_run(call: Call, folder: Path) -> None:
+    for runs, name in (("main.txt", "one.json"), ("main.txt worse.txt", "two.json")):
+        (folder / name).write_text(call(f"score qrels.txt {runs} -o json")[1])
+    several = "two.json: holds the results of 2 runs, 'main', 'worse'; save the one to compare with alone"
+    assert call("gate qrels.txt two.json worse.txt") == (2, "", f"ndcg gate: {several}\n")
+    problem = "is a saved result, which holds no documents; give the file that was scored"
+    for name in ("one.json", "two.json"):
+        for command in ("score qrels.txt {}", "score {} main.txt", "gate qrels.txt main.txt {}"):
+            status, printed, said = call(command.format(name))
+            assert (status, printed, said) == (2, "", f"ndcg {command.split()[0]}: {name}: {problem}\n")
+
+
 def test_a_margin_that_no_fall_exceeds_is_refused(call: Call) -> None:
     assert call("gate qrels.txt main.txt worse.txt --max-drop 8")[0] == 2
     assert call("gate qrels.txt main.txt worse.txt --max-drop 8 -m DCG")[0] == 0
@@ -496,7 +630,7 @@ BAD = {
     "score qrels.txt table.csv --query member": "table.csv: no column is called member; the file has "
     "'user', 'item', 'score'",
     "score qrels.txt main.txt --by by.txt": "by.txt: line 2: 3 columns; give a query and its slice",
-    "gate qrels.txt broken.json main.txt": "broken.json: line 1: not JSON: Expecting ',' delimiter",
+    "gate qrels.txt broken.json main.txt": "broken.json: line 1, column 18: not JSON: Expecting ',' delimiter",
     "gate qrels.txt two.json main.txt": "two.json: is no result of one run that ndcg score -o json has saved; "
     "save it anew",
     "score qrels.txt main.txt --ties avrage": 'ties must be one of "average", "first", "last", "best", "worst", '
@@ -505,6 +639,13 @@ BAD = {
     "see ndcg score --help",
     "gate qrels.txt main.txt worse.txt --alpha 5": "argument --alpha: must be between 0 and 1; got '5'; "
     "see ndcg gate --help",
+    "score qrels.txt - --by -": "standard input, -, can be read once; give the other files by their names",
+    "score qrels.txt - --exclude /dev/stdin": "standard input, -, can be read once; give the other files by their "
+    "names",
+    "score qrels.txt main.txt --by long.txt": "long.txt: line 1: field larger than field limit (131072)",
+    "score qrels.txt main.txt --by twice.json": "twice.json: 'q0' is there twice in one object, {'q0': 'fr'}; give "
+    "each id once",
+    "score qrels.txt main.txt --by deep.json": "deep.json: nests objects too deep",
     "score qrels.txt": "the following arguments are required: RUN; see ndcg score --help",
     "score - -": "standard input, -, can be read once; give the other files by their names",
     "score qrels.txt main.txt main.txt": "main.txt: is given twice; give each run once",
@@ -526,6 +667,9 @@ def test_bad_input_is_told_in_a_sentence_with_the_file_and_the_line(call: Call, 
         "part.txt": "".join(lines[:3]),
         "table.csv": "user,item,score\nq0,d1,2\n",
         "by.txt": "q0 en\nq1 de fr\n",
+        "long.txt": "q" * 200_000,
+        "twice.json": '{"q0": "en", "q0": "fr"}',
+        "deep.json": '{"q0": ' + "[" * 10**5,
         "broken.json": '{"signature": "x"',
         "two.json": '{"signature": "x", "scores": {}}',
     }.items():
@@ -605,6 +749,20 @@ def test_ids_that_do_not_print_are_spelled_out(call: Call, folder: Path) -> None
     printed = call("score qrels.json run.json -q -o tsv")[1]
     assert [len(line.split("\t")) for line in printed.splitlines()] == [printed.splitlines()[0].count("\t") + 1] * 4
     assert "q\\t2\\n\t" in printed
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "tsv", "jsonl", "json"])
+def test_no_format_has_control_characters(call: Call, folder: Path, form: str) -> None:
+    odd = ["a\x1b[31mb", "b\x9b2J", "c\x7f"]
+    for name, value in (("qrels", 1), ("run", 1.0)):
+        (folder / f"{name}.json").write_text(json.dumps({query: {query: value, "d": 0} for query in odd}))
+    for command in ("score qrels.json run.json -q", "compare qrels.json run.json main.json --missing empty"):
+        shutil.copy(folder / "run.json", folder / "main.json")
+        status, printed, said = call(f"{command} -o {form}")
+        assert (status, said) == (0, "")
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", printed)
+    if form == "json":
+        assert set(json.loads(printed)["queries"]["query"]) == set(odd)
 
 
 @pytest.mark.parametrize("name", ["x.gif", "."])
