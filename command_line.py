@@ -6,11 +6,11 @@ all that it needs, when there is something to answer: help comes at once.
 
 import argparse
 import io
-import math
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.abc import MetaPathFinder
 from typing import Any, NoReturn
 
@@ -110,13 +110,15 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit with the status of bad input."""
-        self.exit(BAD_INPUT, f"{self.prog}: {message}; see {self.prog} --help\n")
+        _say(f"{self.prog}: {message}; see {self.prog} --help")
+        self.exit(BAD_INPUT)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit status: 0 fine, 1 a regression, 2 bad input, 130 interrupted.
 
-    A reader that goes away, as `head` does, and closed or full outputs leave the status of a gate as it is.
+    A reader that goes away, as `head` does, and closed or full outputs leave the status of a gate as it is. An error
+    that nobody expects has the status of bad input: 1 means a regression and nothing else.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed
@@ -125,6 +127,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - Python would exit with status 1
+        sys.excepthook(type(error), error, error.__traceback__)
+        _say(f"ndcg: {type(error).__name__}: {error}; this is a bug, please report it with the lines above")
+        return BAD_INPUT
     finally:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError):
@@ -145,6 +151,41 @@ def _flush(stream: Any) -> None:
             raise
 
 
+def _say(sentence: str) -> None:
+    """Print a sentence on standard error, in one line in which nothing moves the cursor."""
+    from .messages import visible
+
+    with suppress(OSError):
+        print(visible(" ".join(sentence.split())), file=sys.stderr)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt at the end if Ctrl-C was pressed, in place of any other error.
+
+    A library that is interrupted while it is imported makes another error of it, such as NumPy an ImportError with
+    advice on how to install it.
+    """
+    pressed = False
+
+    def interrupt(*_: Any) -> NoReturn:
+        nonlocal pressed
+        pressed = True
+        raise KeyboardInterrupt
+
+    # Ctrl-C is someone else's if a program has a handler of its own, or a shell runs the command in the background
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        with suppress(ValueError):  # in another thread than the main one, which Ctrl-C does not reach
+            signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is interrupt:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if pressed:
+            raise KeyboardInterrupt
+
+
 def _run(arguments: Sequence[str] | None) -> int:
     """Run a command; return its exit status.
 
@@ -157,18 +198,19 @@ def _run(arguments: Sequence[str] | None) -> int:
     if arguments is None:  # a process of its own
         sys.meta_path.insert(0, _WithoutPandas())
     try:
-        from .commands import answer
+        with _interruptible():
+            from .commands import answer
 
-        found = answer(asked)
+            found = answer(asked)
+            text = found.text(asked.output)
         with suppress(BrokenPipeError):
-            print(found.text(asked.output))
+            print(text)
         _flush(sys.stdout)
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        problem = str(error)
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        problem = str(error) or "not enough memory"
         if isinstance(error, OSError) and error.strerror is not None:
             problem = f"{'the output' if error.filename is None else error.filename}: {error.strerror}"
-        with suppress(OSError):
-            print(f"ndcg {asked.command}: {' '.join(problem.split())}", file=sys.stderr)
+        _say(f"ndcg {asked.command}: {problem}")
         return BAD_INPUT
     return found.status
 
@@ -237,14 +279,14 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
         command.add_argument("--between", type=_list, metavar="ONE,OTHER", help=help_)
     if name == "gate":
         add = command.add_argument_group("what a regression is").add_argument
-        add("--max-drop", type=_at_least_0, default=0.01, metavar="D", help="the fall that is tolerated (0.01)")
-        add("--alpha", type=_share, default=0.05, metavar="A", help="the level of significance (0.05)")
+        add("--max-drop", type=float, default=0.01, metavar="D", help="the fall that is tolerated (0.01)")
+        add("--alpha", type=float, default=0.05, metavar="A", help="the level of significance (0.05)")
     if name == "compare":
         add = command.add_argument_group("what the tests ask").add_argument
         help_ = "two-sided (do they differ?), greater (is the run better?) or less"
         add("--alternative", default="two-sided", metavar="SIDE", help=help_)
         help_ = "with greater: not worse by as much as this?"
-        add("--margin", type=_at_least_0, default=0.0, metavar="D", help=help_)
+        add("--margin", type=float, default=0.0, metavar="D", help=help_)
         help_ = "which p-values are corrected together: of a measure, or all"
         add("--corrected-over", default="measure", metavar="SCOPE", help=help_)
     _add_scoring(command, name)
@@ -299,7 +341,7 @@ def _add_answer(command: argparse.ArgumentParser, name: str) -> None:
     formats = tuple(each for each in FORMATS if each != "junit" or name == "gate")
     add("-o", "--output", choices=FORMATS, default="text", metavar="FORMAT", help=", ".join(formats))
     if name != "explain":
-        add("-p", "--places", type=_places, default=4, metavar="N", help="decimal places of tables (4)")
+        add("-p", "--places", type=int, default=4, metavar="N", help="decimal places of tables (4)")
         add("--signature", action="store_true", help="print every choice the numbers depend on, and score nothing")
     if name not in ("audit", "explain"):
         add("--confidence", type=float, default=0.95, metavar="C", help="of intervals (0.95)")
@@ -339,26 +381,6 @@ def _number_or_word(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-def _checked(kind: type, is_good: Callable[[Any], bool], words: str) -> Callable[[str], Any]:
-    """Return what reads a number of some kind, or says what it must be."""
-
-    def read(text: str) -> Any:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = None
-        if value is None or not is_good(value):
-            raise argparse.ArgumentTypeError(f"must be {words}; got {text!r}")
-        return value
-
-    return read
-
-
-_at_least_0 = _checked(float, lambda value: 0 <= value < math.inf, "a number, at least 0")
-_share = _checked(float, lambda value: 0 < value < 1, "between 0 and 1")
-_places = _checked(int, lambda value: 0 <= value <= 16, "an integer from 0 to 16")
 
 
 if __name__ == "__main__":

@@ -544,6 +544,34 @@ def test_a_measure_that_too_few_queries_have_is_refused(call: Call, folder: Path
     assert "with 4 ranked queries no fall can be significant at this level, so nothing would fail" in said
 
 
+@pytest.mark.parametrize(
+    "kind", [OverflowError, RecursionError, TypeError, KeyError, ZeroDivisionError, AssertionError]
+)
+@pytest.mark.parametrize("command", ["gate qrels.txt main.txt worse.txt", "score qrels.txt main.txt"])
+def test_an_error_that_nobody_expects_is_no_regression(
+    call: Call, monkeypatch: pytest.MonkeyPatch, command: str, kind: type[Exception]
+) -> None:
+    def fail(_: argparse.Namespace) -> None:
+        raise kind("so it is")
+
+    monkeypatch.setattr(commands, "answer", fail)
+    status, printed, said = call(command)
+    assert (status, printed) == (2, "")
+    *traceback, sentence = said.splitlines()
+    assert traceback[0].startswith("Traceback")
+    assert re.fullmatch(
+        rf"ndcg: {kind.__name__}: '?so it is'?; this is a bug, please report it with the lines above", sentence
+    )
+
+
+def test_a_lack_of_memory_is_no_bug(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: argparse.Namespace) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(commands, "answer", fail)
+    assert call("gate qrels.txt main.txt worse.txt") == (2, "", "ndcg gate: not enough memory\n")
+
+
 DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
     "deep": (lambda _: '{"signature": ' + "[" * 10**5 + "]" * 10**5 + "}", "nests objects too deep"),
     "long integer": (lambda _: '{"signature": ' + "1" * 5000 + "}", "holds an integer of 5,000 digits"),
@@ -637,8 +665,26 @@ BAD = {
     '"docid"; got \'avrage\'; did you mean "average"?',
     "score qrels.txt main.txt -k ten": "argument -k: must be numbers of ranks, such as 10 or 5,10,all; got 'ten'; "
     "see ndcg score --help",
-    "gate qrels.txt main.txt worse.txt --alpha 5": "argument --alpha: must be between 0 and 1; got '5'; "
-    "see ndcg gate --help",
+    "gate qrels.txt main.txt worse.txt --alpha 5": "alpha must be between 0 and 1, such as 0.05; got 5.0",
+    "gate qrels.txt main.txt worse.txt --alpha nan": "alpha must be between 0 and 1, such as 0.05; got nan",
+    "gate qrels.txt main.txt worse.txt --max-drop inf": "max_drop must be a finite number, at least 0, in units of the "
+    "measure; got inf",
+    "gate qrels.txt main.txt worse.txt --max-drop nan": "max_drop must be a finite number, at least 0, in units of the "
+    "measure; got nan",
+    "gate qrels.txt main.txt worse.txt --resamples 1": "resamples must be an integer, at least 2 and at most "
+    "100,000,000; got 1",
+    "gate qrels.txt main.txt worse.txt --seed -1": "seed must be an integer, at least 0; got -1",
+    "compare qrels.txt main.txt worse.txt --alternative greater --margin nan": "margin must be a finite number, at "
+    "least 0, in units of the measure; got nan",
+    **{
+        f"{command} --confidence nan": "confidence must be between 0 and 1, such as 0.95; got nan"
+        for command in (
+            "score qrels.txt main.txt",
+            "compare qrels.txt main.txt worse.txt",
+            "gate qrels.txt main.txt worse.txt",
+        )
+    },
+    "score qrels.txt main.txt -p 17": "places must be an integer, at least 0 and at most 16; got 17",
     "score qrels.txt - --by -": "standard input, -, can be read once; give the other files by their names",
     "score qrels.txt - --exclude /dev/stdin": "standard input, -, can be read once; give the other files by their "
     "names",
@@ -765,6 +811,11 @@ def test_no_format_has_control_characters(call: Call, folder: Path, form: str) -
         assert set(json.loads(printed)["queries"]["query"]) == set(odd)
 
 
+def test_no_sentence_has_control_characters(call: Call) -> None:
+    assert call("score 'a\x1b[31m.txt' main.txt")[2] == "ndcg score: a\\x1b[31m.txt: No such file or directory\n"
+    assert "\x1b" not in call("score qrels.txt main.txt 'a\x1b[31m' --b\x1bad")[2]
+
+
 @pytest.mark.parametrize("name", ["x.gif", "."])
 def test_a_plot_is_a_picture_of_three_kinds(call: Call, folder: Path, name: str) -> None:
     before = sorted(folder.iterdir())
@@ -786,6 +837,54 @@ def test_an_interrupt_ends_it_with_status_130(site: Path, folder: Path) -> None:
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate()
     assert (process.returncode, output, errors) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("error", ["ImportError('advice')", "SyntaxError('no unicodedata')", "ValueError", "None"])
+@pytest.mark.parametrize("module", ["numpy", "pyarrow.compute", "scipy.special"])
+def test_an_interrupt_stays_one_whatever_a_library_makes_of_it(
+    site: Path, folder: Path, module: str, error: str
+) -> None:
+    script = f"""
+        import signal, sys
+        from importlib.abc import MetaPathFinder
+
+        class Interrupted(MetaPathFinder):
+            def find_spec(self, name, *_):
+                if name == {module!r}:
+                    sys.meta_path.remove(self)
+                    try:
+                        signal.raise_signal(signal.SIGINT)
+                    except KeyboardInterrupt:
+                        if {error}:
+                            raise {error} from None  # as modules of C do
+
+        sys.meta_path.insert(0, Interrupted())
+        from ndcg.__main__ import main
+        sys.exit(main(["gate", "qrels.txt", "main.txt", "worse.txt"]))
+    """
+    command = [sys.executable, "-c", "\n".join(line[8:] for line in script.splitlines())]
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert (process.returncode, process.stdout, process.stderr) == (130, "", "")
+
+
+def test_an_interrupt_goes_to_the_handler_that_a_program_has(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "answer", lambda _: signal.raise_signal(signal.SIGINT) or ANSWER)
+    came: list[int] = []
+    default = signal.getsignal(signal.SIGINT)
+    assert call("score qrels.txt main.txt")[0] == 130
+    assert signal.getsignal(signal.SIGINT) is default
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        assert call("score qrels.txt main.txt")[:2] == (0, "signature\n")
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        assert call("score qrels.txt main.txt")[:2] == (0, "signature\n")
+    finally:
+        signal.signal(signal.SIGINT, default)
+    assert came == [signal.SIGINT]
+
+
+ANSWER = commands.Listing([], [], "signature", [], {})
 
 
 def test_help_imports_neither_numpy_nor_pyarrow_and_a_score_nothing_heavy(site: Path, folder: Path) -> None:
