@@ -25,6 +25,8 @@ import pytest
 from conftest import ROOT, lean_environment
 from reference import NUMBERS
 
+from page.choices import CHOICES, LABELS, WORDS
+
 playwright = pytest.importorskip("playwright.sync_api", reason="make check installs Playwright")
 expect = playwright.expect
 
@@ -101,6 +103,15 @@ def browser() -> Iterator[Any]:
 
 
 Opener = Callable[..., Any]
+# each notice that the page pops up becomes an error of the console
+NOTICES = """
+new MutationObserver(() => {
+  for (const each of document.querySelectorAll(".toast-body:not([data-noted])")) {
+    each.dataset.noted = "";
+    console.error(`notice: ${each.innerText}`);
+  }
+}).observe(document, { childList: true, subtree: true });
+"""
 
 
 class Tabs:
@@ -116,24 +127,30 @@ class Tabs:
         """The tabs of this width and scheme, and new ones after them."""
         look = width, scheme
         if look not in self.contexts:
-            self.contexts[look] = self.browser.new_context(color_scheme=scheme)
+            self.contexts[look] = self.context(scheme)
         yield from self.contexts[look].pages
         while True:
-            yield self.new(self.contexts[look])
+            yield self.contexts[look].new_page()
 
-    def new(self, context: Any) -> Any:
-        """A tab that notes what it asks of other hosts, and what goes wrong in it."""
+    def context(self, scheme: str) -> Any:
+        """Return what notes which other hosts any of its tabs asks, and each notice and error in them."""
 
         def note(request: Any) -> None:
             if not request.url.startswith((self.url, "data:", "blob:")):
                 self.elsewhere.append(request.url)
 
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("request", note)
-        page.on("dialog", lambda dialog: (self.problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
-        return page
+        def note_console(message: Any) -> None:
+            if message.type == "error":
+                self.problems.append(message.text)
+
+        context = self.browser.new_context(color_scheme=scheme)
+        context.set_default_timeout(PATIENCE)
+        context.add_init_script(NOTICES)
+        context.on("request", note)
+        context.on("console", note_console)
+        context.on("weberror", lambda error: self.problems.append(f"page error: {error.error}"))
+        context.on("dialog", lambda dialog: (self.problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        return context
 
 
 @pytest.fixture(scope="module")
@@ -142,8 +159,18 @@ def tabs(browser: Any, server: Server) -> Tabs:
 
 
 @pytest.fixture
-def visit(tabs: Tabs) -> Iterator[Opener]:
-    """Opens the page, each time in another tab, and afterwards asserts that nothing was asked of other hosts."""
+def expected() -> list[str]:
+    """A test adds to this what each notice or error of the console says that it expects of the page."""
+    return []
+
+
+@pytest.fixture
+def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
+    """Opens the page, each time in another tab.
+
+    Afterwards it asserts that nothing was asked of other hosts, and that no tab had a notice or an error, other than
+    those that the test expects.
+    """
     used: list[Any] = []
 
     def open_page(query: str = "", width: int = 1280, scheme: str = "light") -> Any:
@@ -157,13 +184,17 @@ def visit(tabs: Tabs) -> Iterator[Opener]:
 
     yield open_page
     for page in used:
+        page.bring_to_front()
+        come_to_rest(page)
         page.goto("about:blank")  # what it still asks for belongs to this test
     elsewhere, problems = tabs.elsewhere.copy(), tabs.problems.copy()
     tabs.elsewhere.clear()
     tabs.problems.clear()
     assert elsewhere == []
     # Gradio's own, when a table that is being laid out goes away
-    assert [each for each in problems if "offsetWidth" not in each] == []
+    problems = [each for each in problems if "offsetWidth" not in each]
+    assert [each for each in problems if not any(text in each for text in expected)] == []
+    assert [text for text in expected if not any(text in each for each in problems)] == []
 
 
 def come_to_rest(page: Any) -> None:
@@ -236,6 +267,26 @@ def cells(page: Any, table: str) -> list[list[str]]:
 
 def score(ndcg: evaluate.Metric, k: int = 10, **options: Any) -> str:
     return f"{ndcg.compute(**{**TEXTBOOK, **options}, k=k)[f'nDCG@{k}']:.4f}"
+
+
+def open_tab(page: Any, name: str) -> None:
+    page.get_by_role("tab", name=name, exact=True).click()
+
+
+# A first visit, at the plain address
+
+CHOSEN = {LABELS[name]: [WORDS.get((name, each), each) for each in choices] for name, choices in CHOICES.items()}
+
+
+@pytest.mark.parametrize(("label", "choices"), [*CHOSEN.items(), ("Convention", ["trec_eval", "custom"])])
+def test_each_choice_of_an_option_is_answered_before_any_tab_is_opened(
+    visit: Opener, label: str, choices: list[str]
+) -> None:
+    page = visit()
+    for each in reversed(choices):
+        choose(page, label, each)
+        come_to_rest(page)
+        expect(page.get_by_label(label, exact=True).first).to_have_value(each)
 
 
 # One ranking
@@ -908,7 +959,10 @@ def test_pasted_texts_are_scored_as_files_are(visit: Opener, ndcg: evaluate.Metr
     wait_for(page, f"{ndcg.compute(predictions=better, references=qrels, k=10)['nDCG@10']:.4f}", "#runs-score")
 
 
-def test_one_query_is_shown_side_by_side(visit: Opener, ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_one_query_is_shown_side_by_side(
+    visit: Opener, expected: list[str], ndcg: evaluate.Metric, tmp_path: Path
+) -> None:
+    expected.append("This is one query, which says nothing of others")
     (tmp_path / "qrels.txt").write_text("q 0 a 2\nq 0 b 1\n")
     (tmp_path / "good.run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
     (tmp_path / "bad.run").write_text("q Q0 b 1 2 t\nq Q0 a 2 1 t\n")
@@ -924,7 +978,7 @@ def test_one_query_is_shown_side_by_side(visit: Opener, ndcg: evaluate.Metric, t
     scored(alone, tmp_path / "qrels.txt", tmp_path / "bad.run")
     wait_for(alone, scores["bad"])
     expect(alone.get_by_role("tab", name="One ranking")).to_have_attribute("aria-selected", "true")
-    expect(alone.locator(".toast-body")).to_contain_text("This is one query")
+    expect(alone.locator(".toast-body")).to_contain_text(expected)
 
 
 def test_a_wrong_upload_is_one_sentence(visit: Opener, files: Path, tmp_path: Path) -> None:
@@ -1155,11 +1209,13 @@ def test_motion_is_left_out_for_those_who_ask_for_it(visit: Opener) -> None:
 # Work
 
 
-def test_the_first_score_is_there_before_any_event(visit: Opener, server: Server) -> None:
+def test_the_first_score_is_there_before_any_event(visit: Opener, expected: list[str], server: Server) -> None:
+    expected += ["Failed to load resource", "Connection errored out"]
     page = visit().context.new_page()
     page.route("**/gradio_api/{run,queue}/**", lambda route: route.abort())
     page.goto(server.url)
     page.wait_for_selector("#picture .value")
+    expect(page.locator(".toast-body").first).to_contain_text("Connection errored out")
     page.close()
 
 
