@@ -5,6 +5,7 @@ import csv
 import html
 import io
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import pandas as pd
 
 CSS = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+# where a spreadsheet may begin a formula: at the start of a cell, or where it splits one in spite of its quotes
+FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r＝＋－＠])")
 
 
 def score_card(result: Mapping[str, float], note: str = "") -> str:
@@ -55,7 +58,7 @@ def csv_link(frame: pd.DataFrame, name: str) -> str:
     """Return a link that holds a CSV file."""
     text = io.StringIO()
     rows = [list(frame.columns), *frame.astype(object).values.tolist()]
-    csv.writer(text).writerows([map(_spreadsheet_cell, row) for row in rows])
+    csv.writer(text, quoting=csv.QUOTE_NONNUMERIC).writerows([map(_spreadsheet_cell, row) for row in rows])
     data = base64.b64encode(text.getvalue().encode()).decode()
     return f"<a class='csv' download='{name}' href='data:text/csv;charset=utf-8;base64,{data}'>Download as CSV</a>"
 
@@ -64,9 +67,7 @@ def _spreadsheet_cell(cell: Any) -> Any:
     """Return a cell such that no spreadsheet takes text for a formula, nor rounding for a number."""
     if isinstance(cell, float):
         return round(cell, 12) + 0.0
-    if isinstance(cell, str) and cell[:1] in tuple("=+-@\t\r") and not _is_number(cell):
-        return f"'{cell}"
-    return cell
+    return FORMULA.sub("'", cell) if isinstance(cell, str) and not _is_number(cell) else cell
 
 
 def _is_number(text: str) -> bool:

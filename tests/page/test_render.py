@@ -1,9 +1,12 @@
 """Text stays text in HTML, and in a spreadsheet."""
 
 import base64
+import csv
+import io
 import re
 
 import pandas as pd
+import pytest
 
 from page.render import CSS, csv_link, error_html, score_card, table_html
 
@@ -24,7 +27,26 @@ def test_a_csv_file_holds_no_formulas_and_no_noise() -> None:
     table = pd.DataFrame({"document": ["=1+1", "-d", "-2"], "rank": [1, 2, 3], "value": [0.1 + 0.2, -0.0, 1.0]})
     (data,) = re.findall("base64,([^']+)", csv_link(table, "a.csv"))
     lines = base64.b64decode(data).decode().split()
-    assert lines == ["document,rank,value", "'=1+1,1,0.3", "'-d,2,0.0", "-2,3,1.0"]
+    assert lines == ['"document","rank","value"', '"\'=1+1",1,0.3', '"\'-d",2,0.0', '"-2",3,1.0']
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("text", ["=1+1", "+A1", "-d", "@SUM(A1)", "＝1+1", "x;=1+1", "x;=1+1;y", "x\t@A1", "x\n=1+1"])
+def test_a_csv_file_holds_no_formula_however_a_spreadsheet_splits_it(text: str, delimiter: str) -> None:
+    (data,) = re.findall("base64,([^']+)", csv_link(pd.DataFrame({"value": [0.5], "query": [text]}), "a.csv"))
+    written = base64.b64decode(data).decode()
+    cells = [cell for row in csv.reader(io.StringIO(written), delimiter=delimiter) for cell in row]
+    assert [cell for cell in cells if cell.startswith(tuple("=+-@＝"))] == []
+    *_, (_, plain) = csv.reader(io.StringIO(written, newline=""))
+    assert plain.replace("'", "") == text
+    assert f'"{plain}"' in written
+
+
+def test_text_is_quoted_and_stays_in_one_cell() -> None:
+    table = pd.DataFrame({"query": ["x;y", "a;-b", "1;2"], "value": [1, 2, 3]})
+    (data,) = re.findall("base64,([^']+)", csv_link(table, "a.csv"))
+    lines = base64.b64decode(data).decode().split()
+    assert lines == ['"query","value"', '"x;y",1', '"a;\'-b",2', '"1;2",3']
 
 
 def test_marks_are_told_from_what_they_are_on() -> None:
