@@ -5,7 +5,7 @@ from typing import Any
 import gradio as gr
 
 from page.address import keep_address
-from page.api import api_tab
+from page.api import ERROR_HANDLERS, api_tab
 from page.batch import batch_tab
 from page.card import card_tab
 from page.choices import CHOICES, CONVENTIONS, LABELS, WORDS, bar_of, convention_of, settings_of
@@ -96,6 +96,7 @@ demo.queue(max_size=200, default_concurrency_limit=4)
 
 if __name__ == "__main__":
     demo.launch(  # on a Space, Gradio takes host and port from the environment
+        app_kwargs={"exception_handlers": ERROR_HANDLERS},
         css=CSS,
         theme=THEME,
         max_file_size="20mb",

@@ -11,13 +11,16 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 import orjson
+from fastapi import Request
+from fastapi.responses import JSONResponse
 from gradio.components.api_component import Api
+from gradio.route_utils import FnIndexInferError
 from gradio_client.utils import is_file_obj_with_meta
 
-from .choices import CHOICES, CONVENTIONS, NAMES, cutoffs_of, option_of
+from .choices import CHOICES, CONVENTIONS, cutoffs_of, option_of
 from .events import Handler, raise_errors
 from .found import RUNS, compare_runs, report_on, run_names
-from .metric import ROOT, ndcg
+from .metric import ROOT, conventions, ndcg
 from .uploads import Mappings, check_size, read_upload
 
 CALLS = """
@@ -25,14 +28,14 @@ CALLS = """
 from gradio_client import Client, handle_file
 
 client = Client("{page}")
-client.predict([[0.9, 0.1, 0.5]], [[1, 0, 2]], cutoffs="1,3", api_name="/score")
+client.predict([[0.9, 0.1, 0.5]], [[1, 0, 2]], k="1,3", api_name="/score")
 client.predict("q1 Q0 d1 1 0.9 mine", "q1 0 d1 1", per_query=True, api_name="/score_run")
 client.predict([handle_file("bm25.run"), handle_file("dense.run")], handle_file("qrels.txt"), api_name="/compare")
 ```
 
 ```sh
 answer=$(curl -s {page}gradio_api/call/v2/score -H "Content-Type: application/json" \\
-  -d '{{"predictions": [[0.9, 0.1, 0.5]], "references": [[1, 0, 2]], "cutoffs": "1,3"}}')
+  -d '{{"predictions": [[0.9, 0.1, 0.5]], "references": [[1, 0, 2]], "k": "1,3"}}')
 curl -sN {page}gradio_api/call/score/$(echo $answer | cut -d '"' -f 4)
 ```
 
@@ -87,20 +90,21 @@ SEVERAL = Parameter(
     f"2 to {RUNS} runs, by their names or as a list; each is a file: {TEXT}",
 )
 WORDS = {
-    "cutoffs": Parameter({"type": "string"}, 'how many ranks count: "10", several as "1,5,10", "" for all', "10"),
+    "k": Parameter({"type": "string"}, 'how many ranks count: "10", several as "1,5,10", "" for all', "10"),
     "convention": Parameter({"type": "string", "enum": [*CONVENTIONS]}, "whose nDCG", "sklearn"),
     "gain": _choice("gain", "of a relevance r: r, 2^r − 1, or 1 where r is above 0"),
     "ties": _choice("ties", "which of documents with the same score comes first, or the average over all orders"),
-    "empty": Parameter(
-        {"anyOf": [{"type": "string", "enum": ["", *CHOICES["empty"]]}, {"type": "number"}]},
-        'nDCG of a query with nothing relevant, a number or a choice; "" for the convention\'s',
+    "zero_division": Parameter(
+        {"anyOf": [{"type": "string", "enum": ["", *CHOICES["zero_division"]]}, {"type": "number"}]},
+        'nDCG of a query with nothing relevant: a number; "nan" leaves it out; "rightly_empty" is 1 if nothing was '
+        'retrieved, else 0; "" for the convention\'s',
         "",
     ),
-    "negative": _choice("negative", "a negative relevance is refused, has gain 0, or is kept"),
-    "unjudged": Parameter(
-        {"type": "string", "enum": CHOICES["unjudged"]},
-        "documents without relevance have gain 0, or are removed before ranking",
-        "gain 0",
+    "negative_relevance": _choice("negative_relevance", "a negative relevance is refused, has gain 0, or is kept"),
+    "judged_only": Parameter(
+        {"type": "boolean"},
+        "whether documents without relevance are removed before ranking; else they have gain 0",
+        False,
     ),
     "log_base": Parameter({"type": "number"}, "base of the logarithm in the discount", 2.0),
     "discount": _choice("discount", "of rank i: 1 / log(i + 1), 1 / i, or 1 / max(1, log i)"),
@@ -111,23 +115,20 @@ WORDS = {
     ),
     "missing": _choice("missing", "a judged query that the run lacks: nothing retrieved, left out, refused", "raise"),
 }
-REMEDIES = {  # what to give, for what the metric says of its options
-    "; ignore_index leaves out padding": "",
-    "zero_division=nan": 'empty="left out"',
-}
+NOT_HERE = "; ignore_index leaves out padding"  # what the metric advises and the functions do not take
 PER_QUERY = Parameter({"type": "boolean"}, "whether the answer also has every query", False)
 
 
 def options_of_words(words: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `compute` for a program's words; where one is not given, its default counts."""
     given = {name: each.default for name, each in WORDS.items()} | dict(words)
-    options = {"k": cutoffs_of(str(given["cutoffs"] or "")), "log_base": given["log_base"]}
+    options = {"k": cutoffs_of(str(given["k"] or "")), "log_base": given["log_base"]}
     for name, parameter in WORDS.items():
         allowed = parameter.schema.get("enum")
         if allowed and given[name] not in allowed:
             raise ValueError(f"{name} must be one of {_listed(allowed)}; got {str(given[name])[:40]!r}")
-    options["convention"] = given["convention"]
-    for name in CHOICES:
+    options |= {"convention": given["convention"], "judged_only": given["judged_only"]}
+    for name in conventions.CHOICES:
         if given[name] != "":
             try:
                 options |= option_of(name, given[name])
@@ -188,10 +189,9 @@ class Function(NamedTuple):
 
 def in_own_words(problem: str, names: Mapping[str, str]) -> str:
     """Return what the metric says is wrong, with the parameters of a function in place of the metric's own."""
-    options = {option: word for word, option in NAMES.items()}
-    names = {"k": "cutoffs", **options, **names}
-    for says, word in REMEDIES.items():
-        problem = problem.replace(says, word)
+    problem = problem.replace(NOT_HERE, "")
+    if not names:
+        return problem
     return re.sub(rf"\b({'|'.join(names)})(?=:|=|\[| must )", lambda found: names[found[1]], problem)
 
 
@@ -274,6 +274,31 @@ FUNCTIONS = [
     Function({"run": RUN, "qrels": QRELS}, score_run, {"predictions": "run", "references": "qrels"}),
     Function({"runs": SEVERAL, "qrels": QRELS}, compare, {"systems": "runs", "references": "qrels"}),
 ]
+
+
+BY_NAME = {each.answer.__name__: each for each in FUNCTIONS}
+
+
+async def answer_wrong_call(request: Request, problem: Exception) -> JSONResponse:
+    """Answer a call by HTTP of an unknown function, or with unknown or missing parameters; Gradio only raises an error.
+
+    Raises:
+        Exception: The error itself, if the call is right.
+    """
+    if "/call/" not in request.url.path:
+        raise problem
+    name = request.path_params["api_name"]
+    if name not in BY_NAME:
+        return JSONResponse({"detail": f"there is no function {name[:40]!r}; call {_listed([*BY_NAME])}"}, 404)
+    given, parameters = await request.json(), BY_NAME[name].parameters
+    said = [f"unknown parameter {each[:40]!r}" for each in given if each not in parameters]
+    said += [f"{each} is missing" for each in BY_NAME[name].own if each not in given]
+    if not said:
+        raise problem
+    return JSONResponse({"detail": f"{name}: {'; '.join(said)}; its parameters are {', '.join(parameters)}"}, 422)
+
+
+ERROR_HANDLERS = dict.fromkeys((TypeError, KeyError, FnIndexInferError), answer_wrong_call)
 
 
 def api_tab(page: gr.Blocks) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 import pandas as pd
 
-from .choices import CHOICES, options_of, snippet, zero_division_of
+from .choices import CHOICES, WORDS, option_of, options_of, snippet
 from .events import QUIET, follow, show_errors
 from .figures import distribution
 from .metric import ndcg
@@ -67,8 +67,9 @@ def score_batch(predictions: str, references: str, weights: str, query_ids: str,
     by_query = ndcg.compute(**inputs, **options, use_aggregator=False)
     name, values = next(iter(by_query.items()))
     policies = []
-    for policy in CHOICES["empty"]:
-        chosen = {**options, "zero_division": zero_division_of(policy)}
+    for choice in CHOICES["zero_division"]:
+        policy = WORDS.get(("zero_division", choice), choice)
+        chosen = options | option_of("zero_division", choice)
         try:
             policies.append(f"{policy}: {ndcg.compute(**inputs, **chosen)[name]:.4f}")
         except ValueError:

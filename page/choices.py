@@ -17,31 +17,36 @@ LONGEST_RANKING = 3000  # characters in an address, which browsers and servers t
 LONGEST_CUTOFF = 100_000
 DOCUMENTS = 500  # of a ranking that is edited or in an address
 CONVENTIONS = conventions.CONVENTIONS
-LEFT_OUT = conventions.empty_text(math.nan)
-RIGHTLY_EMPTY = conventions.empty_text("rightly_empty")
 CHOICES = {
     "gain": ["linear", "exponential", "binary"],
     "discount": ["log", "reciprocal", "jarvelin"],
     "ideal": ["judged", "truncated", "retrieved", "full"],
     "ties": ["average", "first", "last", "best", "worst", "docid"],
-    "empty": ["0", "1", LEFT_OUT, RIGHTLY_EMPTY],
-    "negative": ["raise", "clip", "keep"],
+    "zero_division": ["0", "1", "nan", "rightly_empty"],
+    "negative_relevance": ["raise", "clip", "keep"],
     "missing": ["empty", "skip"],
-    "unjudged": ["gain 0", "removed"],
+    "judged_only": ["false", "true"],
 }
 LABELS = {
     "gain": "Gain",
     "discount": "Discount",
     "ideal": "Ideal",
     "ties": "Tied documents",
-    "empty": "Nothing relevant",
-    "negative": "Negative relevance",
+    "zero_division": "Nothing relevant",
+    "negative_relevance": "Negative relevance",
     "missing": "Query not in the run",
-    "unjudged": "Not judged",
+    "judged_only": "Not judged",
 }
-WORDS = {("negative", "raise"): "refuse", ("missing", "skip"): "left out", ("missing", "empty"): "nothing retrieved"}
-NAMES = {"empty": "zero_division", "negative": "negative_relevance", "unjudged": "judged_only"}  # elsewhere the same
-LINKED = ("k", "log", *CHOICES)  # the names of a bar's fields in an address
+WORDS = {  # of a choice on the page, if they are not its name
+    ("zero_division", "nan"): conventions.empty_text(math.nan),
+    ("zero_division", "rightly_empty"): conventions.empty_text("rightly_empty"),
+    ("negative_relevance", "raise"): "refuse",
+    ("missing", "skip"): "left out",
+    ("missing", "empty"): "nothing retrieved",
+    ("judged_only", "false"): "gain 0",
+    ("judged_only", "true"): "removed",
+}
+LINKED = ("k", "log_base", *CHOICES)  # the names of a bar's fields in an address
 REMEDIES = {  # what to set in the page, for what the metric says of its options
     "got must be ": "The number I got must be an nDCG, such as 0.5921, or in percent, such as 59.21.",
     "; negative_relevance=": ". Set Negative relevance to clip or keep.",
@@ -84,21 +89,11 @@ def in_words(problem: Exception) -> str:
     return text
 
 
-def zero_division_of(empty: str) -> float | str:
-    """Return the option of `compute` for queries with nothing relevant."""
-    words: dict[str, float | str] = {LEFT_OUT: math.nan, RIGHTLY_EMPTY: "rightly_empty"}
-    return words[empty] if empty in words else float(empty)
-
-
 def option_of(name: str, choice: str) -> dict[str, Any]:
     """Return the option of `compute` that a choice of the bar makes."""
-    values: dict[str, Callable[[str], Any]] = {"empty": zero_division_of, "unjudged": "removed".__eq__}
-    return {NAMES.get(name, name): values[name](choice) if name in values else choice}
-
-
-def label_of(option: str) -> str:
-    """Return the label of an option of `compute` that the bar has."""
-    return next(label for name, label in LABELS.items() if NAMES.get(name, name) == option)
+    if name == "judged_only":
+        return {name: choice == "true"}
+    return {name: float(choice) if name == "zero_division" and choice != "rightly_empty" else choice}
 
 
 def options_of(
@@ -122,14 +117,13 @@ def options_of(
 def settings_of(convention: str) -> list[Any]:
     """Return what the bar shows for a convention, in the order of CHOICES."""
     chosen = CONVENTIONS[convention]
-    empty = conventions.empty_text(chosen.zero_division)
-    ranking = [chosen.gain, chosen.discount, chosen.ideal, chosen.ties]
-    return [*ranking, empty, chosen.negative_relevance, chosen.missing]
+    values = [getattr(chosen, name) for name in conventions.CHOICES]
+    return [f"{value:g}" if isinstance(value, float) else value for value in values]
 
 
 def bar_of(convention: str) -> list[Any]:
     """Return the bar of a convention, everything else as on a first visit."""
-    return ["10", 2, *settings_of(convention), "gain 0"]
+    return ["10", 2, *settings_of(convention), "false"]
 
 
 def convention_of(*settings: str) -> str:
@@ -205,7 +199,7 @@ def parse_link(parameters: Mapping[str, str], rows: Rows) -> tuple[Rows, str, li
         scores = read("scores", usual_scores, lambda text: _cells_of(text, size))
         rows = list(map(list, zip(ids, relevance, scores, strict=True)))
     named = read("convention", "sklearn", {name: name for name in CONVENTIONS}.__getitem__)
-    readers: dict[str, Callable[[str], Any]] = {"k": lambda text: text[:200], "log": _base_of}
+    readers: dict[str, Callable[[str], Any]] = {"k": lambda text: text[:200], "log_base": _base_of}
     readers |= {name: {each: each for each in words}.__getitem__ for name, words in CHOICES.items()}
     bar = [read(name, value, readers[name]) for name, value in zip(LINKED, bar_of(named), strict=True)]
     return rows, named if bar[2:-1] == settings_of(named) else convention_of(*bar[2:-1]), bar, unread

@@ -8,7 +8,7 @@ import gradio as gr
 import pandas as pd
 
 from .batch import batch_of
-from .choices import label_of, largest, options_of
+from .choices import LABELS, largest, options_of
 from .events import follow, show_errors
 from .found import read_files
 from .metric import conventions, ndcg
@@ -102,7 +102,7 @@ def _explained(name: str, found: Any) -> str:
     if found.choices:
         one, other = found.between
         matter = [each for each in found.choices if abs(each.adds) >= SHOWS]
-        lines = [[label_of(each.name), _text(each.before), _text(each.after), each.adds] for each in matter]
+        lines = [[LABELS[each.name], _text(each.before), _text(each.after), each.adds] for each in matter]
         lines.append(["together", "", "", sum(each.adds for each in found.choices)])
         columns = ["choice", one, other, "adds"]
         parts.append(table_html(f"Why {other} differs from {one}", pd.DataFrame(lines, columns=columns)))
@@ -119,7 +119,7 @@ def _conclusion(found: Any) -> str:
     if found.matches:
         return f"{found.got:g} is the {found.measure} of {_listed(found.matches)}."
     ways = [
-        f"{each.convention} with {label_of(each.name)}: {_text(each.value)}" for each in found.variants[:SHOWN_VARIANTS]
+        f"{each.convention} with {LABELS[each.name]}: {_text(each.value)}" for each in found.variants[:SHOWN_VARIANTS]
     ]
     changed = f"; it is that of {_listed(ways, 'or')}" if ways else ", nor has any with one choice changed"
     return f"No convention has {found.got:g}{changed}."

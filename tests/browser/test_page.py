@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -572,7 +573,7 @@ def test_the_page_comes_to_rest_after_a_choice(visit: Opener, ndcg: evaluate.Met
 
 
 def test_the_code_that_is_shown_computes_the_number(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit("?k=3&convention=rax&log=10")
+    page = visit("?k=3&convention=rax&log_base=10")
     unfold(page, "Use it in code")
     page.wait_for_selector("#code textarea")
     page.wait_for_function("document.querySelector('#code textarea').value.includes('k=3')")
@@ -757,7 +758,7 @@ def test_a_ranking_too_long_for_an_address_is_not_promised(visit: Opener) -> Non
 @pytest.mark.parametrize(
     ("query", "unread"),
     [
-        ("?rel=1,2&ids=a&convention=none&gain=<b>&log=e", "ids, convention, log, gain"),
+        ("?rel=1,2&ids=a&convention=none&gain=<b>&log_base=e", "ids, convention, log_base, gain"),
         ("?k=" + "9" * 999, ""),  # which the score refuses
     ],
     ids=["nothing to read", "a cutoff of 999 digits"],
@@ -1247,15 +1248,14 @@ another_client = client  # a client's own calls at the same time can lose an ans
 
 
 def test_a_client_scores(client: Any, ndcg: evaluate.Metric) -> None:
-    result = client.predict(**TEXTBOOK, cutoffs="3,10", api_name="/score")
+    result = client.predict(**TEXTBOOK, k="3,10", api_name="/score")
     expected = ndcg.compute(**TEXTBOOK, k=[3, 10])
     assert result == {**expected, "signature": ndcg.signature(k=[3, 10])}
-    result = client.predict(**TEXTBOOK, cutoffs="", convention="rax", api_name="/score")
+    result = client.predict(**TEXTBOOK, k="", convention="rax", api_name="/score")
     assert result["nDCG"] == ndcg.compute(**TEXTBOOK, convention="rax")["nDCG"]
     unlike = {"predictions": [[6, 5, 5, 3, 2, 1]], "references": [[3, -2, None, 0, 1, 2]]}
     chosen = {"gain": "exponential", "ties": "first", "negative_relevance": "keep", "log_base": 10, "judged_only": True}
-    choices = {"gain": "exponential", "ties": "first", "negative": "keep", "log_base": 10, "unjudged": "removed"}
-    result = client.predict(**unlike, cutoffs="4", **choices, api_name="/score")
+    result = client.predict(**unlike, k="4", **chosen, api_name="/score")
     assert result == {**ndcg.compute(**unlike, k=4, **chosen), "signature": ndcg.signature(k=4, **chosen)}
 
 
@@ -1271,12 +1271,11 @@ def test_a_client_scores_and_compares_files(client: Any, ndcg: evaluate.Metric, 
     assert set(result["scores"]) == set(RUNS)
     expected = ndcg.compute(predictions=run, references=qrels, k=10, convention="trec_eval")["nDCG@10"]
     assert result["scores"]["bm25"]["nDCG@10"]["value"] == expected
-    choices = {"ties": "docid", "unjudged": "removed", "gain": "exponential", "negative": "clip", "log_base": 10}
     chosen = {"ties": "docid", "judged_only": True, "gain": "exponential", "negative_relevance": "clip", "log_base": 10}
     expected = ndcg.compute(predictions=run, references=qrels, k=10, **chosen)["nDCG@10"]
-    result = client.predict(handle_file(run), handle_file(qrels), **choices, api_name="/score_run")
+    result = client.predict(handle_file(run), handle_file(qrels), **chosen, api_name="/score_run")
     assert result["scores"]["nDCG@10"]["value"] == expected
-    result = client.predict(runs, handle_file(qrels), **choices, api_name="/compare")
+    result = client.predict(runs, handle_file(qrels), **chosen, api_name="/compare")
     assert result["scores"]["bm25"]["nDCG@10"]["value"] == expected
 
 
@@ -1329,8 +1328,8 @@ def test_a_tool_of_an_agent_answers_in_json(server: Server, ndcg: evaluate.Metri
             answers = [
                 await session.call_tool(tools[name].name, given)
                 for name, given in (
-                    ("score", {**TEXTBOOK, "cutoffs": "10"}),
-                    ("compare", {"runs": RUNS, "qrels": coded, "empty": "left out", "per_query": True}),
+                    ("score", {**TEXTBOOK, "k": "10"}),
+                    ("compare", {"runs": RUNS, "qrels": coded, "zero_division": "nan", "per_query": True}),
                     ("compare", {"runs": RUNS, "qrels": "junk"}),
                 )
             ]
@@ -1354,12 +1353,12 @@ def test_a_tool_of_an_agent_answers_in_json(server: Server, ndcg: evaluate.Metri
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ({"cutoffs": "0"}, "is no cutoff"),
+        ({"k": "0"}, "is no cutoff"),
         ({"convention": "nobody"}, "convention must be one of"),
-        ({"unjudged": "kept"}, 'unjudged must be one of "gain 0", "removed"'),
+        ({"judged_only": "kept"}, "judged_only must be True or False"),
         ({"log_base": 0}, "log_base"),
-        ({"empty": "x"}, 'empty must be a number, or one of "0", "1", "left out"'),
-        ({"negative": "ignore"}, 'negative must be one of "", "raise", "clip", "keep"'),
+        ({"zero_division": "x"}, 'zero_division must be a number, or one of "0", "1", "nan", "rightly_empty"'),
+        ({"negative_relevance": "ignore"}, 'negative_relevance must be one of "", "raise", "clip", "keep"'),
         ({"predictions": [[1, 2]]}, "2 predictions and 6 references"),
         ({"references": [["a"] * 6]}, "predictions hold integers and references text"),
         ({"predictions": "many"}, "predictions must be a list of one list per query"),
@@ -1371,7 +1370,29 @@ def test_a_client_is_told_what_is_wrong(client: Any, inputs: dict[str, Any], mes
     from gradio_client.exceptions import AppError
 
     with pytest.raises((AppError, ValueError), match=message):
-        client.predict(**{**TEXTBOOK, "cutoffs": "10", **inputs}, api_name="/score")
+        client.predict(**{**TEXTBOOK, "k": "10", **inputs}, api_name="/score")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "status", "message"),
+    [
+        ("v2/score", {"references": [[1]]}, 422, "score: predictions is missing; its parameters are pred"),
+        ("v2/score", {**TEXTBOOK, "cutofs": "3"}, 422, "score: unknown parameter 'cutofs'; its parameters are pred"),
+        ("v2/score_run", {"run": "", "empty": 1}, 422, "score_run: unknown parameter 'empty'; qrels is missing"),
+        ("v2/compare", {}, 422, "compare: runs is missing; qrels is missing"),
+        ("v2/scor", TEXTBOOK, 404, 'there is no function \'scor\'; call "score", "score_run", "compare"'),
+        ("scor", {"data": []}, 404, "there is no function 'scor'"),
+    ],
+)
+def test_a_wrong_call_is_told_which_parameter_is_missing_or_unknown(
+    server: Server, name: str, given: dict[str, Any], status: int, message: str
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(f"{server.url}gradio_api/call/{name}", json.dumps(given).encode(), headers)
+    with pytest.raises(urllib.error.HTTPError) as answered:
+        urllib.request.urlopen(request, timeout=PATIENCE / 1000)
+    assert answered.value.code == status
+    assert json.load(answered.value)["detail"].startswith(message)
 
 
 def bomb(path: Path) -> Path:
@@ -1407,7 +1428,7 @@ def test_a_hostile_upload_is_refused_while_others_go_on(
     make, message = HOSTILE[name]
     make(tmp_path / name)
     with ThreadPoolExecutor(1) as other:
-        scores = other.map(lambda _: another_client.predict(**TEXTBOOK, cutoffs="10", api_name="/score"), range(10))
+        scores = other.map(lambda _: another_client.predict(**TEXTBOOK, k="10", api_name="/score"), range(10))
         with pytest.raises(Exception, match=f"(?i){message}") as caught:
             client.predict(handle_file(tmp_path / name), handle_file(files / "qrels.txt"), "10", api_name="/score_run")
         assert "Traceback" not in str(caught.value)
@@ -1419,7 +1440,7 @@ def test_many_clients_at_once_get_right_answers(server: Server, ndcg: evaluate.M
     expected = {k: ndcg.compute(**TEXTBOOK, k=k)[f"nDCG@{k}"] for k in range(1, 7)}
 
     def score_over_http(k: int) -> float:
-        answer = ask(server.url, "score", {**TEXTBOOK, "cutoffs": str(k)})
+        answer = ask(server.url, "score", {**TEXTBOOK, "k": str(k)})
         assert answer.startswith("event: complete"), answer
         return float(json.loads(answer.partition("data: ")[2])[0][f"nDCG@{k}"])
 

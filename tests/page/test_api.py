@@ -10,7 +10,8 @@ import pytest
 from gradio.utils import get_function_description
 
 from page.api import FUNCTIONS, WORDS, Function, name_runs, options_of_words, read_given
-from page.metric import ndcg
+from page.choices import CHOICES, LINKED
+from page.metric import conventions, ndcg
 
 BY_NAME = {each.answer.__name__: each for each in FUNCTIONS}
 UPLOAD = {"path": "folder/bm25.run.gz", "meta": {"_type": "gradio.FileData"}}
@@ -44,20 +45,27 @@ def test_every_parameter_is_described_to_clients_and_to_agents(name: str) -> Non
 
 
 def test_choices_are_enumerated_where_they_are_few() -> None:
-    assert {name for name, each in WORDS.items() if "enum" not in each.schema} == {"cutoffs", "empty", "log_base"}
+    free = {name for name, each in WORDS.items() if "enum" not in each.schema}
+    assert free == {"k", "zero_division", "judged_only", "log_base"}
     assert WORDS["gain"].schema["enum"] == ["", "linear", "exponential", "binary"]
 
 
 def test_words_that_are_not_given_are_the_conventions() -> None:
     assert ndcg.signature(**options_of_words({})) == ndcg.signature(k=10)
-    words = {"cutoffs": "1,5", "convention": "lightgbm", "empty": "left out", "unjudged": "removed"}
+    words = {"k": "1,5", "convention": "lightgbm", "zero_division": "nan", "judged_only": True}
     chosen = {"convention": "lightgbm", "zero_division": float("nan"), "judged_only": True}
     assert ndcg.signature(**options_of_words(words)) == ndcg.signature(k=[1, 5], **chosen)
-    assert ndcg.signature(**options_of_words({"empty": 0})) == ndcg.signature(k=10, zero_division=0)
+    assert ndcg.signature(**options_of_words({"zero_division": 0})) == ndcg.signature(k=10, zero_division=0)
+
+
+def test_options_have_the_names_of_compute() -> None:
+    assert WORDS.keys() == {"k", "convention", "log_base", "judged_only", *conventions.CHOICES}
+    assert [*CHOICES] == [*conventions.CHOICES, "judged_only"]  # of the bar
+    assert {*LINKED} == WORDS.keys() - {"convention"}  # of the address
 
 
 def test_an_agent_gets_json_and_a_client_its_values() -> None:
-    given = {"predictions": [[2, 1], [1]], "references": [[0, 1], [0]], "empty": "left out", "per_query": True}
+    given = {"predictions": [[2, 1], [1]], "references": [[0, 1], [0]], "zero_division": "nan", "per_query": True}
     values = ndcg.compute(predictions=[[2, 1]], references=[[0, 1]], k=10)["nDCG@10"]
     expected = {
         "nDCG@10": values,
@@ -92,9 +100,11 @@ def test_a_file_is_read_from_its_text_or_its_bytes() -> None:
     [
         ("score", {"gain": ["linear"]}, 'gain must be one of "", "linear", "exponential", "binary"; got "\\[\'linear'),
         ("score", {"predictions": [[1]] * 20_001}, "predictions: holds more than 20,000 queries"),
-        ("score", {"cutoffs": "0"}, "^cutoffs: '0' is no cutoff"),
-        ("score", {"references": [[-1]]}, 'is negative; negative="clip" counts it as gain 0, "keep" as it is$'),
-        ("score_run", {"qrels": "q 0 d -1"}, '^qrels: .*; negative="clip"'),
+        ("score", {"references": [[0]], "zero_division": "nan"}, "has a value: zero_division=nan leaves out those"),
+        ("score", {"judged_only": "kept"}, "^judged_only must be True or False; got 'kept'$"),
+        ("score", {"k": "0"}, "^k: '0' is no cutoff"),
+        ("score", {"references": [[-1]]}, 'negative_relevance="clip" counts it as gain 0, "keep" as it is$'),
+        ("score_run", {"qrels": "q 0 d -1"}, '^qrels: .*; negative_relevance="clip"'),
         ("score_run", {"run": "q d 1"}, "^run: line 1: 3 columns"),
         ("score_run", {"run": "data:;base64,!"}, "^run: "),
         ("score_run", {"run": "\ud800"}, "^run: "),

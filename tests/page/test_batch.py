@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from page.batch import fill_batch, score_batch
-from page.choices import LEFT_OUT, bar_of
+from page.choices import bar_of
 
 BAR = bar_of("sklearn")
 
@@ -34,7 +34,7 @@ def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path
         ),
         (
             "[[0, 0]]",
-            [*BAR[:6], LEFT_OUT, *BAR[7:]],
+            [*BAR[:6], "nan", *BAR[7:]],
             "nDCG@10: every query is left out. Set Nothing relevant to 0, or Query not in the run to nothing",
         ),
         (

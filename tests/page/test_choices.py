@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from page.choices import CONVENTIONS, RIGHTLY_EMPTY, bar_of, convention_of, parse_link, query_of
+from page.choices import CONVENTIONS, bar_of, convention_of, parse_link, query_of
 
 ROWS = [("a", "0", "2"), ("b", "1", "1")]
 
@@ -31,7 +31,7 @@ def test_columns_that_do_not_fit_are_not_read(parameters: dict[str, str], unread
     [
         ({"k": "x"}, []),
         ({"k": "9" * 999}, []),
-        ({"convention": "none", "gain": "<b>", "log": "e"}, ["convention", "log", "gain"]),
+        ({"convention": "none", "gain": "<b>", "log_base": "e"}, ["convention", "log_base", "gain"]),
     ],
     ids=str,
 )
@@ -48,8 +48,8 @@ def test_what_an_address_lacks_is_as_usual(parameters: dict[str, str], unread: l
     [
         bar_of("sklearn"),
         bar_of("lightgbm"),
-        ["1, 3", 10, "exponential", "jarvelin", "truncated", "docid", "left out", "keep", "skip", "removed"],
-        ["", 2.5, "linear", "log", "judged", "average", RIGHTLY_EMPTY, "clip", "empty", "gain 0"],
+        ["1, 3", 10, "exponential", "jarvelin", "truncated", "docid", "nan", "keep", "skip", "true"],
+        ["", 2.5, "linear", "log", "judged", "average", "rightly_empty", "clip", "empty", "false"],
     ],
     ids=str,
 )
@@ -74,5 +74,5 @@ def test_an_address_names_the_convention_that_was_chosen(name: str) -> None:
     query, _ = query_of(ROWS, name, *bar_of(name))
     _, convention, bar, _ = parse_link(dict(urllib.parse.parse_qsl(query, keep_blank_values=True)), [])
     assert (convention, bar) == (name, bar_of(name))
-    changed = [*bar_of(name)[:-1], "removed"]
+    changed = [*bar_of(name)[:-1], "true"]
     assert f"convention={name}" in query_of(ROWS, name, *changed)[0] or name == "sklearn"
