@@ -18,6 +18,7 @@ QUIET: dict[str, Any] = {
     "queue": False,  # answers at once; what takes longer waits in the queue
 }
 EACH = {**QUIET, "trigger_mode": "multiple"}  # where an event that waits would be sent with the data of another
+ALOUD: dict[str, Any] = {"queue": True}  # Gradio pops up errors and remarks of events in its queue only
 ASK = Path(__file__).with_name("ask.js").read_text(encoding="utf-8")
 
 

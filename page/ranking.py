@@ -28,7 +28,7 @@ from .metric import ndcg
 from .paste import pasted_rows
 from .picture import JS, SHOWS, TEMPLATE, picture
 from .plots import line_plot
-from .render import csv_link, list_html, table_html
+from .render import csv_link, error_html, list_html, table_html
 
 HEADERS = ["document", "relevance", "score"]
 EXAMPLES: dict[str, list[tuple[str, str, str]]] = {
@@ -126,12 +126,13 @@ def _editor(table: gr.Dataframe) -> None:
             min_width=300,
             elem_id="paste",
         )
+    unread = gr.HTML(elem_id="unread")
     table.render()
     place = gr.Number(1, precision=0, minimum=1, label="Row, for Remove", elem_id="row")
     with gr.Row():
         add, remove = gr.Button("Add"), gr.Button("Remove")
     example.input(take_example, example, table, **QUIET)
-    paste.change(take_paste, paste, table, **QUIET)
+    paste.change(take_paste, paste, [unread, table], **QUIET)
     table.select(choose_row, None, place, **EACH)
     add.click(None, table, table, js=ADD)
     remove.click(None, [table, place], table, js=REMOVE)
@@ -166,10 +167,12 @@ def take_example(name: str) -> gr.Dataframe:
     return table_with(EXAMPLES[name], "Documents")
 
 
-@raise_errors
-def take_paste(text: str) -> Any:
-    """Return the table of a pasted ranking; of nothing, no change."""
-    return gr.skip() if not text.strip() else table_with(pasted_rows(text), "Documents, as pasted")
+def take_paste(text: str) -> tuple[str, Any]:
+    """Return what is wrong with a pasted text, and the table of its ranking; without one, no change."""
+    try:
+        return "", table_with(pasted_rows(text), "Documents, as pasted") if text.strip() else gr.skip()
+    except ValueError as problem:
+        return error_html(problem), gr.skip()
 
 
 def choose_row(event: gr.SelectData) -> int:

@@ -13,7 +13,7 @@ from gradio.utils import get_upload_folder
 
 from .beside import JS, query_bars, side_by_side
 from .choices import options_of
-from .events import EACH, QUIET, follow, raise_errors, show_errors
+from .events import ALOUD, EACH, QUIET, follow, raise_errors, show_errors
 from .found import (
     audit_row,
     compare_several,
@@ -112,9 +112,9 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
     follow([*chosen, *(each.change for each in bar)], forget_runs, None, shown, cancels=scoring)
     bars.choose(show_query, [*files, measure, *bar], beside, **QUIET).then(None, js=INTO_VIEW)
     opened = [
-        queries.select(open_query, files, [table, tabs], **EACH),
-        beside.open(open_run, files, [table, tabs], **QUIET),
-        only.change(open_only_query, [only, *files], [table, tabs], **{**QUIET, "queue": True}),  # to say so
+        queries.select(open_query, files, [table, tabs], **EACH | ALOUD),
+        beside.open(open_run, files, [table, tabs], **QUIET | ALOUD),
+        only.change(open_only_query, [only, *files], [table, tabs], **QUIET | ALOUD),
     ]
     for each in opened[:2]:
         each.then(None, js="() => scrollTo(0, 0)")
@@ -137,11 +137,8 @@ def swap_files(qrels_file: str, run_files: list[str], event: gr.EventData) -> tu
     return run_files[at], [*run_files[:at], qrels_file, *run_files[at + 1 :]]
 
 
-@raise_errors
 def take_texts(qrels_text: str, run_text: str, qrels_file: str | None, run_files: list[str] | None) -> list[Any]:
     """Return pasted texts as files, in place of the qrels and beside the runs, and no text."""
-    if not (qrels_text.strip() or run_text.strip()):
-        raise ValueError("Paste qrels or a run first.")
     if qrels_text.strip():
         qrels_file = _file_of(qrels_text, "pasted qrels.txt")
     if run_text.strip():

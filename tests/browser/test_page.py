@@ -187,8 +187,10 @@ def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
     for page in used:
         page.bring_to_front()
         come_to_rest(page)
+    problems = tabs.problems.copy()  # none of an answer that is cut off when the page is left
+    for page in used:
         page.goto("about:blank")  # what it still asks for belongs to this test
-    elsewhere, problems = tabs.elsewhere.copy(), tabs.problems.copy()
+    elsewhere = tabs.elsewhere.copy()
     tabs.elsewhere.clear()
     tabs.problems.clear()
     assert elsewhere == []
@@ -288,6 +290,25 @@ def test_each_choice_of_an_option_is_answered_before_any_tab_is_opened(
         choose(page, label, each)
         come_to_rest(page)
         expect(page.get_by_label(label, exact=True).first).to_have_value(each)
+
+
+def test_a_pasted_text_that_is_not_a_ranking_is_answered_below_it(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    unfold(page, "take an example")
+    page.locator("#paste textarea").fill("q1 0 a 1\nq2 0 b 1")
+    wait_for(page, "These lines are of 2 queries, such as q1 and q2.", "#unread")
+    assert value(page) == score(ndcg)  # of the ranking that was there
+    page.locator("#paste textarea").fill("0 1")
+    wait_for(page, score(ndcg, predictions=[[2, 1]], references=[[0, 1]]))
+    expect(page.locator("#unread .error")).to_have_count(0)
+
+
+def test_scoring_nothing_says_what_to_upload(visit: Opener) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Search runs").click()
+    unfold(page, "Paste instead")
+    page.click("#take-texts")
+    wait_for(page, "Upload the qrels and at least one run.", "#runs-score")
 
 
 # One ranking
@@ -1211,12 +1232,12 @@ def test_motion_is_left_out_for_those_who_ask_for_it(visit: Opener) -> None:
 
 
 def test_the_first_score_is_there_before_any_event(visit: Opener, expected: list[str], server: Server) -> None:
-    expected += ["Failed to load resource", "Connection errored out"]
+    expected += ["Failed to load resource", "Connection"]
     page = visit().context.new_page()
     page.route("**/gradio_api/{run,queue}/**", lambda route: route.abort())
     page.goto(server.url)
     page.wait_for_selector("#picture .value")
-    expect(page.locator(".toast-body").first).to_contain_text("Connection errored out")
+    expect(page.locator(".toast-body")).to_contain_text("Connection to the server was lost")
     page.close()
 
 
