@@ -1,11 +1,14 @@
 """The metric as a user has it: loaded by evaluate, computed at once, in batches, in several processes."""
 
 import doctest
+import gc
 import inspect
 import json
 import math
+import os
 import re
 import uuid
+import weakref
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -506,19 +509,17 @@ def test_in_memory_nothing_touches_the_disk(fresh_metric: MetricFactory, tmp_pat
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
-def test_batches_are_kept_under_the_experiment_id_and_removed_once_computed(
+def test_batches_are_kept_in_the_cache_directory_in_a_file_without_a_name(
     fresh_metric: MetricFactory, tmp_path: Path
 ) -> None:
-    metric = fresh_metric(experiment_id="an-experiment")
-    metric.add_batch(**EXAMPLE)
-    (file,) = tmp_path.rglob("*.arrow")
-    assert file.name.startswith("an-experiment")
-    metric.compute()
-    assert not list(tmp_path.rglob("*.arrow"))
-    metric.add_batch(**EXAMPLE)
-    assert len(list(tmp_path.rglob("*.arrow"))) == 1
-    metric.compute(**EXAMPLE)
-    assert not list(tmp_path.rglob("*.arrow"))
+    metric = fresh_metric()
+    for _ in range(2):
+        metric.add_batch(**EXAMPLE)
+        file = os.fstat(metric._state.store._file.fileno())
+        assert file.st_dev == tmp_path.stat().st_dev
+        assert file.st_nlink == 0
+        assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+        metric.compute(**EXAMPLE)
 
 
 def test_two_metrics_of_one_experiment_do_not_mix_their_queries(fresh_metric: MetricFactory) -> None:
@@ -531,14 +532,17 @@ def test_two_metrics_of_one_experiment_do_not_mix_their_queries(fresh_metric: Me
 
 
 def test_a_metric_computed_and_deleted_releases_its_cache(fresh_metric: MetricFactory, tmp_path: Path) -> None:
-    metric = fresh_metric()
-    metric.add_batch(**EXAMPLE)
-    metric.compute()
-    again = fresh_metric()
-    again.add_batch(**EXAMPLE)  # takes the same file name, which would be locked
-    (file,) = tmp_path.rglob("*.arrow")
-    assert re.fullmatch(r"default_experiment-1-0\.arrow", file.name)
-    again.compute()
+    for then in ("compute", "delete"):
+        metric = fresh_metric()
+        metric.add_batch(**EXAMPLE)
+        store = weakref.ref(metric._state.store)
+        if then == "compute":
+            metric.compute()
+            assert store() is None
+        del metric
+        gc.collect()
+        assert store() is None
+        assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_compute_needs_something_to_score(fresh_metric: MetricFactory) -> None:
