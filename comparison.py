@@ -5,9 +5,8 @@ dict that JSON can hold and that makes the same comparison again.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import combinations, islice
 from typing import Any, Literal, NamedTuple, Unpack
 
@@ -33,12 +32,12 @@ from .report import (
     figure_of,
     first_slices,
     greatest_values,
+    in_pieces,
     interval_text,
     notes,
     number_text,
     query_columns,
     query_table,
-    scaled,
     score_dicts,
     scores_from_dicts,
     scores_of,
@@ -46,7 +45,7 @@ from .report import (
     table_from_lists,
     with_slices,
 )
-from .significance import Intervals, Power, Tests, differences, holm, intervals, paired_tests, power
+from .significance import Intervals, Parts, differences, holm, intervals, paired_tests, power
 from .slices import Slices, Value, slice_name, slices_of
 
 COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
@@ -82,9 +81,9 @@ class Testing(NamedTuple):
             raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
         return cls(alternative, margin, choice("corrected_over", corrected_over, ("measure", "all")))
 
-    def families(self, contests: Sequence["Pair | _Contest"]) -> int:
-        """Return into how many groups of p-values Holm's correction divides the contests."""
-        return 1 if self.corrected_over == "all" else len({each.measure for each in contests})
+    def families(self, pairs: Sequence["Pair"]) -> int:
+        """Return into how many groups of p-values Holm's correction divides pairs."""
+        return 1 if self.corrected_over == "all" else len({each.measure for each in pairs})
 
     @property
     def relation(self) -> str:
@@ -165,6 +164,9 @@ class ComparedSlice(NamedTuple):
     queries: int
     scores: dict[str, dict[str, Score]]
     pairs: tuple[Pair, ...]
+
+
+Result = tuple[dict[str, dict[str, Score]], list[Pair]]  # of some queries: scores by system and name, and pairs
 
 
 @dataclass(frozen=True)
@@ -552,54 +554,77 @@ def comparison_of(
     signature: str,
 ) -> Comparison:
     """Return the comparison of systems by what is known of each query, of values alone too."""
-    compared = partial(
-        _compared, parsed=options, baseline=baseline, resampling=resampling, testing=testing, signature=signature
+    contest = _Contest(options, baseline, resampling, testing)
+    ((scores, pairs),) = contest.results(columns, weight)
+    pairs = _corrected(pairs, testing)
+    comparison = Comparison(
+        signature=signature,
+        scores=scores,
+        pairs=tuple(pairs),
+        baseline=baseline,
+        queries=_table_of_systems(columns, options.names),
+        resampling=resampling._replace(exact=all(pair.exact for pair in pairs)),
+        notes=(
+            *notes(list(columns.values()), options, weight),
+            *_notes_on_tests(pairs, testing, baseline),
+            *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
+        ),
+        testing=testing,
     )
     if by is None:
-        return compared(columns, weight)
+        return comparison
     first = next(iter(columns.values()))
-    parts = slices_of(by, first.get("query"), len(first["ideal"]))
-    comparison = compared({name: with_slices(each, parts) for name, each in columns.items()}, weight)
-    return _sliced(comparison, parts, columns, weight, compared)
+    slices = slices_of(by, first.get("query"), len(first["ideal"]))
+    queries = _table_of_systems({name: with_slices(each, slices) for name, each in columns.items()}, options.names)
+    compared = _compared_slices(contest, slices, columns, weight)
+    of_slices = (*small_slices(compared), *_notes_on_slices(comparison, compared, len(slices.values)))
+    return replace(comparison, queries=queries, slices=compared, notes=(*comparison.notes, *of_slices))
 
 
-def _sliced(
-    comparison: Comparison,
-    parts: Slices,
-    columns: Mapping[str, PerQuery],
-    weight: NDArray[np.float64] | None,
-    compared: Callable[[Mapping[str, PerQuery], NDArray[np.float64] | None], Comparison],
-) -> Comparison:
-    """Return a comparison with what a function says of each slice of two queries or more."""
-    slices = {}
-    with progress(len(parts.values), "Comparing", " slices") as bar:
-        for value, queries in zip(parts.values, parts.queries(), strict=True):
-            own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
-            own_weight = None if weight is None else weight[queries]
-            counted = np.ones(len(queries), bool) if own_weight is None else own_weight > 0
-            valued = [counted & ~np.isnan(each[name]) for each in own.values() for name in comparison.measures]
-            if np.count_nonzero(valued, axis=1).min() > 1:
-                alone = compared(own, own_weight)
-                slices[value] = ComparedSlice(len(queries), alone.scores, alone.pairs)
-            bar.update(1)
-    of_all = comparison.testing.corrected_over == "all"
-    corrected = iter(_corrected_over_slices([pair for each in slices.values() for pair in each.pairs], of_all))
-    slices = {value: each._replace(pairs=tuple(islice(corrected, len(each.pairs)))) for value, each in slices.items()}
+def _compared_slices(
+    contest: "_Contest", slices: Slices, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None
+) -> dict[Value, ComparedSlice]:
+    """Return how systems differ in each slice in which every system has two values or more of each measure."""
+    found: dict[Value, tuple[int, Result]] = {}
+    with progress(len(slices.values), "Comparing", " slices") as bar:
+        for piece in in_pieces(slices):
+            valued = ~np.isnan(
+                [each[name][piece.queries] for each in columns.values() for name in contest.options.names]
+            )
+            valued &= True if weight is None else weight[piece.queries] > 0
+            enough = np.min([piece.parts.sums(each) for each in valued], axis=0) > 1
+            if enough.any():
+                queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
+                own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
+                results = contest.results(own, None if weight is None else weight[queries], Parts(sizes))
+                values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
+                found |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
+            bar.update(len(piece.values))
+    corrected = iter(_corrected([pair for _, (_, pairs) in found.values() for pair in pairs], contest.testing))
+    return {
+        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
+        for value, (queries, (scores, pairs)) in found.items()
+    }
+
+
+def _notes_on_slices(comparison: Comparison, compared: Mapping[Value, ComparedSlice], slices: int) -> list[str]:
+    """Say over what the p-values of slices are corrected, and how many slices are not compared."""
     found = []
-    if slices:
+    if compared:
+        of_all = comparison.testing.corrected_over == "all"
         pairs = len(comparison.pairs) // (1 if of_all else len(comparison.measures))
-        family = f"{pairs * len(slices):,} of {'all measures' if of_all else 'a measure'}, {pairs:,} in each"
-        found.append(f"In slices, p-values are corrected by Holm for the {family} of {len(slices):,} slices.")
-    if left := len(parts.values) - len(slices):
+        family = f"{pairs * len(compared):,} of {'all measures' if of_all else 'a measure'}, {pairs:,} in each"
+        found.append(f"In slices, p-values are corrected by Holm for the {family} of {len(compared):,} slices.")
+    if left := slices - len(compared):
         few = "fewer than two of their queries have a value"
-        found.append(f"{left:,} of {len(parts.values):,} slices are not compared: {few}.")
-    return replace(comparison, slices=slices, notes=(*comparison.notes, *small_slices(slices), *found))
+        found.append(f"{left:,} of {slices:,} slices are not compared: {few}.")
+    return found
 
 
-def _corrected_over_slices(pairs: Sequence[Pair], of_all: bool) -> list[Pair]:
+def _corrected(pairs: Sequence[Pair], testing: Testing) -> list[Pair]:
     """Return pairs with p-values that are corrected for all pairs of a measure, or of all measures."""
     found = list(pairs)
-    for measure in [None] if of_all else {pair.measure for pair in pairs}:
+    for measure in [None] if testing.corrected_over == "all" else {pair.measure for pair in pairs}:
         alike = [at for at, pair in enumerate(pairs) if measure in (None, pair.measure)]
         p_holm, p_t_holm = (holm(np.array([getattr(pairs[at], name) for at in alike])) for name in ("p", "p_t"))
         for at, p, p_t in zip(alike, p_holm.tolist(), p_t_holm.tolist(), strict=True):
@@ -607,111 +632,81 @@ def _corrected_over_slices(pairs: Sequence[Pair], of_all: bool) -> list[Pair]:
     return found
 
 
-def _compared(
-    columns: Mapping[str, PerQuery],
-    weight: NDArray[np.float64] | None,
-    parsed: Options,
-    baseline: str | None,
-    resampling: Resampling,
-    testing: Testing,
-    signature: str,
-) -> Comparison:
-    """Return the comparison of systems, from what a report says of each one's queries."""
-    names = list(columns)
-    values, scale = scaled(np.stack([[each[name] for name in parsed.names] for each in columns.values()]))
-    contests = _contests(parsed.names, names, baseline)
-    row = {each: at for at, each in enumerate((system, name) for system in names for name in parsed.names)}
-    pairs = [(row[each.system, each.measure], row[each.other, each.measure]) for each in contests]
-    greatest = np.tile(greatest_values(parsed, scale), len(names))
-    estimated = intervals(values, weight, pairs, greatest=greatest, confidence=resampling.confidence)
-    scale_of_pairs = np.repeat(scale, len(contests) // len(scale))
-    asked: dict[str, Any] = {"alternative": testing.alternative, "margin": testing.margin / scale_of_pairs}
-    tests = paired_tests(values, weight, pairs, **asked, resamples=resampling.resamples, seed=resampling.seed)
-    told = power(values, weight, pairs, **asked)
-    told = told._replace(detectable=told.detectable * scale_of_pairs)
-    found = Intervals(*(each * np.concatenate([np.tile(scale, len(names)), scale_of_pairs]) for each in estimated))
-    scores = {}
-    for at, name in enumerate(names):
-        own = slice(at * len(scale), (at + 1) * len(scale))
-        scores[name] = scores_of(columns[name], parsed, weight, Intervals(*(each[own] for each in found)))
-    of_pairs = Intervals(*(each[len(values) :] for each in found))
-    counted = slice(None) if weight is None else weight > 0
-    by_query = [differences(values[plus], values[minus])[counted] for plus, minus in pairs]
-    compared = _pairs(contests, scores, by_query, of_pairs, tests, told, testing)
-    return Comparison(
-        signature=signature,
-        scores=scores,
-        pairs=compared,
-        baseline=baseline,
-        queries=_table_of_systems(columns, parsed.names),
-        resampling=resampling._replace(exact=bool(tests.exact.all())),
-        notes=(
-            *notes(list(columns.values()), parsed, weight),
-            *_notes_on_tests(compared, testing, baseline),
-            *(f"{system}: {note}" for system in names for note in chance_notes(scores[system], columns[system])),
-        ),
-        testing=testing,
-    )
-
-
 class _Contest(NamedTuple):
-    """Two systems to compare in one measure."""
+    """How to compare systems: in what, with whom, and by which intervals and tests."""
 
-    measure: str
-    system: str
-    other: str
+    options: Options
+    baseline: str | None
+    resampling: Resampling
+    testing: Testing
 
+    def results(
+        self, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None, parts: Parts | None = None
+    ) -> list[Result]:
+        """Return what each part of the queries says, or all of them as the only part, before Holm's correction."""
+        names = self.options.names
+        values = np.stack([each[name] for each in columns.values() for name in names])
+        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
+        opponents = list(combinations(columns, 2))
+        if self.baseline is not None:
+            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
+        contests = [(name, *each) for name in names for each in opponents]
+        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
+        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
+        found = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
+        by_system = []
+        for at, each in enumerate(columns.values()):
+            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in found))
+            by_system.append(scores_of(each, self.options, weight, of_system, parts))
+        results: list[Result] = [
+            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
+        ]
+        of_pairs = Intervals(*(figures[len(values) :] for figures in found))
+        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
+        for contest, figures in zip(contests, figures_of_pairs, strict=True):
+            name, *systems = contest
+            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
+            difference = differences(*means)
+            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
+            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
+            lists = [_plain(columns_of_pair[field]) for field in Pair._fields[3:]]
+            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
+            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
+                of_part.append(Pair(*contest, *of_pair))
+        return results
 
-def _contests(measures: Sequence[str], systems: Sequence[str], baseline: str | None) -> list[_Contest]:
-    """Return what to compare, measure after measure: each system with each, or with the baseline."""
-    opponents = list(combinations(systems, 2))
-    if baseline is not None:
-        opponents = [(system, baseline) for system in systems if system != baseline]
-    return [_Contest(measure, system, other) for measure in measures for system, other in opponents]
-
-
-def _pairs(
-    contests: Sequence[_Contest],
-    scores: Mapping[str, Mapping[str, Score]],
-    by_query: Sequence[NDArray[np.float64]],
-    found: Intervals,
-    tests: Tests,
-    told: Power,
-    testing: Testing,
-) -> tuple[Pair, ...]:
-    """Return how systems differ, from the difference of each contest in each query, its interval and its tests."""
-    families = testing.families(contests)
-    p_holm, p_t_holm = (_corrected(p_values, families) for p_values in (tests.randomization, tests.t_test))
-    pairs = []
-    for at, (contest, difference) in enumerate(zip(contests, by_query, strict=True)):
-        one, other = (np.array(scores[each][contest.measure].value) for each in (contest.system, contest.other))
-        mean = float(differences(one, other))
-        pairs.append(
-            Pair(
-                **contest._asdict(),
-                difference=mean,
-                low=min(mean, float(found.low[at])),
-                high=max(mean, float(found.high[at])),
-                standard_error=float(found.standard_error[at]),
-                p=float(tests.randomization[at]),
-                p_holm=float(p_holm[at]),
-                p_t=float(tests.t_test[at]),
-                p_t_holm=float(p_t_holm[at]),
-                wins=int((difference > 0).sum()),
-                ties=int((difference == 0).sum()),
-                losses=int((difference < 0).sum()),
-                exact=bool(tests.exact[at]),
-                exchanges=int(tests.exchanges[at]),
-                detectable=None if np.isnan(told.detectable[at]) else float(told.detectable[at]),
-                queries_needed=None if np.isnan(told.queries_needed[at]) else int(told.queries_needed[at]),
-            )
-        )
-    return tuple(pairs)
-
-
-def _corrected(p_values: NDArray[np.float64], families: int) -> NDArray[np.float64]:
-    """Return p-values corrected by Holm, each family of them by itself."""
-    return np.concatenate([holm(each) for each in np.split(p_values, families)])
+    def _figures(
+        self,
+        values: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+        pairs: Sequence[tuple[int, int]],
+        found: Intervals,
+        parts: Parts | None,
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield for each pair of rows the fields of a `Pair` that rest on the values, in each part."""
+        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
+        resamples, seed = self.resampling.resamples, self.resampling.seed
+        tests = paired_tests(values, weight, pairs, **how, resamples=resamples, seed=seed)
+        told = power(values, weight, pairs, **how)
+        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
+        whole = Parts([values.shape[1]]) if parts is None else parts
+        for at, (one, other) in enumerate(pairs):
+            by_query = differences(values[one], values[other])
+            by_part = {
+                **{name: each[at] for name, each in found._asdict().items()},
+                "p": tests.randomization[at],
+                "p_holm": tests.randomization[at],
+                "p_t": tests.t_test[at],
+                "p_t_holm": tests.t_test[at],
+                "wins": whole.sums((by_query > 0) & counted),
+                "ties": whole.sums((by_query == 0) & counted),
+                "losses": whole.sums((by_query < 0) & counted),
+                "exact": tests.exact[at],
+                "exchanges": tests.exchanges[at],
+                "detectable": told.detectable[at],
+                "queries_needed": told.queries_needed[at],
+            }
+            yield {name: each.reshape(-1) for name, each in by_part.items()}
 
 
 def _notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
@@ -719,7 +714,8 @@ def _notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | Non
     sides = 2 if testing.alternative == "two-sided" else 1
     families = testing.families(pairs)
     together = len(pairs) // families
-    least = _corrected(np.array([min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs]), families)
+    of_family = np.split(np.array([min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs]), families)
+    least = np.concatenate([holm(each) for each in of_family])
     beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
     found = []
     if beyond:
@@ -832,6 +828,11 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
                 "all systems"
             )
             raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
+
+
+def _plain(figures: NDArray[Any]) -> list[Any]:
+    """Return figures as numbers of Python, None for nan."""
+    return [None if each != each else each for each in figures.tolist()]
 
 
 def p_text(value: float) -> str:

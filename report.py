@@ -6,7 +6,7 @@ JSON can hold and that makes the same report again.
 
 import html
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,13 +23,14 @@ from .options import Cutoffs, Options, QueryOptions, between_0_and_1, measure_of
 from .queries import describe_queries, from_frame, mean, score_part, weights
 from .rankings import Inputs, Rankings
 from .scoring import discounts, score_queries, sign
-from .significance import FEW, Intervals, differences, intervals
+from .significance import FEW, Intervals, Parts, differences, intervals
 from .slices import Slices, Value, slice_name, slices_of
 
 COUNTS = ("retrieved", "judged", "relevant")
 SHOWN = 50  # slices, at most, in tables and plots
 LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
+SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
@@ -506,7 +507,7 @@ def report_of(
     """Return the report on what is known of each query, of values alone too, whose rankings are unknown."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
-    scores = scored(columns, options, weight, resampling.confidence)
+    (scores,) = scored(columns, options, weight, resampling.confidence)
     slices = {} if parts is None else _slices(parts, columns, options, weight, resampling.confidence)
     counts = {"queries": queries}
     if "retrieved" in columns:
@@ -539,42 +540,55 @@ def scored(
     options: Options,
     weight: NDArray[np.float64] | None,
     confidence: float,
-    found_by: Callable[..., Intervals] = intervals,
-) -> dict[str, Score]:
-    """Return the scores of a system by name, with the intervals that a function finds."""
-    values, scale = scaled(np.stack([[columns[name] for name in options.names]]))
-    found = found_by(values, weight, greatest=greatest_values(options, scale), confidence=confidence)
-    return scores_of(columns, options, weight, Intervals(*(each * scale for each in found)))
+    parts: Parts | None = None,
+) -> list[dict[str, Score]]:
+    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one."""
+    values = np.stack([columns[name] for name in options.names])
+    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=parts)
+    return scores_of(columns, options, weight, found, parts)
 
 
 def _slices(
     parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
 ) -> dict[Value, Slice]:
     """Return the scores of each slice, as its queries alone have them."""
-    found = {}
-    for value, queries in zip(parts.values, parts.queries(), strict=True):
-        own = {name: column[queries] for name, column in columns.items()}
-        own_weight = None if weight is None else weight[queries]
-        found[value] = Slice(len(queries), scored(own, options, own_weight, confidence, _where_enough))
-    return found
+    found: list[Slice] = []
+    for part in in_pieces(parts):
+        own = {name: column[part.queries] for name, column in columns.items()}
+        own_weight = None if weight is None else weight[part.queries]
+        scores = scored(own, options, own_weight, confidence, part.parts)
+        found += map(Slice, part.parts.sizes.tolist(), scores)
+    return dict(zip(parts.values, found, strict=True))
 
 
-def _where_enough(
-    values: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
-    *,
-    greatest: NDArray[np.float64],
-    confidence: float,
-) -> Intervals:
-    """Return the intervals of the rows in which two queries have a value, nan for the others."""
-    counted = ~np.isnan(values) & (True if weight is None else weight > 0)
-    enough = np.count_nonzero(counted, axis=1) > 1
-    found = Intervals(*(np.full(len(values), np.nan) for _ in Intervals._fields))
-    if enough.any():
-        of_rows = intervals(values[enough], weight, greatest=greatest[enough], confidence=confidence)
-        for column, ends in zip(found, of_rows, strict=True):
-            column[enough] = ends
-    return found
+class Piece(NamedTuple):
+    """Some slices that follow each other.
+
+    Attributes:
+        values: of the slices.
+        queries: all queries of theirs, slice after slice.
+        parts: where each slice begins.
+    """
+
+    values: list[Value]
+    queries: NDArray[np.intp]
+    parts: Parts
+
+
+def in_pieces(slices: Slices) -> Iterator[Piece]:
+    """Yield slices with their queries, as many slices at a time as have few queries together.
+
+    >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
+    >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
+    [(['de', 'en', None], [2, 0, 3, 1])]
+    """
+    order = np.argsort(slices.code, kind="stable")
+    sizes = np.bincount(slices.code, minlength=len(slices.values))
+    end = np.cumsum(sizes)
+    pieces = np.split(np.arange(len(sizes)), np.flatnonzero(np.diff((end - 1) // SLICED)) + 1)
+    for own in pieces:
+        first, last = own[0], own[-1]
+        yield Piece(slices.values[first : last + 1], order[end[first] - sizes[first] : end[last]], Parts(sizes[own]))
 
 
 def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.float64]]) -> PerQuery:
@@ -670,30 +684,71 @@ def _id_column(ids: NDArray[Any]) -> pa.Array:
 
 
 def scores_of(
-    columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, found: Intervals
-) -> dict[str, Score]:
-    """Return the scores of a system by name, from the columns of its queries and the intervals of its means."""
-    scores = {}
+    columns: PerQuery,
+    options: Options,
+    weight: NDArray[np.float64] | None,
+    found: Intervals,
+    parts: Parts | None = None,
+) -> list[dict[str, Score]]:
+    """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
+
+    They are those of each part of the queries, or of all queries as the only one.
+    """
+    queries = len(columns["ideal"])
+    parts = Parts([queries]) if parts is None else parts
+    low, high, error = (each.reshape(-1, len(parts)) for each in found)
+    scores: list[dict[str, Score]] = [{} for _ in range(len(parts))]
     for at, (name, _, row) in enumerate(options.results()):
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
         counted = ~np.isnan(columns[name]) & (True if weight is None else weight > 0)
-        none = np.zeros(len(counted))  # of values alone, whose rankings are unknown
-        retrieved = columns.get("retrieved", none)[counted]
-        means = {"value": columns[name], "worst": worst, "best": best, "chance": columns[f"chance {name}"]}
-        averages = {
-            key: math.nan if np.isnan(each[counted]).all() else mean(name, each, weight) for key, each in means.items()
+        none = np.zeros(queries)  # of values alone, whose rankings are unknown
+        retrieved = columns.get("retrieved", none)
+        ranked = np.minimum(retrieved, retrieved if k is None else min(k, 2**62))
+        value = _means(name, columns[name], weight, counted, parts)
+        figures: dict[str, NDArray[Any]] = {
+            "value": value,
+            "low": np.minimum(value, low[at]),
+            "high": np.maximum(value, high[at]),
+            "standard_error": error[at],
+            "worst": _means(name, worst, weight, counted, parts),
+            "best": _means(name, best, weight, counted, parts),
+            "tied": parts.sums((differences(best, worst) > 0) & counted),
+            "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
+            "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
+            "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
         }
-        scores[name] = Score(
-            **averages,
-            low=number_or_nan(np.minimum(averages["value"], found.low[at])),
-            high=number_or_nan(np.maximum(averages["value"], found.high[at])),
-            standard_error=number_or_nan(found.standard_error[at]),
-            tied=int(np.count_nonzero(differences(best[counted], worst[counted]) > 0)),
-            ranked=int(np.minimum(retrieved, retrieved if k is None else min(k, 2**62)).sum()),
-            unjudged=float(columns.get(result_name("unjudged", k), none)[counted].sum()),
-        )
+        lists = (plain_list(figures[field]) for field in Score._fields)
+        for of_part, score in zip(scores, zip(*lists, strict=True), strict=True):
+            of_part[name] = Score._make(score)
     return scores
+
+
+def _means(
+    name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None, counted: NDArray[np.bool_], parts: Parts
+) -> NDArray[np.float64]:
+    """Return the mean of each part over the queries that have a value, nan if none of these is counted.
+
+    Raises:
+        ValueError: the sum of a part overflows.
+    """
+    valued = ~np.isnan(values)
+    found = np.full(len(parts), np.nan)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for block in parts.blocks(valued):
+            if not block.size:
+                continue
+            own = values[block.queries]
+            if weight is None:
+                found[block.parts] = own.mean(axis=1)
+            else:
+                weights = weight[block.queries]
+                found[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
+    has_mean = parts.sums(valued & counted) > 0
+    for part in np.flatnonzero(has_mean & ~np.isfinite(found)).tolist():
+        queries = slice(parts.first[part], parts.first[part] + parts.sizes[part])
+        mean(name, values[queries], None if weight is None else weight[queries])  # raises the error
+    return np.where(has_mean, found, np.nan)
 
 
 def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
@@ -769,19 +824,9 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
 
 
-def scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return values of shape ``(systems, results, queries)`` as rows, and what each result was divided by.
-
-    It is a power of two near the largest value, so that no sum overflows.
-    """
-    largest = np.nan_to_num(np.abs(values)).max(axis=(0, 2))
-    scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
-    return (values / scale[:, np.newaxis]).reshape(-1, values.shape[2]), scale
-
-
-def greatest_values(options: Options, scale: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the greatest value that a query can have in each result, divided by its scale."""
-    return np.array([1.0 if measure_of(name) == "nDCG" else np.inf for name in options.names]) / scale
+def greatest_values(options: Options) -> NDArray[np.float64]:
+    """Return the greatest value that a query can have in each result."""
+    return np.array([1.0 if measure_of(name) == "nDCG" else np.inf for name in options.names])
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
@@ -838,9 +883,9 @@ def with_nan(figures: Mapping[str, Any]) -> dict[str, Any]:
     return {name: math.nan if value is None else value for name, value in figures.items()}
 
 
-def number_or_nan(value: Any) -> float:
-    """Return a number of Python; nan is always the same one, so that equal figures are equal."""
-    return math.nan if np.isnan(value) else float(value)
+def plain_list(figures: NDArray[Any]) -> list[Any]:
+    """Return figures as numbers of Python; nan is always the same one, so that equal figures are equal."""
+    return [math.nan if each != each else each for each in figures.tolist()]
 
 
 def _markdown(text: str) -> str:

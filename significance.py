@@ -7,7 +7,7 @@ al., CIKM 2007, on why to prefer it in retrieval), with Student's paired t-test 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -30,6 +30,75 @@ BLOCK = 1 << 14
 # What `power` is about: a test at this level finds a difference as often.
 LEVEL = 0.05
 POWER = 0.8
+
+
+class Block(NamedTuple):
+    """Parts in which equally many queries count.
+
+    Attributes:
+        parts: their indices.
+        queries: an index that makes of values by query a row for each of the parts.
+        size: how many queries count in each.
+    """
+
+    parts: NDArray[np.intp]
+    queries: Any
+    size: int
+
+
+class Parts:
+    """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
+
+    What is computed for many parts at once is, to the last bit, what it is for each alone: parts of one size are
+    the rows of an array.
+
+    Args:
+        sizes: how many queries each part has, at least one.
+
+    >>> parts = Parts([2, 1, 2])
+    >>> [(block.parts.tolist(), block.queries.tolist()) for block in parts.blocks(np.array([1, 1, 1, 0, 1], bool))]
+    [([1, 2], [[2], [4]]), ([0], [[0, 1]])]
+    """
+
+    def __init__(self, sizes: Sequence[int] | NDArray[np.int64]) -> None:
+        self.sizes = np.asarray(sizes, np.int64)
+        self.first = np.cumsum(self.sizes) - self.sizes
+        self._blocks: dict[bytes, list[Block]] = {}
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the sum of integers or truth values in each part."""
+        return np.add.reduceat(counts, self.first, dtype=np.int64)
+
+    def float_sums(self, values: Floats, counted: NDArray[np.bool_]) -> Floats:
+        """Return the sum of the values that count in each part."""
+        found = np.zeros(len(self))
+        for block in self.blocks(counted):
+            found[block.parts] = values[block.queries].sum(axis=1)
+        return found
+
+    def of_queries(self, figures: NDArray[Any]) -> NDArray[Any]:
+        """Return for each query the figure of its part, along the last axis."""
+        return np.repeat(figures, self.sizes, axis=-1)
+
+    def blocks(self, counted: NDArray[np.bool_]) -> list[Block]:
+        """Return all parts, those in which equally many queries count together."""
+        key = counted.tobytes()
+        if key not in self._blocks:
+            self._blocks[key] = list(self._blocks_of(counted))
+        return self._blocks[key]
+
+    def _blocks_of(self, counted: NDArray[np.bool_]) -> Iterator[Block]:
+        if len(self) == 1 and counted.all():  # nothing to pick
+            yield Block(np.zeros(1, np.intp), np.s_[np.newaxis, :], len(counted))
+            return
+        sizes, queries = self.sums(counted), np.flatnonzero(counted)
+        first, order = np.cumsum(sizes) - sizes, np.argsort(sizes, kind="stable")
+        for alike in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
+            size = int(sizes[alike[0]])
+            yield Block(alike, queries[first[alike][:, np.newaxis] + np.arange(size)], size)
 
 
 class Intervals(NamedTuple):
@@ -73,6 +142,7 @@ def intervals(
     *,
     greatest: float | Floats = 1.0,
     confidence: float = 0.95,
+    parts: Parts | None = None,
 ) -> Intervals:
     """Intervals of the mean of each row, and of the differences of some of them.
 
@@ -88,95 +158,102 @@ def intervals(
         greatest: the greatest value that a query can have, in all rows or in each; inf: no bound.
             The least is 0. A row with values beyond is not bounded there.
         confidence: between 0 and 1.
+        parts: parts of the queries to compute figures of, instead of all queries together.
 
     Returns:
-        Arrays of shape ``(rows + pairs,)``.
+        Arrays of shape ``(rows + pairs,)``; with parts ``(rows + pairs, parts)``, nan if fewer than two queries of
+        a part have a value.
 
     Raises:
-        ValueError: a row has a value for fewer than two queries; weights are too far apart.
+        ValueError: a row has a value for fewer than two queries, without parts; weights are too far apart.
 
     >>> found = intervals(np.array([[1, 1, 1, 0], [1, 1, 1, 1]]))
     >>> found.low.round(2).tolist(), found.high.round(2).tolist()
     ([0.3, 0.51], [0.95, 1.0])
     """
     student = _special().stdtrit
-    result = Intervals(*(np.full(len(values) + len(pairs), np.nan) for _ in Intervals._fields))
+    split = _split(parts, values)
+    groups = _alike(values, weight, parts, split)
+    values, scale = scaled(values, pairs, split)
     most = np.broadcast_to(greatest, len(values))
-    for rows, queries in _rows_by_queries(values, weight):
-        share = _relative(weight, queries)
+    result = Intervals(*(np.full((len(values) + len(pairs), len(split)), np.nan) for _ in Intervals._fields))
+    for rows, block in groups:
+        share = _relative(weight, block)
         if share.min() < LIGHTEST:
             problem = f"a weight is {share.min():.0e} of the largest, too far apart for a confidence interval"
             raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
-        share = share / share.sum()
-        ends = {row: _bounds(values[row, queries], most[row]) for row in rows}
-        for row in rows:
-            found = _interval(values[row, queries], share, ends[row], confidence, student, of_mean=True)
-            result.low[row], result.high[row], result.standard_error[row] = found
+        share = share / share.sum(axis=1, keepdims=True)
+        value = {row: values[row][block.queries] for row in rows}
+        ends = {row: _bounds(value[row], most[row] / scale[row, block.parts]) for row in rows}
+        found = {row: _interval(value[row], share, ends[row], confidence, student, of_mean=True) for row in rows}
         for at, (one, other) in enumerate(pairs, start=len(values)):
             if one in ends:
                 (low, high), (low_other, high_other) = ends[one], ends[other]
-                difference = differences(values[one, queries], values[other, queries])
-                within = (low - high_other, high - low_other)
-                found = _interval(difference, share, within, confidence, student, of_mean=False)
-                result.low[at], result.high[at], result.standard_error[at] = found
-    return result
+                difference, within = differences(value[one], value[other]), (low - high_other, high - low_other)
+                found[at] = _interval(difference, share, within, confidence, student, of_mean=False)
+        for at, figures in found.items():
+            row = at if at < len(values) else pairs[at - len(values)][0]
+            for column, figure in zip(result, figures, strict=True):
+                column[at, block.parts] = figure * scale[row, block.parts]
+    return result if parts is not None else Intervals._make(each[:, 0] for each in result)
 
 
-def _bounds(value: Floats, most: float) -> tuple[float, float]:
-    """Return between which values a mean can be: 0 and the greatest, but for a row that goes beyond."""
-    least, greatest = value.min(), value.max()
-    return 0.0 if least >= 0 else -math.inf, max(most, greatest) if greatest <= most * (1 + ROUNDING) else math.inf
+def _bounds(value: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """Return between which values each mean can be: 0 and the greatest, but for a row that goes beyond."""
+    least, greatest = value.min(axis=1), value.max(axis=1)
+    bounded = greatest <= most * (1 + ROUNDING)
+    return np.where(least >= 0, 0.0, -np.inf), np.where(bounded, np.maximum(most, greatest), np.inf)
 
 
 def _interval(
-    value: Floats, share: Floats, bounds: tuple[float, float], confidence: float, student: Any, *, of_mean: bool
-) -> tuple[float, float, float]:
-    """Return the ends of a mean's interval and its standard error.
+    value: Floats, share: Floats, bounds: tuple[Floats, Floats], confidence: float, student: Any, *, of_mean: bool
+) -> tuple[Floats, Floats, Floats]:
+    """Return the ends of the interval of each row's mean and its standard error.
 
     The interval holds each mean that is no further off than Student's t times its standard error,
     whose square at ``mean + d`` is taken to be that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
     """
-    (mean, error, slope), heaviness = _moments(value, share), (share**2).sum()
-    if error <= ROUNDING * abs(mean):  # all values are the same: as many may be at a bound as Wilson's of none leaves
+    (mean, error, slope), heaviness = _moments(value, share), (share**2).sum(axis=1)
+    with np.errstate(all="ignore"):  # what is not finite here is not used below
+        # all values are the same: as many may be at a bound as Wilson's of none leaves
         odds = student(math.inf, (1 + confidence) / 2) ** 2 * heaviness
-        low, high = (mean + (end - mean) * odds / (1 + odds) if math.isfinite(end) else mean for end in bounds)
-        return low, high, error
-    gaps = (mean - bounds[0], bounds[1] - mean) if of_mean else (math.inf, math.inf)
-    most = gaps[0] * gaps[1] * heaviness  # the squared error if all values were at a bound, as 0/1 values are
-    square = min(error**2, most)
-    freedom = (len(value) - 1) / max(1 - square / most, ROUNDING)
-    reach = student(freedom, (1 + confidence) / 2) ** 2 * square
-    rise, fall = (1 / gap if math.isfinite(most) else 0.0 for gap in gaps)
-    shapes = [(rise, fall)]
-    if of_mean:
-        shapes.append((max(rise, fall + slope), max(fall, rise - slope)))
-    ends = [_crossings(reach, *shape) for shape in shapes]
-    low, high = mean + min(end[0] for end in ends), mean + max(end[1] for end in ends)
-    return max(low, bounds[0]), min(high, bounds[1]), error
+        same = [np.where(np.isfinite(end), mean + (end - mean) * odds / (1 + odds), mean) for end in bounds]
+        gaps = (mean - bounds[0], bounds[1] - mean) if of_mean else (np.full(len(mean), np.inf),) * 2
+        most = gaps[0] * gaps[1] * heaviness  # the squared error if all values were at a bound, as 0/1 values are
+        square = np.fmin(error**2, most)
+        freedom = (value.shape[1] - 1) / np.maximum(1 - square / most, ROUNDING)
+        reach = student(freedom, (1 + confidence) / 2) ** 2 * square
+        rise, fall = (np.where(np.isfinite(most), 1 / gap, 0.0) for gap in gaps)
+        ends = [_crossings(reach, rise, fall)]
+        if of_mean:
+            ends.append(_crossings(reach, np.maximum(rise, fall + slope), np.maximum(fall, rise - slope)))
+        low = np.maximum(mean + np.min([end[0] for end in ends], axis=0), bounds[0])
+        high = np.minimum(mean + np.max([end[1] for end in ends], axis=0), bounds[1])
+    is_same = error <= ROUNDING * np.abs(mean)
+    return np.where(is_same, same[0], low), np.where(is_same, same[1], high), error
 
 
-def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
+def _crossings(reach: Floats, rise: Floats, fall: Floats) -> tuple[Floats, Floats]:
     """Return the two ``d`` with ``d**2 == reach * (1 + rise * d) * (1 - fall * d)``."""
-    tilt, root = reach * (rise - fall), math.sqrt((reach * (rise + fall)) ** 2 + 4 * reach)
+    tilt, root = reach * (rise - fall), np.sqrt((reach * (rise + fall)) ** 2 + 4 * reach)
     bend = 2 * (1 + reach * rise * fall)
     return (tilt - root) / bend, (tilt + root) / bend
 
 
-def _moments(value: Floats, share: Floats) -> tuple[float, float, float]:
-    """Return the mean, its standard error, and the change of the variance with the mean, relative to it.
+def _moments(value: Floats, share: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return of each row the mean, its standard error, and the change of the variance with the mean, relative to it.
 
     The error is the larger of two: that of values whose spread has nothing to do with their
     weights, and that of any others (HC2 of MacKinnon & White, 1985).
     """
-    mean = value[0] + (share * (value - value[0])).sum()
-    away = value - mean
-    if not (largest := np.abs(away).max()):
-        return float(mean), 0.0, 0.0
-    squares = share * (away / largest) ** 2
-    spread, heaviness = squares.sum(), (share**2).sum()
-    variance = max(spread * heaviness / (1 - heaviness), (squares * share / (1 - share)).sum())
-    slope = (squares * away).sum() / (spread * largest) ** 2
-    return float(mean), float(largest * math.sqrt(variance)), float(slope)
+    mean = value[:, 0] + (share * (value - value[:, :1])).sum(axis=1)
+    away = value - mean[:, np.newaxis]
+    largest = np.abs(away).max(axis=1)
+    squares = share * (away / np.where(largest, largest, 1.0)[:, np.newaxis]) ** 2
+    spread, heaviness = squares.sum(axis=1), (share**2).sum(axis=1)
+    variance = np.maximum(spread * heaviness / (1 - heaviness), (squares * share / (1 - share)).sum(axis=1))
+    slope = (squares * away).sum(axis=1) / np.where(largest, spread * largest, 1.0) ** 2
+    return mean, largest * np.sqrt(variance), slope
 
 
 def paired_tests(
@@ -188,6 +265,7 @@ def paired_tests(
     margin: float | Floats = 0.0,
     resamples: int = 10_000,
     seed: int = 0,
+    parts: Parts | None = None,
 ) -> Tests:
     """Whether the means of two rows differ, for each pair of rows.
 
@@ -204,12 +282,13 @@ def paired_tests(
         margin: one, or one of each pair; differences must then spread alike to both sides of their mean.
         resamples: the least number of exchanges to try.
         seed: of the random numbers.
+        parts: as for :func:`intervals`.
 
     Returns:
-        Arrays of shape ``(pairs,)``.
+        Arrays of shape ``(pairs,)``; with parts ``(pairs, parts)``.
 
     Raises:
-        ValueError: a row has a value for fewer than two queries.
+        ValueError: a row has a value for fewer than two queries, without parts.
 
     >>> tests = paired_tests(np.array([[.9, .8, .7], [.5, .6, .1]]), pairs=[(0, 1)])
     >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 exchanges differ as much
@@ -220,41 +299,56 @@ def paired_tests(
     two_sided = alternative == "two-sided"
     if alternative == "less":
         pairs = [(other, one) for one, other in pairs]
-    margins = np.broadcast_to(margin, len(pairs))
-    result = Tests(*(np.full(len(pairs), fill) for fill in (1.0, 1.0, True, 1)))
-    for rows, queries in _rows_by_queries(values, weight):
-        weights = _relative(weight, queries)
+    split = _split(parts, values)
+    groups = _alike(values, weight, parts, split)
+    values, scale = scaled(values, pairs, split)
+    margins = _margins(margin, pairs, scale)
+    result = Tests(*(np.full((len(pairs), len(split)), fill) for fill in (1.0, 1.0, True, 1)))
+    for rows, block in groups:
+        weights, own = _relative(weight, block), block.parts
         within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
         for at in within:
-            shares = (differences(*values[list(pairs[at])][:, queries]) + margins[at]) * weights
-            result.t_test[at] = _t_test(shares, two_sided, student)
-            differing = shares[shares != 0]
-            result.exact[at] = len(differing) <= EXACT
-            result.exchanges[at] = 2 ** (len(differing) if result.exact[at] else exponent)
-            if result.exact[at]:
-                result.randomization[at] = _exact_p(differing, two_sided)
-        if sampled := [at for at in within if not result.exact[at]]:
-            shared = np.vstack([values[:, queries] * weights, weights])
-            of_pairs = [(*pairs[at], margins[at]) for at in sampled]
-            result.randomization[sampled] = _sampled_p(shared, of_pairs, two_sided, exponent, seed)
-    return result
+            one, other = (values[row][block.queries] for row in pairs[at])
+            shares = (differences(one, other) + margins[at, own][:, np.newaxis]) * weights
+            result.t_test[at, own] = _t_test(shares, two_sided, student)
+            differing = np.count_nonzero(shares, axis=1)
+            result.exact[at, own] = differing <= EXACT
+            result.exchanges[at, own] = np.where(differing <= EXACT, 2 ** np.minimum(differing, EXACT), 2**exponent)
+            for count in np.unique(differing[differing <= EXACT]).tolist():
+                alike = differing == count
+                of_alike = shares[alike]
+                of_alike = of_alike[of_alike != 0].reshape(len(of_alike), count)
+                result.randomization[at, own[alike]] = _exact_p(of_alike, two_sided)
+        if not (exact := result.exact[within][:, own]).all():
+            weighted = [row[block.queries] * weights for row in values] + [np.broadcast_to(weights, shares.shape)]
+            for place in np.flatnonzero(~exact.all(axis=0)).tolist():
+                sampled = [at for at in within if not result.exact[at, own[place]]]
+                shared = np.stack([each[place] for each in weighted])
+                of_pairs = [(*pairs[at], margins[at, own[place]]) for at in sampled]
+                result.randomization[sampled, own[place]] = _sampled_p(shared, of_pairs, two_sided, exponent, seed)
+    return result if parts is not None else Tests._make(each[:, 0] for each in result)
 
 
-def _exact_p(shares: Floats, two_sided: bool) -> float:
-    """Return the share of all exchanges whose sum is at least as far from 0, or at least as great.
+def _exact_p(shares: Floats, two_sided: bool) -> Floats:
+    """Return for each row the share of all exchanges whose sum is at least as far from 0, or at least as great.
 
     Each is an exchange of the first half of the queries with one of the second half.
     """
-    total = shares.sum()
-    least = (abs(total) if two_sided else total) - ROUNDING * np.abs(shares).sum()
+    rows, queries = shares.shape
+    step = max(1, BLOCK >> (queries + 1) // 2)  # rows at a time, so that the processor's cache holds their sums
+    if rows > step:
+        return np.concatenate([_exact_p(shares[at : at + step], two_sided) for at in range(0, rows, step)])
+    total = shares.sum(axis=1)
+    least = (np.abs(total) if two_sided else total) - ROUNDING * np.abs(shares).sum(axis=1)
     halves = []
-    for half in (shares[: len(shares) // 2], shares[len(shares) // 2 :]):
-        sums = np.zeros(1)
-        for share in half:
-            sums = np.concatenate([sums - share, sums + share])
-        halves.append(np.sort(sums))
-    as_great = int((len(halves[1]) - np.searchsorted(halves[1], least - halves[0])).sum())
-    return min(1.0, (1 + two_sided) * as_great / 2.0 ** len(shares))  # as many are as far below 0
+    for half in (shares[:, : queries // 2], shares[:, queries // 2 :]):
+        sums = np.zeros((rows, 1))
+        for share in half.T[:, :, np.newaxis]:
+            sums = np.concatenate([sums - share, sums + share], axis=1)
+        halves.append(np.sort(sums, axis=1))
+    bounds = least[:, np.newaxis] - halves[0]
+    as_great = [(sums.size - np.searchsorted(sums, bound)).sum() for sums, bound in zip(halves[1], bounds, strict=True)]
+    return np.minimum(1.0, (1 + two_sided) * np.array(as_great) / 2.0**queries)  # as many are as far below 0
 
 
 def _sampled_p(
@@ -318,15 +412,16 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
     return cells.reshape(-1)
 
 
-def _t_test(shares: Floats, two_sided: bool, student: Any) -> float:
-    """Return how likely the mean is at least as far from 0, or at least as great, by chance.
+def _t_test(shares: Floats, two_sided: bool, student: Any) -> Floats:
+    """Return for each row how likely its mean is at least as far from 0, or at least as great, by chance.
 
     As `scipy.stats.ttest_1samp`, which warns where all values are the same.
     """
-    error = shares.std(ddof=1) / np.sqrt(len(shares))
+    queries = shares.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = shares.mean() / error
-    return 1.0 if np.isnan(t) else float((1 + two_sided) * student(len(shares) - 1, -abs(t) if two_sided else -t))
+        t = shares.mean(axis=1) / (shares.std(axis=1, ddof=1) / np.sqrt(queries))
+    p_values = (1 + two_sided) * student(queries - 1, -np.abs(t) if two_sided else -t)
+    return np.asarray(np.where(np.isnan(t), 1.0, p_values), np.float64)
 
 
 def power(
@@ -336,6 +431,7 @@ def power(
     *,
     alternative: str = "two-sided",
     margin: float | Floats = 0.0,
+    parts: Parts | None = None,
 ) -> Power:
     """Return what the queries can tell, by the noncentral t of a paired t-test at the 5% level with 80% power.
 
@@ -348,6 +444,7 @@ def power(
         pairs: likewise.
         alternative: likewise.
         margin: likewise.
+        parts: likewise.
 
     >>> found = power(np.array([[.9, .8, .7, .6], [.5, .6, .1, .6]]), pairs=[(0, 1)])
     >>> float(found.detectable[0].round(4)), int(found.queries_needed[0])
@@ -355,36 +452,43 @@ def power(
     """
     if alternative == "less":
         pairs = [(other, one) for one, other in pairs]
-    mean, deviation, counted, effective = np.full((4, len(pairs)), np.nan)
-    for rows, queries in _rows_by_queries(values, weight):
-        weights = _relative(weight, queries)
-        within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
-        counted[within], effective[within] = len(queries), weights.sum() ** 2 / (weights**2).sum()
-        for at in within:
-            difference = differences(*values[list(pairs[at])][:, queries])
-            mean[at] = np.average(difference, weights=weights)
-            deviation[at] = np.sqrt(np.average((difference - mean[at]) ** 2, weights=weights))
+    split = _split(parts, values)
+    groups = _alike(values, weight, parts, split)
+    values, scale = scaled(values, pairs, split)
+    margins = _margins(margin, pairs, scale)
+    mean, deviation, counted, effective = np.full((4, len(pairs), len(split)), np.nan)
+    for rows, block in groups:
+        weights, own = _relative(weight, block), block.parts
+        total = weights.sum(axis=1)
+        for at in (at for at, pair in enumerate(pairs) if pair[0] in rows):
+            counted[at, own], effective[at, own] = block.size, total**2 / (weights**2).sum(axis=1)
+            difference = differences(*(values[row][block.queries] for row in pairs[at]))
+            mean[at, own] = (difference * weights).sum(axis=1) / total
+            away = (difference - mean[at, own][:, np.newaxis]) ** 2
+            deviation[at, own] = np.sqrt((away * weights).sum(axis=1) / total)
     effective[effective < 2] = np.nan
     deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # differences that are all the same tell nothing of others
     two_sided = alternative == "two-sided"
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))
-        effect = (np.abs(mean) if two_sided else mean + margin) / deviation
+        effect = (np.abs(mean) if two_sided else mean + margins) / deviation
         detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
-    too_few, enough = np.ones(len(pairs)), np.full(len(pairs), 2.0**40)
+    too_few, enough = np.ones(effect.shape), np.full(effect.shape, 2.0**40)
     while (enough - too_few > 1).any():
         middle = np.floor((too_few + enough) / 2)
         found = effect * np.sqrt(middle) >= _detectable_t(middle, two_sided)
         too_few, enough = np.where(found, too_few, middle), np.where(found, middle, enough)
-    return Power(detectable, np.where(enough < 2.0**40, np.ceil(enough * counted / effective), np.nan))
+    needed = np.where(enough < 2.0**40, np.ceil(enough * counted / effective), np.nan)
+    result = Power(detectable * scale[[one for one, _ in pairs]], needed)
+    return result if parts is not None else Power._make(each[:, 0] for each in result)
 
 
 def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
     """Return how many standard errors a mean must be from 0 for the t-test to find it with the power wanted."""
-    import scipy.special
-
-    critical = scipy.special.stdtrit(queries - 1, 1 - LEVEL / (1 + two_sided))
-    return np.asarray(scipy.special.nctdtrinc(queries - 1, 1 - POWER, critical))
+    special = _special()
+    distinct, at = np.unique(queries, return_inverse=True)  # parts have few numbers of queries, and each takes long
+    critical = special.stdtrit(distinct - 1, 1 - LEVEL / (1 + two_sided))
+    return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
 
 
 def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha: float = 0.05) -> bool:
@@ -414,27 +518,59 @@ def holm(p_values: Floats) -> Floats:
     return np.minimum(corrected, 1.0)
 
 
-def _relative(weight: Floats | None, queries: NDArray[np.intp]) -> Floats:
-    """Return the weights of queries, the largest of them as 1."""
-    return np.ones(len(queries)) if weight is None else weight[queries] / weight[queries].max()
+def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tuple[Floats, Floats]:
+    """Return rows of values, divided so that no sum or square of them overflows, and what each was divided by.
+
+    It is a power of two near the largest value of a part, the same in rows that are compared, so that no digit is
+    lost; its shape is ``(rows, parts)``.
+    """
+    largest = np.maximum.reduceat(np.nan_to_num(np.abs(values)), parts.first, axis=1)
+    while grown := [(one, other) for one, other in pairs if (largest[one] != largest[other]).any()]:
+        for pair in grown:
+            largest[list(pair)] = largest[list(pair)].max(axis=0)
+    scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
+    return values / (scale if len(parts) == 1 else parts.of_queries(scale)), scale
 
 
-def _rows_by_queries(values: Floats, weight: Floats | None) -> list[tuple[list[int], NDArray[np.intp]]]:
-    """Return the rows that have values for the same queries, with these queries."""
+def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Floats) -> Floats:
+    """Return the margin of each pair in each part, divided as their values are."""
+    margins = np.broadcast_to(margin, len(pairs))
+    return np.asarray(margins[:, np.newaxis] / scale[[one for one, _ in pairs]])
+
+
+def _split(parts: Parts | None, values: Floats) -> Parts:
+    """Return the parts of queries, or all of them as one."""
+    return Parts([values.shape[1]]) if parts is None else parts
+
+
+def _relative(weight: Floats | None, block: Block) -> Floats:
+    """Return the weights of queries, the largest of each part as 1: a row for each part, or one for all."""
+    if weight is None:
+        return np.ones((1, block.size))
+    own = weight[block.queries]
+    return np.asarray(own / own.max(axis=1, keepdims=True))
+
+
+def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
+    """Return the rows that have values for the same queries, with each block of parts that have two or more of these.
+
+    Raises:
+        ValueError: no parts were asked for, and fewer than two queries have a value.
+    """
     valued = ~np.isnan(values)
     if weight is not None:
         valued &= weight > 0
     groups: dict[bytes, list[int]] = {}
     for row, mask in enumerate(valued):
         groups.setdefault(mask.tobytes(), []).append(row)
-    alike = [(rows, np.flatnonzero(valued[rows[0]])) for rows in groups.values()]
-    for _, queries in alike:
-        if len(queries) < 2:
-            hint = "; compute gives the score of one" * len(queries)
+    alike = [(rows, block) for rows in groups.values() for block in split.blocks(valued[rows[0]])]
+    for _, block in alike if parts is None else ():
+        if block.size < 2:
+            hint = "; compute gives the score of one" * block.size
             raise ValueError(
-                f"a confidence interval needs at least two queries that have a value; got {len(queries)}{hint}"
+                f"a confidence interval needs at least two queries that have a value; got {block.size}{hint}"
             )
-    return alike
+    return [(rows, block) for rows, block in alike if block.size > 1]
 
 
 def _special() -> Any:

@@ -34,15 +34,6 @@ class Slices(NamedTuple):
     values: list[Value]
     code: NDArray[np.int64]
 
-    def queries(self) -> list[NDArray[np.intp]]:
-        """Return for each value the queries that have it.
-
-        >>> [queries.tolist() for queries in read_slices(["en", None, "de", "en"]).queries()]
-        [[2], [0, 3], [1]]
-        """
-        order = np.argsort(self.code, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(self.code, minlength=len(self.values)))[:-1])
-
 
 def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
     """Return the slices of queries.

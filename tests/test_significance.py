@@ -16,7 +16,7 @@ import scipy.stats
 from conftest import ROOT
 
 import significance
-from significance import holm, intervals, is_regression, paired_tests, power
+from significance import Parts, holm, intervals, is_regression, paired_tests, power
 
 
 def queries(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -214,6 +214,54 @@ def test_more_confidence_makes_a_wider_interval() -> None:
     assert widths == sorted(widths)
     normal = 2 * scipy.stats.norm.ppf(0.975) * values.std() / math.sqrt(60)
     assert widths[2] == pytest.approx(normal, rel=0.05)
+
+
+@pytest.mark.parametrize("size", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1022])
+def test_the_size_of_values_changes_no_test_and_scales_all_else(size: float) -> None:
+    values, pairs = queries(np.random.default_rng(20), 2, 40), [(0, 1)]
+    found, expected = (intervals(each, pairs=pairs, greatest=np.inf) for each in (values * size, values))
+    assert np.array_equal(found, np.multiply(expected, size))
+    assert np.array_equal(*(paired_tests(each, pairs=pairs) for each in (values * size, values)))
+    found, expected = (power(each, pairs=pairs) for each in (values * size, values))
+    assert np.array_equal(found.detectable, expected.detectable * size)
+    assert np.array_equal(found.queries_needed, expected.queries_needed)
+    found, expected = (
+        falls(*each, greatest=np.inf, max_drop=-1.0) for each in np.array([values * size, values])[:, :, None]
+    )
+    for name in ("before", "after", "difference", "low", "high"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name) * size)
+    assert (found.p, found.p_holm) == (expected.p, expected.p_holm)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_each_part_of_the_queries_has_the_figures_it_has_alone(alternative: str, weighted: bool) -> None:
+    rng = np.random.default_rng(21)
+    sizes = np.append(rng.integers(2, 6, 30), [40, 40, 12, 1, 2])
+    total = int(sizes.sum())
+    values = np.round(queries(rng, 4, total), 1) * 10.0 ** np.repeat(rng.integers(-3, 3, len(sizes)), sizes)
+    values[2:, rng.random(total) < 0.1] = np.nan
+    weight = rng.integers(0, 3, total).astype(float) if weighted else None
+    pairs = [(0, 1), (2, 3), (3, 2)]
+    how = {"alternative": alternative, "margin": [0.0, 0.1, 0.2] if alternative != "two-sided" else 0.0}
+    calls: list[Callable[..., Any]] = [
+        lambda *args, **parts: intervals(*args, pairs, greatest=np.inf, **parts),
+        lambda *args, **parts: paired_tests(*args, pairs, **how, **parts),
+        lambda *args, **parts: power(*args, pairs, **how, **parts),
+    ]
+    compared = 0
+    for call in calls:
+        found = call(values, weight, parts=Parts(sizes))
+        for part, (end, size) in enumerate(zip(np.cumsum(sizes), sizes, strict=True)):
+            own = slice(end - size, end)
+            try:
+                alone = call(values[:, own], None if weight is None else weight[own])
+            except ValueError:  # fewer than two queries
+                continue
+            compared += 1
+            for figures, expected in zip(found, alone, strict=True):
+                assert np.array_equal(figures[:, part], expected, equal_nan=True)
+    assert compared >= 60
 
 
 def test_weights_too_far_apart_are_refused() -> None:

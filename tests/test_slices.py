@@ -4,6 +4,7 @@ import io
 import json
 import math
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,26 @@ def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: evaluate.Metric)
     alone = ndcg.compare(**inputs, by=[1, 2, 3, 4, 5])
     assert alone.slices == {}
     assert alone.notes[-1].startswith("5 of 5 slices are not compared")
+
+
+@pytest.mark.parametrize("kind", ["report", "compare"])
+def test_a_slice_costs_little(ndcg: evaluate.Metric, kind: str) -> None:
+    scores = {name: np.tile(each, (20, 1)) for name, each in SCORES.items()}
+    rankings = {"references": np.ma.concatenate([REFERENCES] * 20), "by": np.arange(1240) % 400}
+    systems: dict[str, Any] = {"report": {"predictions": scores["a"]}, "compare": {"systems": scores}}
+    calls = 0
+
+    def count(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        found = getattr(ndcg, kind)(**systems[kind], **rankings)
+    finally:
+        sys.setprofile(None)
+    assert len(found.slices) == 400
+    assert calls / 400 < 50
 
 
 # How the values are given
