@@ -22,6 +22,7 @@ from .options import Cutoffs, Options, QueryOptions, choice, in_units, measure_o
 from .queries import columns_of, from_file, progress, weights
 from .rankings import Inputs
 from .report import (
+    SAVED,
     SHOWN,
     PerQuery,
     Readable,
@@ -29,15 +30,25 @@ from .report import (
     Score,
     as_saved,
     chance_notes,
+    check_figures,
+    check_scores,
     figure_of,
     first_slices,
     greatest_values,
     in_pieces,
     interval_text,
+    is_of_this_version,
     notes,
     number_text,
     query_columns,
     query_table,
+    saved_columns,
+    saved_count,
+    saved_notes,
+    saved_number,
+    saved_resampling,
+    saved_signature,
+    saved_slices,
     score_dicts,
     scores_from_dicts,
     scores_of,
@@ -377,29 +388,118 @@ class Comparison(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
         """Return the comparison that `to_dict` was called on, in this version or in 1.0.
 
+        Every entry must have its type and range. Means, differences, wins and corrected p-values must follow from the
+        values of the queries, up to rounding; intervals and tests only if this version found them, and p-values that
+        were sampled up to six standard errors. These cannot be checked: ids, notes, the signature after its measures,
+        and what a score rests on besides (`worst`, `best`, `chance`, `tied`, `ranked`, `unjudged`). Since weights are
+        not saved, a weighted mean need only lie among the values, and within its interval.
+
         Raises:
-            ValueError: the values are others.
+            ValueError: the values are others; names the entry.
         """
-        resampling = Resampling(**values["resampling"])
+        resampling, signature = saved_resampling(values["resampling"]), values["signature"]
         of_1_0: dict[str, Any] = {"exact": resampling.exact, "exchanges": resampling.resamples}
         of_1_0 |= {"detectable": None, "queries_needed": None}
 
-        def read(part: Mapping[str, Any]) -> dict[str, Any]:
+        of_1_0 = {} if is_of_this_version(signature) else of_1_0
+
+        def read(part: Mapping[str, Any], place: str) -> dict[str, Any]:
+            scores = part["scores"].items()
             return {
-                "scores": {system: scores_from_dicts(scores) for system, scores in part["scores"].items()},
-                "pairs": tuple(Pair(**{**of_1_0, **pair}) for pair in part["pairs"]),
+                "scores": {name: scores_from_dicts(each, f"{place}scores: {name}", signature) for name, each in scores},
+                "pairs": tuple(_saved_pair({**of_1_0, **pair}, f"{place}pairs") for pair in part["pairs"]),
             }
 
-        return cls(
-            signature=values["signature"],
-            **read(values),
+        slices = {}
+        for each in values.get("slices", []):
+            place = f"slices: {slice_name(each['slice'])}: "
+            queries = saved_count(each["queries"], f"{place}queries")
+            slices[each["slice"]] = ComparedSlice(queries, **read(each, place))
+        found = cls(
+            signature=signature,
+            **read(values, ""),
             baseline=values["baseline"],
             queries=table_from_lists(values["queries"]),
             resampling=resampling,
-            notes=tuple(values["notes"]),
-            testing=Testing(**values.get("testing", {})),
-            slices={each["slice"]: ComparedSlice(each["queries"], **read(each)) for each in values.get("slices", [])},
+            notes=saved_notes(values["notes"]),
+            testing=Testing.parse(*Testing(**values.get("testing", {}))),
+            slices=slices,
         )
+        found._check_figures()
+        return found
+
+    def _check_figures(self) -> None:
+        """Raise an error unless the figures follow from the values of the queries."""
+        names = system_names(self.scores, self.baseline)
+        saved_signature(self.signature, self.measures)
+        options = Options.parse(measures=self.measures)
+        tables = [self.queries.filter(pc.equal(self.queries["system"], name)) for name in names]
+        shared = [name for name in ("query", "slice") if name in self.queries.column_names]
+        if self.queries.column_names != ["system", *shared, *self.measures] or "query" not in shared:
+            raise ValueError(f"queries: must have the columns system, query, {', '.join(self.measures)}")
+        of_systems = [each.select(shared) for each in tables]
+        in_order = pa.concat_tables(tables)["system"] == self.queries["system"]
+        if not in_order or any(each != of_systems[0] for each in of_systems):
+            raise ValueError("queries: must be the same for each system, system after system")
+        columns = {name: saved_columns(each, options.names) for name, each in zip(names, tables, strict=True)}
+        slices = saved_slices(tables[0], self.slices, left_out=True)
+        contest = _Contest(options, self.baseline, self.resampling, self.testing)
+        ((scores, pairs),) = contest.results(columns, None)
+        self._check_part(ComparedSlice(len(tables[0]), self.scores, self.pairs), scores, pairs, columns, "")
+        self._check_holm(self.pairs)
+        if self.resampling.exact != all(pair.exact for pair in self.pairs):
+            raise ValueError("resampling: exact: must be that of all pairs")
+        if slices is None:
+            return
+        weighted = "|weights:given" in self.signature  # then other slices may be left out
+        again = _compared_slices(contest, slices, columns, None)
+        if not (set(self.slices) <= set(again) if weighted else list(self.slices) == list(again)):
+            raise ValueError("slices: are not those of the queries")
+        for value, each in self.slices.items():
+            other, place = again[value], f"slices: {slice_name(value)}: "
+            if each.queries != other.queries:
+                raise ValueError(f"{place}queries: must be {other.queries}; got {each.queries}")
+            self._check_part(each, other.scores, other.pairs, columns, place)
+        self._check_holm([pair for each in self.slices.values() for pair in each.pairs])
+
+    def _check_part(
+        self,
+        found: ComparedSlice,
+        scores: Mapping[str, Mapping[str, Score]],
+        pairs: Sequence[Pair],
+        columns: Mapping[str, PerQuery],
+        place: str,
+    ) -> None:
+        """Raise an error unless the figures of some queries are those found again, as far as these tell."""
+        if list(found.scores) != list(scores):
+            raise ValueError(f"{place}scores: must be of {', '.join(scores)}")
+        for system, of_system in found.scores.items():
+            check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
+            if any(max(each.tied, 0) > found.queries for each in of_system.values()):
+                raise ValueError(f"{place}scores: {system}: tied: must be at most {found.queries}")
+        if [pair[:3] for pair in found.pairs] != [pair[:3] for pair in pairs]:
+            raise ValueError(f"{place}pairs: are not those of the systems and measures")
+        fields = ["wins", "ties", "losses"]
+        if is_of_this_version(self.signature):
+            fields += ["low", "high", "standard_error", "p_t", "exact", "exchanges", "detectable", "queries_needed"]
+        for pair, other in zip(found.pairs, pairs, strict=True):
+            at = f"{place}pairs: {pair.system} - {pair.other}, {pair.measure}"
+            one, two = (found.scores[each][pair.measure].value for each in (pair.system, pair.other))
+            size = max(abs(one), abs(two))
+            mean = pair._replace(difference=float(differences(np.array(one), np.array(two))))
+            check_figures(pair, mean, ["difference"], at, size)
+            if not pair.low <= pair.difference <= pair.high or pair.wins + pair.ties + pair.losses > found.queries:
+                raise ValueError(f"{at}: does not follow from the values of the queries")
+            if "|weights:given" not in self.signature:
+                check_figures(pair, other, fields, at, size)
+                if is_of_this_version(self.signature) and abs(pair.p - other.p) > SAVED + 6 * other.p_error:
+                    raise ValueError(f"{at}: p: must be {other.p:.6g}, by the values of the queries; got {pair.p}")
+
+    def _check_holm(self, pairs: Sequence[Pair]) -> None:
+        """Raise an error unless corrected p-values follow from the others."""
+        for pair, other in zip(pairs, _corrected(pairs, self.testing), strict=True):
+            at = f"pairs: {pair.system} - {pair.other}, {pair.measure}"
+            check_figures(pair, other, ("p_holm", "p_t_holm"), at, 1.0)
 
     def plot(self, measure: str | None = None) -> Any:
         """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
@@ -828,6 +928,28 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
                 "all systems"
             )
             raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
+
+
+def _saved_pair(values: Mapping[str, Any], place: str) -> Pair:
+    """Return a saved difference, once its fields are of their types and ranges."""
+    found = Pair(**values)
+    at = f"{place}: {shown(found.system)} - {shown(found.other)}, {shown(found.measure)}"
+    checked: dict[str, Any] = {}
+    for name, value in values.items():
+        if name in ("wins", "ties", "losses", "exchanges") or (name == "queries_needed" and value is not None):
+            checked[name] = saved_count(value, f"{at}: {name}")
+        elif name == "exact" and not isinstance(value, bool):
+            raise ValueError(f"{at}: exact: must be True or False; got {shown(value)}")
+        elif name not in ("measure", "system", "other", "exact", "queries_needed") and (name, value) != (
+            "detectable",
+            None,
+        ):
+            checked[name] = saved_number(value, f"{at}: {name}")
+            if math.isnan(checked[name]) or (name.startswith("p") and not 0 <= checked[name] <= 1):
+                raise ValueError(f"{at}: {name}: is beyond its range; got {shown(value)}")
+    if found.exchanges < 1:
+        raise ValueError(f"{at}: exchanges: must be at least 1; got {found.exchanges}")
+    return found._replace(**checked)
 
 
 def _plain(figures: NDArray[Any]) -> list[Any]:

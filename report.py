@@ -6,7 +6,7 @@ JSON can hold and that makes the same report again.
 
 import html
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,14 +19,25 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .messages import shown, visible
-from .options import Cutoffs, Options, QueryOptions, between_0_and_1, measure_of, result_name, whole
+from .options import (
+    Cutoffs,
+    Options,
+    QueryOptions,
+    __version__,
+    between_0_and_1,
+    is_real,
+    measure_of,
+    result_name,
+    whole,
+)
 from .queries import describe_queries, from_frame, mean, score_part, weights
 from .rankings import Inputs, Rankings
 from .scoring import discounts, score_queries, sign
 from .significance import FEW, Intervals, Parts, differences, intervals
-from .slices import Slices, Value, slice_name, slices_of
+from .slices import Slices, Value, read_slices, slice_name, slices_of
 
 COUNTS = ("retrieved", "judged", "relevant")
+SAVED = 1e-9  # relative to the values, what saved figures may differ by from those found again elsewhere
 SHOWN = 50  # slices, at most, in tables and plots
 LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
@@ -168,10 +179,10 @@ class Readable:
 
 @contextmanager
 def as_saved(kind: str) -> Iterator[None]:
-    """Refuse values that `to_dict` has not given, in one kind of error."""
+    """Reject values that `to_dict` has not given, in one kind of error."""
     try:
         yield
-    except (KeyError, TypeError, AttributeError, ValueError, pa.ArrowException) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
         problem = f"{type(error).__name__}: {error}"
         raise ValueError(f"values must be what {kind}.to_dict() gave, whole and unchanged ({problem})") from error
 
@@ -263,23 +274,63 @@ class Report(Readable):
     @classmethod
     @as_saved("Report")
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report that `to_dict` was called on.
+        """Return the report that `to_dict` was called on, in this version or in 1.0.
+
+        Every entry must have its type and range. Means, intervals and counts must follow from the values of the
+        queries, up to rounding; intervals only if this version found them. These cannot be checked: ids, notes, the
+        signature after its measures, how many documents of a query are judged or relevant, how many queries have
+        nothing relevant or nothing irrelevant, and `resamples` and `seed`, which have no effect. Since weights are not
+        saved, a weighted mean need only lie among the values, and within its interval.
 
         Raises:
-            ValueError: the values are others.
+            ValueError: the values are others; names the entry.
         """
-        return cls(
-            signature=values["signature"],
-            scores=scores_from_dicts(values["scores"]),
-            counts=dict(values["counts"]),
+        scores = scores_from_dicts(values["scores"], "scores", values["signature"])
+        found = cls(
+            signature=saved_signature(values["signature"], scores),
+            scores=scores,
+            counts={name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()},
             queries=table_from_lists(values["queries"]),
-            resampling=Resampling(**values["resampling"]),
-            notes=tuple(values["notes"]),
+            resampling=saved_resampling(values["resampling"]),
+            notes=saved_notes(values["notes"]),
             slices={
-                each["slice"]: Slice(each["queries"], scores_from_dicts(each["scores"]))
+                each["slice"]: Slice(
+                    saved_count(each["queries"], place := f"slices: {slice_name(each['slice'])}"),
+                    scores_from_dicts(each["scores"], place, values["signature"]),
+                )
                 for each in values.get("slices", [])
             },
         )
+        found._check_figures()
+        return found
+
+    def _check_figures(self) -> None:
+        """Raise an error unless the figures follow from the values of the queries."""
+        options = Options.parse(measures=list(self.scores))
+        columns = saved_columns(self.queries, options.names)
+        expected = set(columns) - {"ideal"}
+        if "retrieved" in columns:
+            expected |= {*COUNTS, *(result_name("unjudged", k) for k in options.cutoffs)}
+        if is_of_this_version(self.signature) and set(self.queries.column_names) - {"slice"} != expected | {"query"}:
+            raise ValueError(f"queries: must have the columns query, {', '.join(sorted(expected))}")
+        if self.resampling.exact:
+            raise ValueError("resampling: exact: must be False in a report; got True")
+        (scores,) = scored(columns, options, None, self.resampling.confidence)
+        check_scores(self.scores, scores, columns, self.signature, "scores")
+        none: NDArray[np.bool_] = np.any([np.isnan(columns[name]) for name in self.scores], axis=0)
+        counts: dict[str, int | None] = {"queries": len(none), "left_out": int(none.sum())}
+        if "retrieved" in columns:
+            unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "nothing_irrelevant")}
+            counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
+        if self.counts != counts or max(self.counts.values()) > len(none):
+            raise ValueError(f"counts: do not follow from the queries; got {shown(self.counts)}")
+        slices = saved_slices(self.queries, self.slices)
+        again = {} if slices is None else _slices(slices, columns, options, None, self.resampling.confidence)
+        for value, each in self.slices.items():
+            place = f"slices: {slice_name(value)}"
+            if each.queries != again[value].queries:
+                raise ValueError(f"{place}: queries: must be {again[value].queries}; got {each.queries}")
+            check_scores(each.scores, again[value].scores, columns, self.signature, place)
 
     def flat(self) -> dict[str, float]:
         """Return the scores as experiment trackers log them, without what a slice has no value or interval of.
@@ -718,7 +769,7 @@ def scores_of(
             "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
             "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
         }
-        lists = (plain_list(figures[field]) for field in Score._fields)
+        lists = (plain_list(figures[each]) for each in Score._fields)
         for of_part, score in zip(scores, zip(*lists, strict=True), strict=True):
             of_part[name] = Score._make(score)
     return scores
@@ -831,8 +882,132 @@ def greatest_values(options: Options) -> NDArray[np.float64]:
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists: text and counts as they are, values as float64."""
-    kinds = {"system": pa.string(), "query": None, "slice": None, **dict.fromkeys(COUNTS, pa.int64())}
-    return pa.table({name: pa.array(values, kinds.get(name, pa.float64())) for name, values in columns.items()})
+    found = {}
+    for name, values in columns.items():
+        place = f"queries: {name}"
+        if not isinstance(name, str) or not isinstance(values, (list, tuple)):
+            raise ValueError(f"{place}: must be a list; got {shown(values)}")
+        if name in COUNTS:
+            found[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
+        elif name in ("system", "query"):
+            if len(kinds := {type(each) for each in values}) != 1 or not kinds <= (
+                {str, int} if name == "query" else {str}
+            ):
+                raise ValueError(f"{place}: must be all text" + " or all integers" * (name == "query"))
+            found[name] = pa.array(values)
+        elif name == "slice":
+            found[name] = pa.array(values)
+        else:
+            found[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
+    return pa.table(found)
+
+
+def saved_number(value: Any, place: str) -> float:
+    """Return a saved number, nan for None."""
+    if value is None:
+        return math.nan
+    if not is_real(value) or not math.isfinite(value) or float(value) != value:
+        raise ValueError(f"{place}: must be a finite number, or None; got {shown(value)}")
+    return float(value)
+
+
+def saved_count(value: Any, place: str) -> int:
+    """Return a saved number of queries or documents."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+        raise ValueError(f"{place}: must be a count; got {shown(value)}")
+    return value
+
+
+def saved_notes(notes: Any) -> tuple[str, ...]:
+    """Return saved notes."""
+    if not isinstance(notes, (list, tuple)) or not all(isinstance(each, str) for each in notes):
+        raise ValueError(f"notes: must be a list of texts; got {shown(notes)}")
+    return tuple(notes)
+
+
+def saved_signature(signature: Any, names: Iterable[str]) -> str:
+    """Return a saved signature, which begins with the measures."""
+    if not isinstance(signature, str) or signature.split("|")[0] != "+".join(names) or "|v:" not in signature:
+        raise ValueError(f"signature: must be of the measures {', '.join(names)}; got {shown(signature)}")
+    return signature
+
+
+def saved_resampling(values: Mapping[str, Any]) -> Resampling:
+    """Return how saved intervals were found."""
+    found = Resampling(**values)
+    if not isinstance(found.exact, bool):
+        raise ValueError(f"resampling: exact: must be True or False; got {shown(found.exact)}")
+    return Resampling.parse(*found[:3])._replace(exact=found.exact)
+
+
+def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
+    """Return columns of a saved table, nan for those that it does not have."""
+    nothing = np.full(len(table), np.nan)
+    columns = {
+        each: table[each].to_numpy().copy() if each in table.column_names else nothing
+        for name in names
+        for each in (name, f"worst {name}", f"best {name}", f"chance {name}")
+    }
+    others = [each for each in table.column_names if each in COUNTS or measure_of(each) == "unjudged"]
+    return {**columns, **{each: table[each].to_numpy() for each in others}, "ideal": np.ones(len(table))}
+
+
+def saved_slices(table: pa.Table, values: Iterable[Value], left_out: bool = False) -> Slices | None:
+    """Return the slices of a saved table, if it has any, which must be those of the values, or have left some out."""
+    slices = read_slices(table["slice"]) if "slice" in table.column_names else None
+    known = [] if slices is None else [(type(each), each) for each in slices.values]
+    given = [(type(each), each) for each in values]
+    if given != (known if not left_out else [each for each in known if each in given]):
+        raise ValueError("slices: are not those of the queries")
+    return slices
+
+
+def is_of_this_version(signature: str) -> bool:
+    """Return whether figures were found by the methods of this version."""
+    return f"|v:{__version__}" in signature
+
+
+def check_scores(
+    scores: Mapping[str, Score], again: Mapping[str, Score], columns: PerQuery, signature: str, place: str
+) -> None:
+    """Raise an error unless saved scores are those found again from the values of queries, as far as these tell."""
+    if list(scores) != list(again):
+        raise ValueError(f"{place}: must be of {', '.join(again)}; got {', '.join(map(shown, scores))}")
+    for name, score in scores.items():
+        at, size = f"{place}: {name}", float(np.nanmax(np.abs(columns[name]), initial=0))
+        if score.low > score.value or score.value > score.high or score.worst > score.best or score.unjudged < 0:
+            raise ValueError(f"{at}: the ends of an interval or range are in the wrong order")
+        fields = ["value", "low", "high", "standard_error"] if is_of_this_version(signature) else ["value"]
+        if "unjudged" in map(measure_of, columns):
+            fields += ["ranked", "unjudged"]
+        if f"worst {name}" in columns and not np.isnan(columns[f"worst {name}"]).all():
+            fields += ["worst", "best", "tied", *["chance"] * is_of_this_version(signature)]
+        if "|weights:given" in signature:
+            _check_weighted(score, name, columns, at, size)
+        else:
+            check_figures(score, again[name], fields, at, size)
+
+
+def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size: float) -> None:
+    """Raise an error if no weights of the queries could have given a score."""
+    for figure, column in zip(("value", "worst", "best", "chance"), ("", "worst ", "best ", "chance "), strict=True):
+        values, mean = columns[column + name], getattr(score, figure)
+        if np.isnan(values).all():  # not known, as in a comparison
+            continue
+        if not math.isnan(mean) and not np.nanmin(values) - SAVED * size <= mean <= np.nanmax(values) + SAVED * size:
+            raise ValueError(f"{place}: {figure}: is beyond the values of all queries; got {mean}")
+    if math.isnan(score.value) != math.isnan(score.worst) or score.tied > len(columns[name]):
+        raise ValueError(f"{place}: does not follow from the values of the queries")
+
+
+def check_figures(found: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
+    """Raise an error unless saved figures are those found again, up to rounding of numbers of some size."""
+    for name in fields:
+        one, other = (math.nan if each is None else each for each in (getattr(found, name), getattr(again, name)))
+        if not (
+            math.isclose(one, other, rel_tol=SAVED, abs_tol=SAVED * size) or (math.isnan(one) and math.isnan(other))
+        ):
+            raise ValueError(f"{place}: {name}: must be {other:.6g}, by the values of the queries; got {shown(one)}")
 
 
 def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
@@ -873,14 +1048,18 @@ def without_nan(figures: Any) -> dict[str, Any]:
     }
 
 
-def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Score]:
+def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signature: str) -> dict[str, Score]:
     """Return the scores that `score_dicts` was called on."""
-    return {name: Score(**with_nan(score)) for name, score in scores.items()}
-
-
-def with_nan(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return figures with nan for None, always the same one, so that equal figures are equal."""
-    return {name: math.nan if value is None else value for name, value in figures.items()}
+    found = {}
+    for name, score in scores.items():
+        if is_of_this_version(signature) and "chance" not in score:  # which 1.0 did not have
+            raise ValueError(f"{place}: {name}: chance is missing")
+        kinds = {"tied": saved_count, "ranked": saved_count}
+        checked: dict[str, Any] = {
+            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}") for key, each in score.items()
+        }
+        found[name] = Score(**checked)
+    return found
 
 
 def plain_list(figures: NDArray[Any]) -> list[Any]:

@@ -421,7 +421,8 @@ def _t_test(shares: Floats, two_sided: bool, student: Any) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = shares.mean(axis=1) / (shares.std(axis=1, ddof=1) / np.sqrt(queries))
     p_values = (1 + two_sided) * student(queries - 1, -np.abs(t) if two_sided else -t)
-    return np.asarray(np.where(np.isnan(t), 1.0, p_values), np.float64)
+    found: Floats = np.where(np.isnan(t), 1.0, p_values)
+    return found
 
 
 def power(

@@ -710,6 +710,7 @@ def test_a_comparison_of_version_1_0_is_read(shown: tuple[Any, Any]) -> None:
         for added in ("exact", "exchanges", "detectable", "queries_needed"):
             del pair[added]
     del stored["testing"]
+    stored["signature"] = stored["signature"].replace("|v:1.1.0", "|v:1.0.0")
     again = type(shown[1]).from_dict(stored)
     assert "randomisation test (200 exchanges: standard error of p at most " in str(again)
     assert (again.pairs[0].detectable, again.pairs[0].queries_needed) == (None, None)
@@ -918,6 +919,45 @@ def test_values_of_no_report_are_refused(ndcg: evaluate.Metric, kind: str, lacki
     for values in ({}, None, {**whole, lacking: 7}, {name: each for name, each in whole.items() if name != lacking}):
         with pytest.raises(ValueError, match=message):
             read(values)
+
+
+ENTRIES: dict[str, tuple[Any, ...]] = {
+    "report: a mean": ("scores", "nDCG@3", "value"),
+    "report: an end of an interval": ("scores", "DCG@10", "low"),
+    "report: a range": ("scores", "nDCG@3", "worst"),
+    "report: a count": ("counts", "left_out"),
+    "report: a value": ("queries", "nDCG@3", 7),
+    "report: a row": ("queries", "query", 7),
+    "report: the confidence": ("resampling", "confidence"),
+    "comparison: a mean": ("scores", "dense", "nDCG@3", "value"),
+    "comparison: a difference": ("pairs", 1, "difference"),
+    "comparison: a p-value": ("pairs", 1, "p"),
+    "comparison: a corrected p-value": ("pairs", 1, "p_t_holm"),
+    "comparison: the queries won": ("pairs", 1, "wins"),
+    "comparison: a value": ("queries", "DCG@10", 7),
+    "comparison: a system": ("pairs", 1, "system"),
+}
+
+
+@pytest.mark.parametrize("change", [None, "abc", 10**40, 10**400, [], {}, True, 0.125, "deleted"], ids=repr)
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_figures_that_do_not_follow_from_the_values_of_queries_are_rejected(
+    shown: tuple[Any, Any], entry: str, change: Any
+) -> None:
+    if entry == "report: a row" and change == "abc":
+        pytest.skip("any text may be an id")
+    original = shown[entry.startswith("comparison")]
+    values = json.loads(json.dumps(original.to_dict()))
+    *path, last = ENTRIES[entry]
+    holder = values
+    for each in path:
+        holder = holder[each]
+    if change == "deleted":
+        del holder[last]
+    else:
+        holder[last] = change
+    with pytest.raises(ValueError, match=r"^values must be what \w+\.to_dict\(\) gave, whole and unchanged \("):
+        type(original).from_dict(values)
 
 
 def test_a_missing_matplotlib_is_named(shown: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
