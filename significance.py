@@ -348,7 +348,8 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
         halves.append(np.sort(sums, axis=1))
     bounds = least[:, np.newaxis] - halves[0]
     as_great = [(sums.size - np.searchsorted(sums, bound)).sum() for sums, bound in zip(halves[1], bounds, strict=True)]
-    return np.minimum(1.0, (1 + two_sided) * np.array(as_great) / 2.0**queries)  # as many are as far below 0
+    found: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
+    return np.minimum(1.0, found)
 
 
 def _sampled_p(
@@ -421,8 +422,7 @@ def _t_test(shares: Floats, two_sided: bool, student: Any) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = shares.mean(axis=1) / (shares.std(axis=1, ddof=1) / np.sqrt(queries))
     p_values = (1 + two_sided) * student(queries - 1, -np.abs(t) if two_sided else -t)
-    found: Floats = np.where(np.isnan(t), 1.0, p_values)
-    return found
+    return np.where(np.isnan(t), 1.0, p_values)
 
 
 def power(
