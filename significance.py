@@ -172,9 +172,7 @@ def intervals(
     ([0.3, 0.51], [0.95, 1.0])
     """
     student = _special().stdtrit
-    split = _split(parts, values)
-    groups = _alike(values, weight, parts, split)
-    values, scale = scaled(values, pairs, split)
+    split, groups, values, scale = _prepared(values, weight, pairs, parts)
     most = np.broadcast_to(greatest, len(values))
     result = Intervals(*(np.full((len(values) + len(pairs), len(split)), np.nan) for _ in Intervals._fields))
     for rows, block in groups:
@@ -294,14 +292,11 @@ def paired_tests(
     >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 exchanges differ as much
     (0.25, 0.0742)
     """
-    student = _special().stdtr
     exponent = max(SAMPLED, (resamples - 1).bit_length())
     two_sided = alternative == "two-sided"
     if alternative == "less":
         pairs = [(other, one) for one, other in pairs]
-    split = _split(parts, values)
-    groups = _alike(values, weight, parts, split)
-    values, scale = scaled(values, pairs, split)
+    split, groups, values, scale = _prepared(values, weight, pairs, parts)
     margins = _margins(margin, pairs, scale)
     result = Tests(*(np.full((len(pairs), len(split)), fill) for fill in (1.0, 1.0, True, 1)))
     for rows, block in groups:
@@ -310,15 +305,8 @@ def paired_tests(
         for at in within:
             one, other = (values[row][block.queries] for row in pairs[at])
             shares = (differences(one, other) + margins[at, own][:, np.newaxis]) * weights
-            result.t_test[at, own] = _t_test(shares, two_sided, student)
-            differing = np.count_nonzero(shares, axis=1)
-            result.exact[at, own] = differing <= EXACT
-            result.exchanges[at, own] = np.where(differing <= EXACT, 2 ** np.minimum(differing, EXACT), 2**exponent)
-            for count in np.unique(differing[differing <= EXACT]).tolist():
-                alike = differing == count
-                of_alike = shares[alike]
-                of_alike = of_alike[of_alike != 0].reshape(len(of_alike), count)
-                result.randomization[at, own[alike]] = _exact_p(of_alike, two_sided)
+            for column, figures in zip(result, _tests_of_few(shares, two_sided, exponent), strict=True):
+                column[at, own] = figures
         if not (exact := result.exact[within][:, own]).all():
             weighted = [row[block.queries] * weights for row in values] + [np.broadcast_to(weights, shares.shape)]
             for place in np.flatnonzero(~exact.all(axis=0)).tolist():
@@ -327,6 +315,18 @@ def paired_tests(
                 of_pairs = [(*pairs[at], margins[at, own[place]]) for at in sampled]
                 result.randomization[sampled, own[place]] = _sampled_p(shared, of_pairs, two_sided, exponent, seed)
     return result if parts is not None else Tests._make(each[:, 0] for each in result)
+
+
+def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
+    """Return the tests of each row, but for the p-value of a randomisation test that tries some exchanges only."""
+    differing = np.count_nonzero(shares, axis=1)
+    exact = differing <= EXACT
+    randomization = np.ones(len(shares))
+    for count in np.unique(differing[exact]).tolist():
+        alike = shares[differing == count]
+        randomization[differing == count] = _exact_p(alike[alike != 0].reshape(len(alike), count), two_sided)
+    exchanges = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**exponent)
+    return Tests(randomization, _t_test(shares, two_sided), exact, exchanges)
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> Floats:
@@ -413,7 +413,7 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
     return cells.reshape(-1)
 
 
-def _t_test(shares: Floats, two_sided: bool, student: Any) -> Floats:
+def _t_test(shares: Floats, two_sided: bool) -> Floats:
     """Return for each row how likely its mean is at least as far from 0, or at least as great, by chance.
 
     As `scipy.stats.ttest_1samp`, which warns where all values are the same.
@@ -421,7 +421,7 @@ def _t_test(shares: Floats, two_sided: bool, student: Any) -> Floats:
     queries = shares.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         t = shares.mean(axis=1) / (shares.std(axis=1, ddof=1) / np.sqrt(queries))
-    p_values = (1 + two_sided) * student(queries - 1, -np.abs(t) if two_sided else -t)
+    p_values = (1 + two_sided) * _special().stdtr(queries - 1, -np.abs(t) if two_sided else -t)
     return np.where(np.isnan(t), 1.0, p_values)
 
 
@@ -453,9 +453,7 @@ def power(
     """
     if alternative == "less":
         pairs = [(other, one) for one, other in pairs]
-    split = _split(parts, values)
-    groups = _alike(values, weight, parts, split)
-    values, scale = scaled(values, pairs, split)
+    split, groups, values, scale = _prepared(values, weight, pairs, parts)
     margins = _margins(margin, pairs, scale)
     mean, deviation, counted, effective = np.full((4, len(pairs), len(split)), np.nan)
     for rows, block in groups:
@@ -539,9 +537,17 @@ def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Fl
     return np.asarray(margins[:, np.newaxis] / scale[[one for one, _ in pairs]])
 
 
-def _split(parts: Parts | None, values: Floats) -> Parts:
-    """Return the parts of queries, or all of them as one."""
-    return Parts([values.shape[1]]) if parts is None else parts
+def _prepared(
+    values: Floats, weight: Floats | None, pairs: Sequence[tuple[int, int]], parts: Parts | None
+) -> tuple[Parts, list[tuple[list[int], Block]], Floats, Floats]:
+    """Return the parts, all queries being the only one by default, what counts in them, and the values scaled.
+
+    Raises:
+        ImportError: SciPy is missing, even if no figure needs it.
+    """
+    _special()
+    split = Parts([values.shape[1]]) if parts is None else parts
+    return split, _alike(values, weight, parts, split), *scaled(values, pairs, split)
 
 
 def _relative(weight: Floats | None, block: Block) -> Floats:
