@@ -294,8 +294,7 @@ def paired_tests(
     """
     exponent = max(SAMPLED, (resamples - 1).bit_length())
     two_sided = alternative == "two-sided"
-    if alternative == "less":
-        pairs = [(other, one) for one, other in pairs]
+    pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     margins = _margins(margin, pairs, scale)
     result = Tests(*(np.full((len(pairs), len(split)), fill) for fill in (1.0, 1.0, True, 1)))
@@ -451,8 +450,7 @@ def power(
     >>> float(found.detectable[0].round(4)), int(found.queries_needed[0])
     (0.5494, 8)
     """
-    if alternative == "less":
-        pairs = [(other, one) for one, other in pairs]
+    pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     margins = _margins(margin, pairs, scale)
     mean, deviation, counted, effective = np.full((4, len(pairs), len(split)), np.nan)
