@@ -181,6 +181,10 @@ def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(tabs.url + query)
         page.wait_for_selector("#picture .value, #picture .error", state="attached")  # its tab may be another
+        if tab := re.search(r"[?&]tab=(\w+)", query):  # the page opens it after it has read the address
+            expect(page.locator(f'[role=tab][data-tab-id="{tab[1]}"]:visible')).to_have_attribute(
+                "aria-selected", "true"
+            )
         return page
 
     yield open_page
