@@ -7,10 +7,9 @@ OLDEST_PYTHON ?= python3.11
 NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
 PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
-MODULES := batch_file.py batches.py columns.py comparison.py compute.py conventions.py evaluator.py exclusion.py explanation.py files.py frames.py hashes.py joining.py messages.py meter.py mteb_files.py options.py queries.py ranked_ids.py rankings.py report.py scorer.py scoring.py significance.py slices.py spark.py ties.py trainer.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo cli test test-oldest test-newest fuzz check bench bench-scale agreement simulations vectors conformance app space publish clean
+.PHONY: help demo cli test test-oldest test-newest fuzz check bundle bench bench-scale agreement simulations vectors conformance app space publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,18 +31,22 @@ test-newest: .venv-newest/gate.done ## run them on Python 3.13 with the newest l
 	@$(PYTEST)
 
 fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
-	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/test_fuzz*.py
+	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/*/test_fuzz*.py
 
 check: .venv/check.done ## the gate: lint, format, types, all tests: 8 minutes
+	$(BIN)/python scripts/bundle.py --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	rm -rf build/package
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/package .
 	cd build/package && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p ndcg
-	$(BIN)/mypy publish.py app.py page
+	$(BIN)/mypy app.py page scripts
 	for folder in conformance conformance/runners; do (cd $$folder && $(CURDIR)/$(BIN)/mypy \
 		--config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache/$$folder *.py) || exit 1; done
 	$(PYTEST)
+
+bundle: .venv/bin/python ## write ndcg_bundle.py, which evaluate loads, from src/ndcg
+	@$(BIN)/python scripts/bundle.py
 
 bench: .venv/bench.done ## measure speed and memory next to other libraries, into benchmarks/RESULTS.md: 40 minutes
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/bench.py $(ARGS)
@@ -59,7 +62,7 @@ simulations: .venv/test.done ## measure how often intervals hold and the gate fa
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/statistics_plots.py
 
 vectors: .venv/bin/python ## write conformance/vectors.json anew, after a change of conventions.py or of the cases
-	@$(BIN)/python conformance/make_vectors.py conventions.py
+	@$(BIN)/python conformance/make_vectors.py src/ndcg/measure/conventions.py
 
 conformance: .venv/bench.done ## run other libraries against the conformance kit, into the table of its README
 	@rm -rf build/package
@@ -73,7 +76,7 @@ space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 	rm -rf dist/space
 	mkdir -p dist/space/benchmarks dist/space/conformance/runners dist/space/docs/images dist/space/examples
 	mkdir -p dist/space/page/samples
-	cp README.md requirements.txt LICENSE $(MODULES) app.py dist/space
+	cp README.md CONTRIBUTING.md requirements.txt LICENSE ndcg_bundle.py app.py dist/space
 	cp page/*.py page/*.css page/*.js dist/space/page
 	cp page/samples/* dist/space/page/samples
 	cp benchmarks/*.md benchmarks/*.svg dist/space/benchmarks
@@ -86,7 +89,7 @@ space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 
 publish: .venv/demo.done ## upload the Space: make publish SPACE=user/nDCG, with ARGS=--dry-run to list what would go
 	@$(MAKE) --no-print-directory space NAME=$(notdir $(SPACE))
-	@$(BIN)/python publish.py $(ARGS) $(SPACE)
+	@$(BIN)/python scripts/publish.py $(ARGS) $(SPACE)
 
 clean: ## remove what the targets made
 	rm -rf .venv .venv-oldest .venv-newest dist build *.egg-info
@@ -95,11 +98,8 @@ clean: ## remove what the targets made
 	$(PYTHON) -m venv .venv
 
 .venv/%.done: pyproject.toml requirements.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet ".[$*]"
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
 	@touch $@
-
-# the command line is that of the installed package
-.venv/cli.done: $(MODULES) command_line.py commands.py package.py ndcg.py
 
 # MovieLens is in RecBole's wheel, whose libraries nobody needs here: a folder of its own keeps pip from asking for them
 demo test test-oldest test-newest check agreement: .venv/movielens

@@ -1,11 +1,8 @@
-"""nDCG for `evaluate`: the metric that `evaluate.load` loads.
+"""nDCG for Hugging Face `evaluate`: the metric that `evaluate.load` opens.
 
-It describes the metric and leads to the modules that do the work. It names all of them, since
-evaluate copies only the files that are named here.
+It describes the metric and defines its class. The code that does the work is in src/ndcg; evaluate
+gets it as one file, ndcg_bundle.py, since every file beside this one costs a request.
 """
-
-if not __package__:
-    raise ImportError("this is the file that evaluate.load opens: import the installed package from another folder")
 
 import inspect
 from collections.abc import Callable
@@ -15,34 +12,49 @@ from typing import Any, TypeVar, Unpack
 import datasets
 import evaluate
 
-from .batch_file import Store as Store
-from .batches import Batch, Batches
-from .columns import settled
-from .comparison import Comparison, compare
-from .compute import compute
-from .conventions import CONVENTIONS as CONVENTIONS
-from .evaluator import sentence_transformers_evaluator
-from .exclusion import NothingExcludedError
-from .explanation import Explanation, explain
-from .files import Limits, read_qrels, read_run
-from .frames import is_spark
-from .hashes import same_rows as same_rows
-from .joining import join_by_id as join_by_id
-from .messages import shown as shown
-from .meter import meter
-from .mteb_files import join_tasks, read_mteb
-from .options import ComputeOptions, Cutoffs, Options, QueryOptions, shows_options, signature
-from .queries import checked_rankings, from_files, from_frame, query_values, scores
-from .ranked_ids import by_ranked_ids as by_ranked_ids
-from .rankings import Inputs, to_arrow
-from .report import Report, Resampling, report, report_on
-from .scorer import lightgbm_metric, scorer, xgboost_metric
-from .scoring import score_queries as score_queries
-from .significance import Intervals as Intervals
-from .slices import Slices as Slices
-from .spark import compute_spark
-from .ties import ranked_gains as ranked_gains
-from .trainer import trainer_metrics
+from .ndcg_bundle import (
+    CONVENTIONS,
+    OF_COMPUTE,
+    Batch,
+    Batches,
+    Comparison,
+    ComputeOptions,
+    Cutoffs,
+    Explanation,
+    Inputs,
+    Limits,
+    NothingExcludedError,
+    Options,
+    QueryOptions,
+    Report,
+    Resampling,
+    checked_rankings,
+    compare,
+    compute,
+    compute_spark,
+    explain,
+    from_files,
+    from_frame,
+    is_spark,
+    join_tasks,
+    lightgbm_metric,
+    meter,
+    query_values,
+    read_mteb,
+    read_qrels,
+    read_run,
+    report,
+    report_on,
+    scorer,
+    scores,
+    sentence_transformers_evaluator,
+    settled,
+    shows_options,
+    signature,
+    to_arrow,
+    trainer_metrics,
+    xgboost_metric,
+)
 
 Result = TypeVar("Result")
 
@@ -255,9 +267,76 @@ class NDCG(Batches, evaluate.Metric):
             if self.num_process > 1 or self._holds_batches():
                 raise ValueError("data: a DataFrame of Spark is scored on its own, not together with batches")
             return compute(**inputs._asdict(), k=k, sample_weight=sample_weight, data=data, **options)
-        parsed = Options.of_method(self.compute, k, options, lacks=())
+        chosen: dict[str, Any] = {**options}
+        own = {name: chosen.pop(name) for name in self._own_options(chosen)}
+        parsed = Options.of_method(self.compute, k, chosen, lacks=())
         inputs, weight = from_frame(data, inputs, sample_weight)
-        return self._score_all(partial(scores, sample_weight=weight, options=parsed), inputs, parsed)
+        chosen |= {"k": k, "sample_weight": weight, **own}
+        given = {name: value for name, value in chosen.items() if value is not None}
+
+        def score(inputs: Inputs) -> Any:
+            predictions, references, *others = inputs
+            ids = {name: each for name, each in zip(Inputs._fields[2:], others, strict=True) if each is not None}
+            return self._compute(predictions, references, **ids, **given)
+
+        return self._score_all(score, inputs, parsed)
+
+    def _compute(
+        self,
+        predictions: Any,
+        references: Any,
+        k: Cutoffs = None,
+        sample_weight: Any = None,
+        ignore_ties: bool = False,
+        *,
+        query_ids: Any = None,
+        document_ids: Any = None,
+        exclude: Any = None,
+        measures: Any = "nDCG",
+        convention: str = "sklearn",
+        gain: Any = None,
+        discount: Any = None,
+        log_base: float | None = None,
+        ideal: str | None = None,
+        ties: str | None = None,
+        zero_division: Any = None,
+        negative_relevance: str | None = None,
+        judged_only: bool = False,
+        ignore_index: float | None = None,
+        missing: str | None = None,
+        use_aggregator: bool = True,
+        engine: str = "numpy",
+    ) -> dict[str, Any]:
+        """Return the result for rankings: those of one call, or of all batches and processes.
+
+        `compute` calls it with what it was given. A subclass may override it, take options of its own
+        and add to what it returns. `engine="sklearn"` asks `sklearn.metrics.ndcg_score` instead.
+        """
+        options = Options.parse(
+            k=k,
+            ignore_ties=ignore_ties,
+            measures=measures,
+            convention=convention,
+            gain=gain,
+            discount=discount,
+            log_base=log_base,
+            ideal=ideal,
+            ties=ties,
+            zero_division=zero_division,
+            negative_relevance=negative_relevance,
+            judged_only=judged_only,
+            ignore_index=ignore_index,
+            missing=missing,
+            use_aggregator=use_aggregator,
+            engine=engine,
+        )
+        inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+        return scores(inputs, sample_weight=sample_weight, options=options)
+
+    def _own_options(self, options: Any) -> list[str]:
+        """Return the names of options that a subclass's `_compute` adds to those of the metric."""
+        known = inspect.signature(self._compute).parameters
+        return [name for name in options if name not in OF_COMPUTE and name in known]
 
     def _score_all(self, score: Callable[[Inputs], Result], inputs: Inputs, options: Options) -> Result | None:
         """Return what a function makes of the queries given and those added before; None in processes other than 0.
@@ -333,5 +412,6 @@ class NDCG(Batches, evaluate.Metric):
         return self._batch(*to_arrow(rankings), rankings.query_ids)._replace(unmatched=unmatched)
 
 
-# With these a loaded metric reads back what `to_dict` gave, `metric.Report.from_dict`, and bounds what it reads.
-NDCG.Report, NDCG.Comparison, NDCG.Explanation, NDCG.Limits = Report, Comparison, Explanation, Limits
+# With these a loaded metric lists the conventions, reads back what `to_dict` gave, and bounds what it reads.
+NDCG.CONVENTIONS, NDCG.Limits = CONVENTIONS, Limits
+NDCG.Report, NDCG.Comparison, NDCG.Explanation = Report, Comparison, Explanation

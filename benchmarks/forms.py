@@ -183,7 +183,7 @@ def _reading(folder: Path) -> dict[str, Callable[[], Call]]:
     run_file = str(folder / "run.trec")
 
     def ours() -> Call:
-        files = import_module(f"{type(_metric()).__module__.rpartition('.')[0]}.files")
+        files = import_module(f"{type(_metric()).__module__.rpartition('.')[0]}.ndcg_bundle")
         return lambda: files.read_columns(run_file, "run").value
 
     def polars() -> Call:

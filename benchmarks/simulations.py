@@ -25,10 +25,10 @@ import scipy.stats
 from numpy.typing import NDArray
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE.parent / "src"))
 
-import significance  # noqa: E402
-from significance import differences, intervals, is_regression, paired_tests  # noqa: E402
+from ndcg.statistics import significance  # noqa: E402
+from ndcg.statistics.significance import differences, intervals, is_regression, paired_tests  # noqa: E402
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]

@@ -23,9 +23,9 @@ from matplotlib.figure import Figure
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "src"))
 
-from significance import LEVEL, POWER, paired_tests  # noqa: E402
+from ndcg.statistics.significance import LEVEL, POWER, paired_tests  # noqa: E402
 
 GREY = "#7a7a7a"  # as easy to read on white as on black
 STYLE: dict[str, Any] = {

@@ -9,8 +9,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +40,7 @@ os.environ |= {
 # first, since it imports evaluate without transformers
 import forks  # noqa: E402, I001
 import evaluate  # noqa: E402
+from ndcg import NDCG  # noqa: E402
 
 settings.register_profile(
     "project",
@@ -52,18 +52,9 @@ settings.register_profile(
 )
 settings.load_profile("project")
 
-# Rooms import one another in the package that evaluate makes of them: there is one copy of each, for tests as well.
 METRIC = evaluate.load(str(ROOT / "ndcg.py"))
-PACKAGE = type(METRIC).__module__.rpartition(".")[0]
-for path in Path(sys.modules[PACKAGE].__path__[0]).glob("*.py"):
-    if path.stem not in ("__init__", "ndcg"):
-        sys.modules[path.stem] = import_module(f"{PACKAGE}.{path.stem}")
-for name in ("commands", "command_line"):  # of the package that is installed only
-    spec = spec_from_file_location(f"{PACKAGE}.{name}", ROOT / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    sys.modules[spec.name] = sys.modules[name] = module_from_spec(spec)
-    spec.loader.exec_module(sys.modules[name])
+BUNDLE = sys.modules[type(METRIC.CONVENTIONS["sklearn"]).__module__]  # the modules that come with it, in one
+FOLDERS = {path.name for path in (ROOT / "src" / "ndcg").iterdir() if path.is_dir()}
 
 LEAN_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # compiled quickly, for programs that end soon
 MetricFactory = Callable[..., evaluate.EvaluationModule]
@@ -201,17 +192,22 @@ def spark_session() -> Any:
     return session
 
 
-@pytest.fixture(scope="session")
-def ndcg() -> evaluate.EvaluationModule:
-    """The metric, for tests that compute at once and leave nothing in it."""
-    return METRIC
+@pytest.fixture(scope="module")
+def ndcg(request: pytest.FixtureRequest) -> evaluate.EvaluationModule:
+    """The metric, for tests that compute at once and leave nothing in it.
+
+    Tests of the package's modules get that of the package, all others the one that evaluate loads.
+    """
+    return NDCG() if request.path.parent.name in FOLDERS else METRIC
 
 
 @pytest.fixture
-def fresh_metric(tmp_path: Path) -> MetricFactory:
-    """Loads the metric anew, by default with a cache directory of the test's own."""
+def fresh_metric(request: pytest.FixtureRequest, tmp_path: Path) -> MetricFactory:
+    """Makes a new metric, as `ndcg` is, by default with a cache directory of the test's own."""
+    of_package = request.path.parent.name in FOLDERS
 
     def load(**kwargs: Any) -> evaluate.EvaluationModule:
-        return evaluate.load(str(ROOT / "ndcg.py"), **{"cache_dir": str(tmp_path / "cache"), **kwargs})
+        how = {"cache_dir": str(tmp_path / "cache"), **kwargs}
+        return NDCG(**how) if of_package else evaluate.load(str(ROOT / "ndcg.py"), **how)
 
     return load

@@ -3,45 +3,23 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import conftest
 import pytest
 import yaml
 from conftest import ROOT
 
-ROOMS = (
-    "batch_file.py",
-    "batches.py",
-    "columns.py",
-    "comparison.py",
-    "compute.py",
-    "conventions.py",
-    "evaluator.py",
-    "files.py",
-    "frames.py",
-    "hashes.py",
-    "joining.py",
-    "messages.py",
-    "meter.py",
-    "mteb_files.py",
-    "options.py",
-    "queries.py",
-    "ranked_ids.py",
-    "rankings.py",
-    "report.py",
-    "scorer.py",
-    "scoring.py",
-    "significance.py",
-    "slices.py",
-    "spark.py",
-    "ties.py",
-    "trainer.py",
-)
-SHELL = ("command_line.py", "commands.py")  # rooms of the package only
+PACKAGE = ROOT / "src" / "ndcg"
+FOLDERS = sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file())
+MODULES = sorted(path.relative_to(ROOT).as_posix() for path in PACKAGE.rglob("*.py"))
 PAGE = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("page/*.py"))
+SCRIPTS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("scripts/*.py"))
 
 
 def text(name: str) -> str:
@@ -49,10 +27,10 @@ def text(name: str) -> str:
 
 
 def version() -> str:
-    """What options.py says, without importing it."""
+    """The version that the package states, without importing it."""
     values = [
         ast.literal_eval(statement.value)
-        for statement in ast.parse(text("options.py")).body
+        for statement in ast.parse(text("src/ndcg/measure/options.py")).body
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__version__"
     ]
     assert len(values) == 1
@@ -150,56 +128,56 @@ def undocumented(node: ast.AST, path: str) -> Iterator[str]:
                 yield from undocumented(child, f"{path}{child.name}.")
 
 
-@pytest.mark.parametrize("module", [*ROOMS, *SHELL, "ndcg.py", "app.py", *PAGE, "package.py", "publish.py"])
+@pytest.mark.parametrize("module", [*MODULES, *SCRIPTS, *PAGE, "ndcg.py", "app.py", "ndcg/__init__.py"])
 def test_everything_public_has_a_docstring(module: str) -> None:
     tree = ast.parse(text(module))
     assert ast.get_docstring(tree)
     assert list(undocumented(tree, "")) == []
 
 
-FLOORS = {
-    **{path.stem: 0 for path in ROOT.glob("*.py")},
-    "columns": 1,
-    "scoring": 1,
-    "hashes": 1,
-    "files": 2,
-    "joining": 2,
-    "options": 2,
-    "frames": 2,
-    "ranked_ids": 2,
-    "exclusion": 3,
-    "slices": 3,
-    "rankings": 4,
-    "queries": 5,
-    "batches": 6,
-    "meter": 6,
-    "report": 6,
-    "scorer": 6,
-    "spark": 6,
-    "trainer": 7,
-    "comparison": 7,
-    "explanation": 7,
-    "evaluator": 7,
-    "compute": 7,
-    "mteb_files": 8,
-    "ndcg": 9,
-    "metric": 9,  # what ndcg.py is called in the package
-    "package": 10,
-    "commands": 8,
-    "command_line": 9,
-}
+def may_import(folder: str) -> set[str]:
+    """The folders that a folder says it may import."""
+    about = ast.get_docstring(ast.parse((PACKAGE / folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    (names,) = re.findall(r"^May import(?: no other folder|: (.*))\.$", about, re.MULTILINE)
+    return set(names.split(", ")) - {""}
 
 
-@pytest.mark.parametrize("module", [*ROOMS, *SHELL, "package.py"])
-def test_a_room_imports_only_rooms_on_lower_floors(module: str) -> None:
-    floor = FLOORS[module.removesuffix(".py")]
-    for statement in ast.walk(ast.parse(text(module))):
-        if isinstance(statement, ast.ImportFrom):
-            imported = str(statement.module).partition(".")[0]
-            assert statement.level == (imported in FLOORS)
-            assert FLOORS.get(imported, -1) < floor
-        elif isinstance(statement, ast.Import):
-            assert not {alias.name.partition(".")[0] for alias in statement.names} & FLOORS.keys()
+def imported(module: Path) -> set[str]:
+    """The modules of the package that a module imports, wherever in it."""
+    statements = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
+    assert not [each for each in statements if isinstance(each, ast.ImportFrom) and each.level]
+    names = {str(each.module) for each in statements if isinstance(each, ast.ImportFrom)}
+    names |= {alias.name for each in statements if isinstance(each, ast.Import) for alias in each.names}
+    return {name.removeprefix("ndcg.") for name in names if name.startswith("ndcg.")}
+
+
+def in_order(needs: dict[str, set[str]]) -> list[str]:
+    """The names, each after those that it needs; those on a circle are left out."""
+    done: list[str] = []
+    while ready := [name for name in needs if name not in done and needs[name] <= {*done}]:
+        done += ready
+    return done
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_imports_only_folders_that_it_names(folder: str) -> None:
+    others = {name.partition(".")[0] for path in (PACKAGE / folder).glob("*.py") for name in imported(path)} - {folder}
+    assert others <= may_import(folder)
+
+
+def test_folders_stand_one_above_the_other() -> None:
+    order = in_order({folder: may_import(folder) for folder in FOLDERS})
+    assert order == ["measure", "inputs", "scores", "statistics", "loops", "shell"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_modules_of_a_folder_import_one_another_in_a_circle(folder: str) -> None:
+    own = f"{folder}."
+    modules = {path.stem: imported(path) for path in (PACKAGE / folder).glob("*.py")}
+    needs = {
+        name: {each.removeprefix(own) for each in names if each.startswith(own)} for name, names in modules.items()
+    }
+    assert sorted(in_order(needs)) == sorted(modules)
 
 
 @pytest.mark.parametrize("module", ["app.py", *PAGE])
@@ -210,13 +188,11 @@ def test_of_the_metric_the_page_knows_only_what_evaluate_loads(module: str) -> N
         if isinstance(statement, ast.Import) or (isinstance(statement, ast.ImportFrom) and not statement.level)
         for alias in statement.names
     }
-    assert not {name.partition(".")[0] for name in imported} & {
-        room.removesuffix(".py") for room in (*ROOMS, "ndcg.py")
-    }
+    assert not {name.partition(".")[0] for name in imported} & {"ndcg", "ndcg_bundle"}
 
 
-@pytest.mark.parametrize("module", [*ROOMS, *SHELL, "package.py"])
-def test_only_the_door_imports_evaluate(module: str) -> None:
+@pytest.mark.parametrize("module", MODULES)
+def test_only_the_metric_class_imports_evaluate(module: str) -> None:
     imported = {
         name.partition(".")[0]
         for statement in ast.walk(ast.parse(text(module)))
@@ -243,9 +219,53 @@ def test_without_java_the_tests_of_spark_are_skipped_with_a_reason(
         conftest.pytest_runtest_setup(request.node)
 
 
-def test_the_metric_names_every_room() -> None:
-    """The loader copies only these; it does not follow what they import."""
-    named = {node.module for node in ast.parse(text("ndcg.py")).body if isinstance(node, ast.ImportFrom) and node.level}
-    made = re.search(r"^MODULES := (.*)$", text("Makefile"), re.MULTILINE)
-    assert made is not None
-    assert {f"{name}.py" for name in named} == set(made[1].split())
+def test_the_bundle_is_what_the_modules_give() -> None:
+    command = [sys.executable, "scripts/bundle.py", "--check"]
+    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "change", "problem"),
+    [
+        ("ties.py", ("Mask =", "Mask = Floats\nother ="), ""),
+        ("ties.py", ('"""\n', '"""\n\nshown = 1\n'), "shown means one thing in "),
+        ("ties.py", ('"""\n', '"""\n\nsum = 1\n'), "sum is Python's own"),
+        ("ties.py", ('"""\n', '"""\n\nfrom ndcg.measure.options import choice\n'), "imports itself, through others"),
+        (
+            "options.py",
+            ("import nearest, shown", "import nearest as near, shown"),
+            "import names of the package by its full name",
+        ),
+        (
+            "options.py",
+            ("def choice(", "def late():\n    from ndcg.measure import ties\n\n\ndef choice("),
+            "at the top",
+        ),
+    ],
+)
+def test_the_bundle_is_refused_if_it_would_mean_something_else(
+    tmp_path: Path, module: str, change: tuple[str, str], problem: str
+) -> None:
+    for name in ("src", "scripts"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    path = tmp_path / "src" / "ndcg" / "measure" / module
+    before = path.read_text(encoding="utf-8")
+    assert change[0] in before
+    path.write_text(before.replace(*change, 1), encoding="utf-8")
+    made = subprocess.run([sys.executable, "scripts/bundle.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert (made.returncode == 0) == (not problem)
+    assert problem in made.stderr
+    if not problem:
+        checked = subprocess.run(
+            [sys.executable, "scripts/bundle.py", "--check"], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert checked.returncode == 0
+        (tmp_path / "ndcg_bundle.py").write_text("", encoding="utf-8")
+        checked = subprocess.run(
+            [sys.executable, "scripts/bundle.py", "--check"], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert (checked.returncode, checked.stderr) == (
+            1,
+            "ndcg_bundle.py is not what src/ndcg gives: run make bundle\n",
+        )

@@ -8,10 +8,9 @@ from typing import Any
 import evaluate
 import numpy as np
 import pytest
+from conftest import BUNDLE
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-import hashes as room
 
 ir_measures, pytrec_eval = (pytest.importorskip(name) for name in ("ir_measures", "pytrec_eval"))
 pytestmark = pytest.mark.peers
@@ -134,9 +133,8 @@ def test_trec_files_score_as_pytrec_eval_scores_them(ndcg: evaluate.Metric, tmp_
 def test_files_whose_ids_share_hashes_score_as_mappings(
     ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, hashes: int
 ) -> None:
-    hashes_of = room.hashes_of
-    for name in ("files", "joining"):
-        monkeypatch.setattr(f"{name}.hashes_of", lambda ids: hashes_of(ids) % np.uint64(hashes))
+    hashes_of = BUNDLE.hashes_of
+    monkeypatch.setattr(BUNDLE, "hashes_of", lambda ids: hashes_of(ids) % np.uint64(hashes))
     run, qrels = generated(seed)
     expected = ndcg.compute(predictions=run, references=qrels, k=[None, *CUTOFFS], **OPTIONS)
     paths = files(tmp_path, run, qrels)

@@ -23,8 +23,8 @@ import pytest
 from conftest import MISSING, ROOT
 from reference import slow_scores
 
-import options
-from conventions import CONVENTIONS
+from ndcg.measure import options
+from ndcg.measure.conventions import CONVENTIONS
 
 KIT = ROOT / "conformance"
 VECTORS: dict[str, Any] = json.loads((KIT / "vectors.json").read_text(encoding="utf-8"))
@@ -62,7 +62,11 @@ def test_the_vectors_are_in_their_schema() -> None:
             jsonschema.validate({**VECTORS, "cases": [{**CASES[0], **broken}]}, schema)
 
 
-@pytest.mark.parametrize("conventions", [[], [str(ROOT / "conventions.py")]], ids=["alone", "by the conventions"])
+@pytest.mark.parametrize(
+    "conventions",
+    [[], [str(ROOT / "src" / "ndcg" / "measure" / "conventions.py")]],
+    ids=["alone", "by the conventions"],
+)
 def test_the_folder_makes_its_vectors_anew(tmp_path: Path, conventions: list[str]) -> None:
     kit = shutil.copytree(KIT, tmp_path / "kit", ignore=shutil.ignore_patterns("__pycache__"))
     kept = {"settings": {} if conventions else SETTINGS}

@@ -43,7 +43,7 @@ from libraries import (
 )
 from reference import NUMBERS, RELEVANCE, SCORES
 
-from conventions import CONVENTIONS
+from ndcg.measure.conventions import CONVENTIONS
 
 pytestmark = pytest.mark.peers
 

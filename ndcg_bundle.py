@@ -1,0 +1,10658 @@
+"""The modules of src/ndcg in one file, for `evaluate.load`. `make bundle` writes it: read and edit src/ndcg instead."""
+import csv
+import datetime
+import difflib
+import hashlib
+import html
+import inspect
+import io
+import json
+import math
+import mmap
+import numpy as np
+import os
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import re
+import reprlib
+import sys
+import tempfile
+import threading
+import time
+from bisect import bisect_right
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC
+from decimal import Decimal, InvalidOperation
+from filelock import FileLock, Timeout
+from functools import cache, partial
+from importlib import import_module
+from itertools import chain, combinations, count, islice, pairwise, repeat
+from numbers import Integral, Real
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+from operator import attrgetter
+from pathlib import Path
+from types import NoneType, SimpleNamespace
+from typing import Any, BinaryIO, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+# ndcg/measure/messages.py: How error messages show values, and what other libraries say in them.
+
+_BRIEF = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 102  # 100 characters in quotes
+
+
+def shown(value: Any) -> str:
+    """Return a value as error messages show it: in one line, and shortened if it is long.
+
+    >>> shown("d1"), shown([*range(9)])
+    ("'d1'", '[0, 1, 2, 3, 4, 5, ...]')
+    """
+    try:
+        text = _BRIEF.repr(value)
+    except ValueError:  # Python prints integers up to a number of digits only
+        text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+    return " ".join(text.splitlines())
+
+
+def visible(text: str) -> str:
+    r"""Return text with every character that does not print spelled out, so that no id moves a terminal's cursor.
+
+    >>> visible("naïve"), visible("a\x1b[31m\n")
+    ('naïve', 'a\\x1b[31m\\n')
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is close to a wrong one, in any case, or an empty string.
+
+    >>> nearest("Measure", ["measures", "k"])
+    'measures'
+    """
+    by_name = {each.lower(): each for each in known}
+    near = difflib.get_close_matches(name[:100].lower(), by_name, 1)
+    return by_name[near[0]] if near else ""
+
+
+def in_short(error: BaseException) -> str:
+    """Return what a library says of an error, in one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200].rstrip(".")
+
+
+def raise_unless_of_values(error: BaseException) -> None:
+    """Raise an error again unless a library raises it of its values; a panic of one in Rust is no Exception."""
+    of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
+    if isinstance(error, MemoryError) or not of_values:
+        raise error
+
+
+# ndcg/measure/ties.py: The gains at the first ranks of every query, exact on ties, from plain arrays of float scores and gains.
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+LOWEST = np.finfo(np.float64).min
+
+
+def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
+    """Return the ``ranks`` highest gains of each query, in descending order.
+
+    Args:
+        gains: shape ``(queries, documents)``.
+        ranks: at most the number of documents.
+        lowest: of the gains, or less.
+
+    Returns:
+        Shape ``(queries, ranks)``, in memory from the last rank to the first.
+
+    >>> ideal_gains(np.array([[1.0, 3.0, 2.0]]), ranks=2, lowest=0.0).tolist()
+    [[3.0, 2.0]]
+    """
+    shortlist = _shortlist(gains, ranks, exact=True)
+    ordered: NDArray[np.floating[Any]] = gains.copy() if shortlist is None else gains.take(shortlist)
+    beyond = ordered.shape[1] - ranks
+    single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
+    if single is not None and (single is ordered or (single == ordered).all()):
+        single.view(np.int32).sort(axis=1)  # as grades are; their bits sort as they do, and faster
+        ordered = single
+    else:
+        ordered.sort(axis=1)
+    return ordered[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
+
+
+def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
+    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score but for its last bits.
+
+    One more document than ``ranks`` is looked for, to see whether a tie reaches across the cutoff.
+
+    Args:
+        score: shape ``(queries, documents)``; ``-inf`` for a document without a rank.
+        gains: likewise.
+        ranks: at most the number of documents.
+        ties: ``"average"``: each of equal scores has the mean gain of all (McSherry & Najork, ECIR
+            2008); ``"first"``, ``"last"``, ``"best"`` or ``"worst"`` says which of them ranks first.
+
+    Returns:
+        The gains, shape ``(queries, ranks)``, in memory from the last rank to the first.
+
+    >>> score, gains = np.array([[0.5, 0.5, 0.9]]), np.array([[4.0, 2.0, 1.0]])
+    >>> ranked_gains(score, gains, ranks=2, ties="average")[0].tolist()
+    [[1.0, 3.0]]
+    """
+    if ties not in ("average", "last"):
+        score, gains = _last_of_equals_first(score, gains, ties)
+    count = min(ranks + 1, score.shape[1])
+    if not score.size:
+        return np.zeros((len(score), 0)), -np.inf
+    keys, numbers, low_bits = _highest_scores(score, count, ties == "average")
+    unretrieved = np.empty(0, np.intp)
+    lacking = keys[:, 0] < LOWEST / 2  # less than count were retrieved, unless some scores are that low
+    if lacking.any():
+        unretrieved = np.flatnonzero(keys < LOWEST / 2)
+        if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
+            unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
+    bits = keys.view(np.int64).ravel()
+    near = np.zeros(keys.shape, bool)  # to the one ranked right after: equal in all the bits that keys keep
+    np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
+    near[:, :1] = False  # another query's
+    near.put(unretrieved, False)
+    if near.any():
+        ranked = _settled_gains(score, gains, numbers, near, ranks, ties == "average")
+    else:
+        ranked = gains.take(numbers).astype(np.float64, copy=False)
+    ranked.put(unretrieved, 0)
+    return ranked[:, ::-1][:, :ranks], float(keys[:, -1].max())
+
+
+def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floats, Floats]:
+    """Rearrange the documents so that ranking the last of equal scores first is what ``ties`` asks for."""
+    if ties == "first":
+        return np.ascontiguousarray(score[:, ::-1]), np.ascontiguousarray(gains[:, ::-1])
+    order = np.argsort(gains if ties == "best" else -gains, axis=1)
+    return np.take_along_axis(score, order, axis=1), np.take_along_axis(gains, order, axis=1)
+
+
+def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, NDArray[np.int64], int]:
+    """Find the ``count`` highest scores of each query.
+
+    Returns:
+        Their keys, ascending; the numbers of their documents; the bits of a key that hold a number.
+
+    Values are sorted rather than indices, which SIMD does several times faster: the lowest bits
+    of each score, as many as it takes to number the documents of the block, make way for the
+    document's number. Only neighbours that agree in all the bits kept can be tied or out of order.
+    """
+    shortlist = _shortlist(score, count) if averaged else None
+    numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
+    keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
+    np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
+    # A float of negative sign falls as its bits grow. That is of no matter to ties averaged; otherwise
+    # the numbers are turned, with a bit to spare that keeps the result from being -0.0.
+    turned = not averaged and np.signbit(keys).any()
+    low_bits = _low_bits(2 * score.size if turned else score.size)
+    bits = keys.view(np.int64)
+    bits &= ~low_bits
+    bits |= numbers ^ np.signbit(keys) * low_bits if turned else numbers
+    beyond = keys.shape[1] - count
+    if few := 4 * count < keys.shape[1]:
+        keys.partition(beyond, axis=1)
+        keys = np.ascontiguousarray(keys[:, beyond:])
+    keys.sort(axis=1)
+    if not few:
+        keys = np.ascontiguousarray(keys[:, beyond:])
+    numbers = keys.view(np.int64) & low_bits
+    if turned:
+        numbers ^= np.signbit(keys) * low_bits
+    return keys, numbers, low_bits
+
+
+def _settled_gains(
+    score: Floats, gains: Floats, numbers: NDArray[np.int64], near: Mask, ranks: int, averaged: bool
+) -> Floats:
+    """Return the gains of the documents numbered, the best last, some of which have equal or nearly equal scores.
+
+    ``near`` says which of them have nearly the score of the one before.
+    """
+    crossing = np.flatnonzero(near[:, 1]) if numbers.shape[1] > ranks else np.empty(0, np.intp)
+    members, tied = _sort_near(score, numbers, near)
+    ranked = gains.take(numbers).astype(np.float64, copy=False)
+    if averaged:
+        ranked.ravel()[members] = _mean_of_groups(ranked.ravel()[members], ~tied)
+    if crossing.size:
+        rows = slice(None) if crossing.size == len(score) else crossing
+        found = score.take(numbers[rows, 1:])
+        mean, above = _group_at_cutoff(score[rows], gains[rows], found[:, 0])
+        if averaged:
+            ranked[rows, 1:] = np.where(found == found[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
+        missed = crossing[above != (found > found[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
+        if missed.size:
+            whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], "average" if averaged else "last")
+            ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
+    return ranked
+
+
+def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[slice | NDArray[np.intp], Mask]:
+    """Put the numbers of documents of nearly equal scores in the order of their scores; overwrites both arrays.
+
+    Returns:
+        Where, in the flat array, documents are near to a neighbour; which of these have the
+        very score of the one before.
+    """
+    tied = near.ravel()
+    member = tied.copy()  # of a run of near neighbours: each of these and the one before
+    member[:-1] |= tied[1:]
+    members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
+    exact, tied = score.take(numbers.ravel()[members]), tied[members]
+    falls = 1 + np.flatnonzero(tied[1:] & (exact[1:] < exact[:-1]))
+    if falls.size:  # sort these runs; documents of equal scores keep their order
+        run = np.cumsum((~tied).astype(np.intp))
+        unsorted = np.zeros(run[-1] + 1, bool)
+        unsorted[run[falls]] = True
+        places = np.flatnonzero(unsorted.take(run))
+        order = places[np.lexsort((exact[places], run[places]))]
+        sorted_numbers = numbers.ravel()[members]
+        sorted_numbers[places], exact[places] = sorted_numbers[order], exact[order]
+        numbers.ravel()[members] = sorted_numbers
+    tied[1:] &= exact[1:] == exact[:-1]
+    return members, tied
+
+
+def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
+    """Return for each document the mean gain of its group; ``first`` says where a group begins."""
+    group = np.cumsum(first.astype(np.intp))  # from 1; of a mask NumPy would keep other threads waiting
+    sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
+    return np.asarray((np.bincount(group, gains) / sizes).take(group))
+
+
+def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the mean gain of all documents that score as the ``last`` at the cutoff; how many score higher."""
+    reached = np.flatnonzero(score >= last[:, np.newaxis])
+    row = reached // score.shape[1]
+    level = score.take(reached) == last.take(row)
+    above = np.bincount(row[~level], minlength=len(last))
+    row, reached = row[level], reached[level]
+    if (last < 0).any():  # added in the order of their keys, so that the sum is the same to the last bit
+        falling = last.take(row) < 0
+        turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
+        row, reached = row[turned], reached[turned]
+    sums = np.bincount(row, gains.take(reached), minlength=len(last))
+    return sums / np.bincount(row, minlength=len(last)), above
+
+
+def _low_bits(documents: int) -> int:
+    """Return as many of the lowest bits, set, as it takes to number the documents."""
+    return (1 << max(documents - 1, 0).bit_length()) - 1
+
+
+def grid_height(documents: int, count: int) -> int:
+    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are looked for."""
+    return math.isqrt(documents // (4 * count)) if count else 0
+
+
+def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.int64] | None:
+    """Return numbers of documents, by row, among which its ``count`` highest values are; None if that is no gain.
+
+    Seen as a grid, a row's ``count`` highest values lie in the ``count`` columns with the
+    highest maxima: each of these holds a value at least as high as any elsewhere. Of equal
+    maxima any will do; nearly equal ones can be mistaken for equal, unless ``exact``.
+    """
+    queries, documents = values.shape
+    height = grid_height(documents, count)
+    if height < 2:
+        return None
+    width = documents // height
+    grid = values[:, : width * height].reshape(queries, height, width)
+    keys = np.maximum(grid.max(axis=1) + 0.0, LOWEST, dtype=np.float64)
+    bits = keys.view(np.int64)
+    low_bits = _low_bits(width)
+    if exact and np.bitwise_or.reduce(bits, axis=None) & low_bits:
+        return None
+    bits &= ~low_bits
+    bits |= np.arange(width)
+    keys.partition(width - count, axis=1)
+    columns = (bits[:, width - count :] & low_bits) + np.arange(queries)[:, np.newaxis] * documents
+    shortlist = np.empty((queries, height * count + documents - width * height), np.int64)
+    grid_numbers = columns[:, np.newaxis] + np.arange(0, width * height, width)[:, np.newaxis]
+    shortlist[:, : height * count] = grid_numbers.reshape(queries, height * count)
+    tail = np.arange(width * height, documents)
+    np.add(np.arange(queries)[:, np.newaxis] * documents, tail, out=shortlist[:, height * count :])
+    return shortlist
+
+
+# ndcg/inputs/columns.py: One side of the rankings, from any library: its values, where each query begins, what is missing, what is padding.
+
+# words for a query, by its index, and a document in it, by its position or None
+Place = Callable[[int, int | None], str]
+ARROW = (pa.Array, pa.ChunkedArray)
+
+
+class Column(NamedTuple):
+    """One side of the rankings.
+
+    Attributes:
+        values: shape ``(queries, documents)``, or 1-D with ``offsets``.
+        offsets: where each query begins, from 0, and the last one ends; None for 2-D values.
+        present: False where a value is missing; None if none is.
+        padding: True where a value marks padding; None if none can.
+    """
+
+    values: NDArray[Any]
+    offsets: NDArray[np.int64] | None = None
+    present: Mask | None = None
+    padding: Mask | None = None
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of documents of each query."""
+        if self.offsets is not None:
+            return self.offsets[1:] - self.offsets[:-1]
+        return np.full(len(self.values), self.values.shape[1], np.int64)
+
+    def flat(self) -> "Column":
+        """Return the same documents in 1-D arrays."""
+        return self if self.offsets is not None else self._map(np.ravel, offsets_of(self.lengths))
+
+    def grid(self) -> "Column":
+        """Return the same documents in 2-D arrays, if there are queries, all of one length."""
+        lengths = self.lengths
+        if not len(lengths) or (lengths != lengths[0]).any():
+            return self
+        return self._map(lambda array: array.reshape(len(lengths), lengths[0]), None)
+
+    def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
+        """Return the documents of 1-D arrays in another order, and with other offsets."""
+        return self._map(lambda array: array[order], offsets)
+
+    def only(self, present: Mask) -> "Column":
+        """Return the same values, missing too where a mask is False."""
+        present = present if self.present is None else present & self.present
+        return self._replace(present=None if present.all() else present)
+
+    def _map(self, change: Callable[[NDArray[Any]], NDArray[Any]], offsets: NDArray[np.int64] | None) -> "Column":
+        present, padding = (None if mask is None else change(mask) for mask in (self.present, self.padding))
+        return Column(change(self.values), offsets, present, padding)
+
+
+def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where queries of these lengths begin, and the last one ends.
+
+    >>> offsets_of([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, dtype=np.int64, out=offsets[1:])
+    return offsets
+
+
+# Columns of other libraries
+
+
+def settled(**arguments: Any) -> list[Any]:
+    """Convert tensors and columns of other libraries, each once, as ``plain`` does.
+
+    Raises:
+        ValueError: an argument that cannot be converted, two that are queries to a database, or
+            columns of pandas with different indexes.
+    """
+    foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
+    if not foreign:
+        return list(arguments.values())
+    queries = {id(values): name for name, values in foreign.items() if is_database_query(values)}
+    if len(queries) > 1:
+        first, second, *_ = queries.values()
+        raise ValueError(
+            f"{second}: is a separate database query ({type(arguments[second]).__name__}), as {first} is, and the rows "
+            "of two queries come in no common order; give both as columns of one: "
+            "data=relation, predictions='score', references='relevance'"
+        )
+    indexes = {name: values.index for name, values in foreign.items() if _has_index(values)}
+    for name, index in indexes.items():
+        first = next(iter(indexes))
+        if index is not indexes[first] and not index.equals(indexes[first]):
+            raise ValueError(
+                f"{name}: has another index than {first}, and rows are taken in their order, whatever the index; "
+                "join both tables by query and document first, or give .to_numpy() of each if their order is right"
+            )
+    found: dict[int, Any] = {}
+    for name, values in foreign.items():
+        if id(values) not in found:
+            found[id(values)] = plain(name, values)
+    return [found.get(id(values), values) for values in arguments.values()]
+
+
+def _is_plain(values: Any) -> bool:
+    """Return whether it is a list, a dict, None or an array of NumPy, which need no conversion."""
+    kind = type(values)
+    return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
+
+
+DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
+
+
+def is_database_query(values: Any) -> bool:
+    """Return whether reading it runs a query, or takes what is left of one: its rows are in an order of their own."""
+    runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
+    return runs or isinstance(values, pa.RecordBatchReader)
+
+
+def _library(values: Any) -> str:
+    """Return the name of the library that its type comes from."""
+    return type(values).__module__.partition(".")[0]
+
+
+def _has_index(values: Any) -> bool:
+    """Return whether its rows have names, as those of pandas do."""
+    return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
+
+
+def plain(argument: str, values: Any) -> Any:
+    """Convert a tensor or a column of another library to a NumPy or Arrow array; return others as they are.
+
+    Raises:
+        ValueError: its library cannot convert it, or it is a table of several columns. Names the argument.
+
+    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # no column
+    True
+    """
+    if isinstance(values, (list, tuple)):
+        return values
+    try:
+        found = _converted(values)
+    except BaseException as error:  # whatever its library raises says why
+        raise_unless_of_values(error)
+        problem = in_short(error)
+        raise ValueError(
+            f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
+            "Arrow column"
+        ) from error
+    if isinstance(kind := getattr(found, "type", None), pa.BaseExtensionType):
+        raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
+    if names := _field_names(found):
+        raise ValueError(
+            f"{argument}: must be one column; got a table of columns {shown(names)}. If each row is a document, join "
+            "both sides into one table by query and document and give its columns: predictions, references, "
+            "query_ids and document_ids. If each row is a query, give its column of lists"
+        )
+    return found
+
+
+def plain_in_order(argument: str, values: Any) -> Any:
+    """Convert values, one for each query in the order of the queries, as ``plain`` does.
+
+    Raises:
+        ValueError: they are a query to a database, whose rows come in an order of their own.
+    """
+    if is_database_query(values):
+        kind = type(values).__name__
+        problem = "whose rows may come in another order than the queries; give a column of the table with the rankings"
+        raise ValueError(f"{argument}: is a separate database query ({kind}), {problem}")
+    return plain(argument, values)
+
+
+def _converted(values: Any) -> Any:
+    """Return the values as an array, by the first way that their library offers; without importing any."""
+    if isinstance(values, (np.ndarray, *ARROW, Mapping)):
+        return values
+    if _library(values) == "torch" and hasattr(values, "detach"):
+        return _from_torch(values)
+    if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
+        return _converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
+    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of datasets
+        source = values.source
+        if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
+            return type(values)(source.with_format("arrow"), values.column_name)[:]
+        return _converted(values[:])
+    if hasattr(values, "__arrow_c_stream__"):
+        if (rows := _masked_rows(values)) is not None:
+            return rows
+        try:
+            return _only_column(pa.chunked_array(values))
+        except Exception:
+            if getattr(values, "ndim", None) != 1:
+                raise
+            return np.asarray(values)  # a column that Arrow cannot hold, such as a sparse one or one of mixed objects
+    if hasattr(values, "__arrow_c_array__"):
+        return pa.array(values)
+    if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
+        return pa.array(values, from_pandas=True)  # as newer pandas tells Arrow: NaN is a missing value
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    if hasattr(values, "__dlpack__"):
+        return np.from_dlpack(values)
+    return values
+
+
+def _from_torch(tensor: Any) -> Any:
+    """Return a tensor of PyTorch as NumPy's array, off the accelerator."""
+    if not tensor.dtype.is_floating_point or str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64"):
+        return tensor.numpy(force=True)
+    widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)
+    widened.rounded = lambda number: float(like.new_tensor(float(number)))
+    return widened
+
+
+def _masked_rows(values: Any) -> list[Any] | None:
+    """Return the rows of a column of objects, such as one of pandas, if some are masked arrays: Arrow drops masks."""
+    if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
+        values = values.iloc[:, 0]
+    if str(getattr(values, "dtype", None)).lower() != "object":
+        return None
+    rows = list(values)
+    return rows if any(isinstance(row, np.ma.MaskedArray) for row in rows) else None
+
+
+def _field_names(values: Any) -> list[str]:
+    """Return the names of the columns of a table; none for anything else."""
+    if isinstance(values, ARROW) and pa.types.is_struct(values.type):
+        return [field.name for field in values.type]
+    if isinstance(values, np.ndarray):
+        return list(values.dtype.names or ())
+    return list(values.column_names or ()) if hasattr(values, "with_format") else []
+
+
+def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the column of a table that has one, besides pandas' index."""
+    if not pa.types.is_struct(column.type):
+        return column
+    fields = [at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")]
+    if len(fields) != 1:
+        return column
+    return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
+
+
+# Forms of one side
+
+
+def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
+    """Read one side of which each row is a query.
+
+    >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
+    [[False, False], [False, True]]
+    """
+    values = _combined(values)
+    if isinstance(values, pa.Array):
+        return _from_arrow(argument, values, ignore_index)
+    if isinstance(values, np.ndarray):
+        if values.dtype != object:
+            return _from_array(argument, values, ignore_index)
+        values = values.tolist()  # None where masked
+    if not isinstance(values, (list, tuple)):
+        raise ValueError(
+            f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
+            f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
+        )
+    if not (kinds := set(map(type, values))) <= {list, tuple}:
+        if not all(issubclass(kind, np.ndarray) for kind in kinds):
+            values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
+            kinds = set(map(type, values))
+        if all(issubclass(kind, np.ndarray) for kind in kinds):
+            return _from_arrays(argument, values, ignore_index)
+    return _from_lists(argument, values, ignore_index)
+
+
+def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
+    """Read one side of which each row is a document, as if all were of one query."""
+    values = _combined(values)
+    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
+        return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index)
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        if values.dtype != object:
+            return _from_arrays(argument, [values], ignore_index)
+        values = values.tolist()  # None where masked
+    if isinstance(values, (list, tuple)):
+        if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
+            raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
+        return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index)
+    form = f"{values.ndim}-D" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
+    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}")
+
+
+def _combined(values: Any) -> Any:
+    """Return a chunked Arrow column as one array, a single chunk as it is; others as they are."""
+    if not isinstance(values, pa.ChunkedArray):
+        return values
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+
+
+DTYPE = attrgetter("dtype")
+
+
+def _one_query(argument: str, values: Any) -> Any:
+    """Return one query of a list, as NumPy's array if it is an array of another library."""
+    if is_database_query(values):
+        raise ValueError(
+            f"{argument}: is a query to a database ({type(values).__name__}), whose rows come in no certain order; run "
+            "it first and give the columns of its table: table = relation.to_arrow_table(); "
+            "predictions=[table['score']], references=[table['relevance']]"
+        )
+    values = plain(argument, values)
+    if not isinstance(values, ARROW):
+        return values
+    if not values.null_count:
+        return values.to_numpy(zero_copy_only=False)
+    if not _is_numeric(values.type):
+        return values.to_pylist()
+    mask = values.is_null().to_numpy(zero_copy_only=False)
+    return np.ma.MaskedArray(_filled(values).to_numpy(zero_copy_only=False), mask)
+
+
+def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
+    """Read a 2-D array, used where it lies."""
+    if values.ndim != 2:
+        found = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
+        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {found}")
+    present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
+    return Column(_numeric(argument, values), None, present, is_padding(values, ignore_index))
+
+
+def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
+    """Read one 1-D array per query."""
+    found = list(map(DTYPE, rows))
+    are_alike = found.count(found[0]) == len(found)  # hashes of types are slow
+    first = {
+        dtype: found.index(dtype) for dtype in ([found[0]] if are_alike else dict.fromkeys(found))
+    }  # their queries
+    if np.dtype(object) in first:
+        return _from_lists(argument, rows, ignore_index)
+    if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
+        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
+        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
+    dtypes = {dtype: _numeric(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
+    present, arrays = None, rows
+    if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
+        if any(map(np.ma.is_masked, rows)):
+            present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
+        arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
+    values = arrays[0] if len(arrays) == 1 else _concatenated(arrays, are_alike)
+    mixed = len(dtypes) > 1 and values.dtype.kind == "f"
+    if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
+        return _from_lists(argument, rows, ignore_index)
+    if ignore_index is None or (set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))):
+        padding = is_padding(values, ignore_index)
+    else:  # values are of another type than a row was given in
+        padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
+    return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
+
+
+def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
+    """Return arrays one after the other, those of one type by their bytes, which is faster for short ones."""
+    with suppress(TypeError, BufferError):  # of one that lies in steps
+        if are_alike:
+            return np.frombuffer(b"".join(arrays), arrays[0].dtype)
+    return np.concatenate(arrays)
+
+
+def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> Column:
+    """Read an Arrow list array, its values where they lie."""
+    if any(test(lists.type) for test in OTHER_LISTS):
+        offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
+        lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
+    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
+        kind = shown(str(lists.type))[1:-1]
+        raise ValueError(
+            f"{argument} must be a column of lists, one per query; got {kind}; for a row per document give query_ids"
+        )
+    if lists.null_count:
+        query = int(np.flatnonzero(lists.is_null())[0])
+        raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
+    offsets = lists.offsets.to_numpy().astype(np.int64)
+    values = lists.values[offsets[0] : offsets[-1]]
+    if pa.types.is_null(values.type):  # each value is missing
+        values = values.cast(pa.float64())
+    if not _is_numeric(values.type):
+        kind = "text" if is_text(values.type) else shown(str(values.type))[1:-1]
+        raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
+    present = None
+    if values.null_count:
+        present = values.is_valid().to_numpy(zero_copy_only=False)
+        values = _filled(values)
+    array = values.to_numpy(zero_copy_only=False)
+    return Column(array, offsets - offsets[0], present, is_padding(array, ignore_index))
+
+
+NOT_NESTED = "for a single query, wrap it in a list, for a row per document give query_ids"
+OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether Arrow values of this type are text."""
+    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
+    """Return a dictionary column as its values; views of text as strings."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    kind = pa.string() if is_text(column.type.value_type) else column.type.value_type
+    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    """Return whether Arrow values of this type are numbers."""
+    return any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
+
+
+def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+    """Return numbers with 0 for nulls."""
+    return values.fill_null(False if pa.types.is_boolean(values.type) else 0)
+
+
+def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None = None) -> Column:
+    """Read nested sequences of numbers and None, and arrays among them."""
+    given = rows
+    if not set(map(type, rows)) <= {list, tuple}:
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None where masked
+        for query, row in enumerate(rows):
+            if isinstance(row, (list, tuple)):
+                continue
+            if isinstance(row, Real):
+                problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
+            else:
+                problem = f"must be a list of documents; got {type(row).__name__}"
+            raise ValueError(f"{argument}: query {query}: {problem}")
+    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
+    column = read_numbers(argument, rows, offsets, ignore_index=ignore_index)
+    if column.padding is not None:
+        for query, row in enumerate(given):
+            if isinstance(row, np.ndarray) and row.dtype != object:
+                column.padding[offsets[query] : offsets[query + 1]] = is_padding(row, ignore_index)
+    return column.grid()
+
+
+# Numbers
+
+
+MANY = 1 << 9  # numbers; fewer are read faster one by one
+OWN: dict[type, type] = {np.int64: int, np.float64: float}  # what Python calls numbers of NumPy's
+
+
+def _numbered(query: int, position: int | None) -> str:
+    """Return words for a place in rankings that have no ids."""
+    return f"query {query}, position {position}"
+
+
+def read_numbers(
+    argument: str,
+    rows: Sequence[Sequence[Any]],
+    offsets: NDArray[np.int64],
+    place: Place = _numbered,
+    ignore_index: float | None = None,
+    kinds: Set[type] | None = None,
+) -> Column:
+    """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
+
+    Args:
+        argument: what errors call them.
+        rows: the numbers.
+        offsets: where each query begins.
+        place: words for a place.
+        ignore_index: the reference that marks padding.
+        kinds: the types of all of them, if they are known.
+
+    Raises:
+        ValueError: a value that is no number, or would be rounded. Names the argument and the place.
+    """
+    if offsets[-1] >= MANY and (column := _plain_numbers(rows, ignore_index, kinds)) is not None:
+        return column._replace(offsets=offsets)
+    values = list(chain.from_iterable(rows))
+    try:
+        array = np.array(values)
+    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, one of them is no plain number
+        raise_unless_of_values(error)
+        array = np.empty(0, object)
+    present = None
+    if not _holds_all(array):
+        array, present = _one_by_one(argument, values, offsets, place)
+    padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
+    return Column(array, offsets, present, padding)
+
+
+def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None, kinds: Set[type] | None) -> Column | None:
+    """Return plain numbers and None, read all at once; None if some are others, or would be rounded.
+
+    Numbers of NumPy are plain among None, of which NumPy makes objects.
+    """
+    head = list(islice(chain.from_iterable(rows), MANY))
+    first = next((value for value in head if value is not None), None)
+    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are no integers here
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            try:
+                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type makes the sum one of that
+            except TypeError:  # of None
+                found = set(map(type, chain.from_iterable(rows)))
+        if kinds or NoneType in found:
+            found = {OWN.get(kind, kind) for kind in found}
+        if found == {int}:
+            with suppress(ValueError):  # integers that take more than a byte
+                array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
+                return Column(array, padding=is_padding(array, ignore_index))
+        if found <= {int, float, NoneType}:
+            kind = pa.float64() if float in found else pa.int64()
+            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, reading one by one says it
+        raise_unless_of_values(error)
+    return None
+
+
+def _holds_all(array: NDArray[Any]) -> bool:
+    """Return whether NumPy's array of numbers, of several types perhaps, holds each of them as it is."""
+    if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        return False
+    if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
+        return True
+    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy makes NaN of a masked number
+
+
+def _one_by_one(
+    argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place
+) -> tuple[NDArray[Any], Mask | None]:
+    """Return numbers as an array, and where they are not None; refuse what is no number or would be rounded."""
+
+    def refuse(at: int, problem: str) -> ValueError:
+        query = int(np.searchsorted(offsets, at, side="right")) - 1
+        return ValueError(f"{argument}: {place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}")
+
+    foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
+    values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
+    present = np.array([value is not None for value in values], bool)
+    mask = None if present.all() else present
+    values = [0 if value is None else value for value in values]
+    kinds = set(map(type, values))
+    for kind in kinds:
+        if not _is_number(kind):
+            at = next(at for at, value in enumerate(values) if type(value) is kind)
+            raise refuse(at, "is not a number; give a number or None")
+    if mask is not None and _holds_all(array := np.array(values)):
+        return array, mask
+    if all(issubclass(kind, Integral) for kind in kinds):
+        for dtype in ("int64", "uint64"):
+            if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
+                return np.array(values, dtype), mask
+    try:
+        array = np.array(values, np.float64)
+    except OverflowError:  # an integer beyond all floats is refused below
+        array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
+    usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
+    for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
+        value = int(values[at]) if isinstance(values[at], Integral) else values[at]
+        if float(array[at]) != value and value == value:  # and it is no NaN
+            raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
+    return array, mask
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, Real) and not issubclass(kind, np.timedelta64)
+
+
+def number(value: Any) -> Any:
+    """Return a number of another library, such as a 0-d tensor, as Python's, None for a masked one; others as they are.
+
+    >>> number(np.ma.masked), number(np.array(0.5)), number("0.5")
+    (None, 0.5, '0.5')
+    """
+    try:
+        array = _converted(value)
+        if isinstance(array, np.ndarray) and array.ndim == 0:
+            return None if np.ma.is_masked(array) else _numeric("number", array).item()
+    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is no number then
+        raise_unless_of_values(error)
+    return value
+
+
+def beyond_2_53(values: NDArray[Any]) -> Mask:
+    """Return where integers may be such that float64 cannot tell them from their neighbours."""
+    if values.dtype.kind == "f":  # of narrower floats none was rounded
+        size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
+        return np.asarray((size >= 2**53) & (size < math.inf))
+    return (values >= 2**53) | (values <= -(2**53))
+
+
+def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Return the array without its mask, if its values are real numbers of at most 64 bits."""
+    if _is_narrow(values.dtype):
+        values = values.astype(np.float32)
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+        raise ValueError(f"{argument} must hold real numbers of at most 64 bits; got {values.dtype}")
+    return np.asarray(values, values.dtype.newbyteorder("="))
+
+
+# Padding, found in the type that each value is given in
+
+
+class Widened(np.ndarray[Any, Any]):
+    """Values of a float type that NumPy lacks, in float32, with the function that rounds a number to that type."""
+
+    rounded: Callable[[float], float] = float
+
+    def __array_finalize__(self, of: Any) -> None:
+        self.rounded = getattr(of, "rounded", float)
+
+
+def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
+    """Return where values are the reference of padding as their own type holds it; None if there is no such reference.
+
+    >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
+    [False, True]
+    """
+    if ignore_index is None:
+        return None
+    with np.errstate(over="ignore"):  # a float too large for the type is infinite in it
+        if isinstance(values, Widened):
+            ignore_index = values.rounded(ignore_index)
+        elif _is_narrow(values.dtype):
+            ignore_index = float(np.asarray(ignore_index, np.float64).astype(values.dtype))
+            values = np.asarray(values).astype(np.float32)
+        elif values.dtype == bool:  # NumPy compares bools with integers of 64 bits only
+            values = np.asarray(values).view(np.uint8)
+        return np.asarray(np.asarray(values) == ignore_index)
+
+
+def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
+    """Return as ``is_padding``, of a list's array, but in the type that each number of the list is given in."""
+    if set(map(type, values)) <= {bool, int, float, NoneType}:
+        return is_padding(array, ignore_index)
+
+    def is_reference(value: Any) -> bool:
+        if value is None or (_is_number(type(value)) and not isinstance(value, np.generic)):
+            return bool(value == ignore_index)
+        return bool(is_padding(np.asanyarray(_converted(value)), ignore_index))
+
+    return np.array(list(map(is_reference, values)), bool)
+
+
+def _is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Return whether it is a float type of JAX and TensorFlow that float32 holds exactly."""
+    return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
+
+
+# ndcg/inputs/hashes.py: What an id is; rows by ids: grouped by query, and those of one query and document found by sorting hashes.
+
+NO_ID = "is neither text nor an integer, as ids must be"
+HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: little enough for a processor's cache
+ODD = np.uint64(0x9E3779B97F4A7C15)
+RowNumbers = NDArray[np.int64]
+Order = slice | RowNumbers
+
+
+def id_kind(kind: "type | pa.DataType") -> str:
+    """Return what ids the values of a type are, Python's or Arrow's; an empty string if they are none.
+
+    Ids of one kind are equal or not, whatever their width or unit; those of two kinds are never equal.
+
+    >>> id_kind(str), id_kind(np.int32), id_kind(pa.large_string()), id_kind(float), id_kind(bool), id_kind(type(None))
+    ('text', 'integers', 'text', '', '', '')
+    """
+    if isinstance(kind, pa.DataType):
+        return next((name for name, tests in ARROW_IDS.items() if any(test(kind) for test in tests)), "")
+    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # integers, and a time, for Python
+        return ""
+    return next((name for name, kinds in PYTHON_IDS.items() if issubclass(kind, kinds)), "")
+
+
+PYTHON_IDS: dict[str, type] = {
+    "text": str,
+    "integers": Integral,
+    "bytes": bytes,
+    "times": datetime.datetime,  # each is a date for Python, so before these
+    "dates": datetime.date,
+}
+ARROW_IDS = {
+    "text": (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+    "integers": (pa.types.is_integer,),
+    "bytes": (pa.types.is_binary, pa.types.is_large_binary),
+    "times": (pa.types.is_timestamp,),
+    "dates": (pa.types.is_date,),
+}
+
+
+def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
+    """Raise an error for a mapping's query that is no id, or, if these are its values, for such a document.
+
+    >>> check_ids("references", {"q": {"d": 1, None: 0}})
+    Traceback (most recent call last):
+    ...
+    ValueError: references: query 'q': document None is neither text nor an integer, as ids must be; give others as text
+    """
+    ids = chain(side, chain.from_iterable(side.values())) if nested else side
+    wrong = {kind for kind in set(map(type, ids)) if not id_kind(kind)}
+    if not wrong:
+        return
+    for query, documents in side.items():
+        if type(query) in wrong:
+            raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; give others as text")
+        for document in documents if nested else ():
+            if type(document) in wrong:
+                problem = f"document {shown(document)} {NO_ID}; give others as text"
+                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
+
+
+class Columns(NamedTuple):
+    """One side by ids, a row per document: as read from a file.
+
+    Attributes:
+        query: of each row, an index into ``query_ids``.
+        query_ids: distinct strings, in the order of the file.
+        document: the id of each row's document, a string.
+        value: the score or the relevance of each row.
+        hashes: of these ids of documents, as ``hashes_of`` gives them.
+    """
+
+    query: RowNumbers
+    query_ids: pa.StringArray
+    document: pa.ChunkedArray
+    value: NDArray[np.float64]
+    hashes: NDArray[np.uint64]
+
+    def only(self, kept: NDArray[np.bool_]) -> "Columns":
+        """Return the rows for which a mask is True."""
+        document = self.document.filter(pa.array(kept))
+        return Columns(self.query[kept], self.query_ids, document, self.value[kept], self.hashes[kept])
+
+
+def grouped(query: RowNumbers, queries: int) -> tuple[Order, RowNumbers]:
+    """Return what orders rows by query, rows of a query as they come, and where each query begins.
+
+    >>> order, offsets = grouped(np.array([1, 0, 1]), 3)
+    >>> order.tolist(), offsets.tolist()
+    ([1, 0, 2], [0, 1, 3, 3])
+    """
+    offsets = np.append(0, np.bincount(query, minlength=queries).cumsum())
+    if (query[1:] >= query[:-1]).all():
+        return slice(None), offsets
+    bits = len(query).bit_length()
+    if queries.bit_length() + bits < 64:  # numbers sort faster than indices
+        packed = query << bits
+        packed |= np.arange(len(query))
+        packed.sort()
+        packed &= (1 << bits) - 1
+        return packed, offsets
+    return np.argsort(query, kind="stable"), offsets
+
+
+def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
+    """Return pairs of rows of one query and document: each row with the next such one, both counted over all sides."""
+    queries = max(int(side.query.max(initial=-1)) for side in sides) + 1
+    groups = [grouped(side.query, queries) for side in sides]
+    until = np.sum([offsets for _, offsets in groups], axis=0)
+    blocks = [0, *(np.flatnonzero(np.diff(until // HASHES_AT_A_TIME)) + 1).tolist(), queries]
+    document = pa.chunked_array([chunk for side in sides for chunk in side.document.chunks], pa.string())
+
+    def of_one_hash(start: int, stop: int) -> tuple[RowNumbers, RowNumbers, NDArray[np.uint64], NDArray[np.bool_]]:
+        """Return pairs of rows among those of some queries, what is common to their hashes, and if their query is."""
+        rows, queries, keys, before = [], [], [], 0
+        for side, (order, offsets) in zip(sides, groups, strict=True):
+            span = slice(*offsets[[start, stop]].tolist())
+            at = span if isinstance(order, slice) else order[span]
+            rows.append(before + (np.arange(span.start, span.stop) if isinstance(at, slice) else at))
+            queries.append(side.query[at])
+            keys.append(queries[-1].view(np.uint64) * ODD + side.hashes[at])
+            before += len(side.query)
+        row, query, key = np.concatenate(rows), np.concatenate(queries), np.concatenate(keys)
+        of_row = np.uint64((1 << len(key).bit_length()) - 1)
+        key &= ~of_row
+        key |= np.arange(len(key), dtype=np.uint64)
+        key.sort()
+        found = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
+        pair = [(key[each] & of_row).view(np.int64) for each in (found, found + 1)]
+        first, second = (row[each] for each in pair)
+        return first, second, key[found] & ~of_row, query[pair[0]] == query[pair[1]]
+
+    def of_one_document(first: RowNumbers, second: RowNumbers) -> NDArray[np.bool_]:
+        return np.asarray(pc.equal(document.take(pa.array(first)), document.take(pa.array(second))).to_numpy())
+
+    with ThreadPoolExecutor(pa.cpu_count()) as pool:
+        found = zip(*pool.map(of_one_hash, blocks[:-1], blocks[1:]), strict=True)
+        first, second, common, of_one_query = map(np.concatenate, found)
+        parts = (np.array_split(rows, pa.cpu_count()) for rows in (first, second))
+        same = np.concatenate(list(pool.map(of_one_document, *parts)))
+    same &= of_one_query
+    if same.all():
+        return first, second
+    query = np.concatenate([side.query for side in sides])
+    unlike = np.isin(common, common[~same])  # of one hash, which ids that differ have too
+    rows = np.union1d(first[unlike], second[unlike])
+    last: dict[tuple[int, str], int] = {}
+    settled = []
+    for row, *ids in zip(rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True):
+        settled += [(last[key], row)] if (key := tuple(ids)) in last else []
+        last[key] = row
+    pairs = np.stack([first, second], axis=1)[~unlike]
+    first, second = np.concatenate([pairs, np.array(settled, np.int64).reshape(-1, 2)]).T
+    return first, second
+
+
+def digest_of(columns: Columns) -> str:
+    """Return digits that tell rows of one side from others, whatever their order: a sum over the rows' hashes."""
+    of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
+    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # 0.0 for -0.0
+    for _ in range(2):
+        mixed *= ODD
+        mixed ^= mixed >> np.uint64(32)
+    return f"{int(mixed.sum(dtype=np.uint64)):016x}"
+
+
+def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
+    """Return a number of 64 bits for each id, of its bytes alone: the mixed sum of its words of eight bytes."""
+    hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
+    for chunk in filter(len, ids.chunks):
+        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+        data = np.append(np.frombuffer(chunk.buffers()[2], np.uint8), np.zeros(8, np.uint8))
+        words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes from each byte on
+        lengths = np.diff(offsets).astype(np.int64)
+        counts = np.maximum((lengths + 7) // 8, 1)
+        first = np.cumsum(counts) - counts
+        start, at, left = np.zeros(1, np.int64), offsets[:-1], lengths
+        if several := counts.max() > 1:
+            start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))  # of each word in its id
+            at, left = np.repeat(at, counts) + start, np.repeat(lengths, counts) - start
+        mixed = words[at]
+        mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id
+        mixed ^= start.view(np.uint64) * ODD
+        for _ in range(2):
+            mixed *= ODD
+            mixed ^= mixed >> np.uint64(32)
+        if several:
+            mixed = np.add.reduceat(mixed, first)
+        hashes.append(np.asarray(mixed ^ lengths.view(np.uint64)))
+    return np.concatenate(hashes)
+
+
+# ndcg/inputs/joining.py: Rankings by ids: flat rows with the id of their query, mappings, and files; joined query by query.
+
+Mapped = TypeVar("Mapped")
+Side = Mapping[Any, Mapping[Any, Any]]
+
+PROBE = 1 << 10  # rows that tell whether equal ids follow each other
+THREADED = 1 << 20  # rows; of more, several threads each take a part
+
+
+class Joined(NamedTuple):
+    """Both sides of the same documents, with what people know queries and documents by.
+
+    Attributes:
+        score: the predictions.
+        relevance: the references.
+        place: words for a place; None where it is known by its numbers.
+        query_ids: the id of each query, where they have ids.
+        missing: True for each query that the predictions lack; None if ids do not tell.
+    """
+
+    score: Column
+    relevance: Column
+    place: Place | None = None
+    query_ids: Sequence[Any] | pa.Array | None = None
+    missing: Mask | None = None
+
+
+def are_by_id(predictions: Any, references: Any) -> bool:
+    """Return whether both sides are mappings or files.
+
+    Raises:
+        ValueError: one side is, or it is a mapping of anything but ids to mappings of ids.
+    """
+    for argument, side in (("predictions", predictions), ("references", references)):
+        if not isinstance(side, Mapping):
+            continue
+        for query, documents in side.items():
+            if type(documents) is not dict and not isinstance(documents, Mapping):
+                raise ValueError(
+                    f"{argument}: query {shown(query)}: must map documents to numbers; got {type(documents).__name__}; "
+                    "for the columns of a table give data=, or query_ids and document_ids besides; for ranked ids "
+                    "a list of lists in the order of the queries"
+                )
+        check_ids(argument, side, nested=False)
+    by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
+    if by_id[0] != by_id[1]:
+        kinds = [
+            "by ids" if each else f"by position ({type(side).__name__})"
+            for each, side in zip(by_id, (predictions, references), strict=True)
+        ]
+        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in one way")
+    return by_id[0]
+
+
+# Flat rows
+
+
+def join_rows(
+    predictions: Any,
+    references: Any,
+    query_ids: Any,
+    document_ids: Any,
+    by_docid: bool,
+    ignore_index: float | None,
+    excluded: Callable[..., Mask] | None = None,
+) -> Joined:
+    """Group rows by query; of a query they keep their order, but for ties by document ids.
+
+    ``excluded`` tells by the rows' queries and documents, each as indices and distinct ids, which to leave out.
+
+    Raises:
+        ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
+    """
+    queries = _read_ids("query_ids", query_ids)
+    ids = queries.distinct
+    document, documents = (None, ids) if document_ids is None else encode_ids("document_ids", document_ids)
+
+    def row_of(_: int, row: int | None) -> str:
+        if row is None or row >= queries.rows:
+            return f"row {row}"
+        return f"query {shown(ids[int(queries.codes[row])].as_py())}, row {row}"
+
+    score = read_flat_column("predictions", predictions, row_of)
+    relevance = read_flat_column("references", references, row_of, ignore_index)
+    rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": queries.rows}
+    if document is not None:
+        rows["document_ids"] = len(document)
+    if len(set(rows.values())) > 1:
+        lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
+        hint = "first join tables of different rows by query and document, outer (docs/forms.md)"
+        raise ValueError(
+            f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows; {hint}"
+        )
+    order, offsets = queries.grouped()
+    if document is not None:
+        codes = queries.codes
+        _refuse_repeated(
+            codes, document, lambda row: f"{row_of(0, row)}: document {shown(documents[document[row]].as_py())}"
+        )
+        if by_docid:
+            kind = pa.large_binary() if id_kind(documents.type) == "bytes" else pa.large_string()
+            text = _ordinals(documents.cast(kind))
+            order = _sort_ties(order, codes, score.values, lambda tied: text[document[tied]])
+
+    def place(query: int, position: int | None) -> str:
+        row = "" if position is None else f", row {np.arange(queries.rows)[order][offsets[query] + position]}"
+        return f"query {shown(ids[query].as_py())}{row}"
+
+    score, relevance = _map_in_threads(lambda side: side.reordered(order, offsets), (score, relevance), queries.rows)
+    retrieved = score.values > -np.inf
+    if score.present is not None:
+        retrieved &= score.present
+    missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
+    if excluded is not None:
+        kept = ~excluded(queries.codes, ids, document, documents)[order]
+        score, relevance = score.only(kept), relevance.only(kept)
+    return Joined(score, relevance, place, ids, missing)
+
+
+def _refuse_repeated(query: NDArray[np.int64], document: NDArray[np.int64], place: Callable[[int], str]) -> None:
+    """Raise an error for a document that a query has in two rows."""
+    pairs = query * (int(document.max(initial=0)) + 1) + document
+    ascending = np.sort(pairs)
+    if (repeated := ascending[1:][ascending[1:] == ascending[:-1]]).size:
+        first, second = np.flatnonzero(pairs == repeated[0])[:2]
+        raise ValueError(f"document_ids: {place(int(second))} is in row {first} already; give it once for a query")
+
+
+class _Ids(NamedTuple):
+    """The ids of rows, one for each stretch of rows of the same id.
+
+    Attributes:
+        distinct: the distinct ids, in the order of their first rows.
+        code: of each stretch, an index into these.
+        starts: the first row of each stretch, and the number of rows; None if each row counts as one.
+    """
+
+    distinct: pa.Array
+    code: NDArray[np.int64]
+    starts: NDArray[np.int64] | None = None
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.code) if self.starts is None else int(self.starts[-1])
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """An index into the distinct ids for each row."""
+        return self.code if self.starts is None else np.repeat(self.code, np.diff(self.starts))
+
+    def grouped(self) -> tuple[Order, NDArray[np.int64]]:
+        """Return what orders rows by id, those of an id as they come, and where each id begins."""
+        if self.starts is not None and len(self.code) == len(self.distinct):
+            return slice(None), self.starts
+        return grouped(self.codes, len(self.distinct))
+
+
+def encode_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
+    """Return for each row an index into the distinct ids, which are in the order of their first rows."""
+    ids = _read_ids(argument, values)
+    return ids.codes, ids.distinct
+
+
+def _read_ids(argument: str, values: Any) -> _Ids:
+    """Return the ids of rows.
+
+    Raises:
+        ValueError: ids that cannot be read.
+    """
+    ids = _id_column(argument, values)
+    if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
+        ids = decoded(ids)
+    if ids.null_count:
+        row = int(np.flatnonzero(ids.is_null())[0])
+        raise ValueError(f"{argument}: row {row}: is None; give each row an id")
+    if len(ids) and not id_kind(ids.type):
+        kind = shown(str(ids.type))[1:-1]
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {kind}; give others as text")
+    if id_kind(ids.type) in ("dates", "times"):
+        _refuse_hidden(argument, ids)
+    return _encoded(
+        ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
+    )  # Arrow 21 compares no views
+
+
+def _encoded(ids: "pa.Array | pa.ChunkedArray") -> _Ids:
+    """Return ids that are looked up one by one or, if equal ids follow each other, only the first of these."""
+    if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
+        heads = _heads(ids)
+        return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
+    parts = [part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part for part in _split_rows(ids)]
+    encoded = pa.chunked_array(_map_in_threads(pc.dictionary_encode, parts, len(ids))).unify_dictionaries()
+    codes = np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64)
+    return _Ids(encoded.chunk(0).dictionary, codes)
+
+
+def _heads(ids: "pa.Array | pa.ChunkedArray") -> NDArray[np.int64]:
+    """Return the first row of each stretch of equal ids."""
+    if len(ids) < 2:  # nothing to compare, on which Arrow 21 crashes
+        return np.zeros(len(ids), np.int64)
+
+    def changes(pair: tuple[Any, Any]) -> NDArray[np.int64]:
+        return np.asarray(pc.indices_nonzero(pc.not_equal(*pair)).to_numpy().astype(np.int64))
+
+    pairs = list(zip(_split_rows(ids[1:]), _split_rows(ids[:-1]), strict=True))
+    starts = offsets_of([len(rows) for rows, _ in pairs]) + 1
+    return np.concatenate([[0], *map(np.add, starts, _map_in_threads(changes, pairs, len(ids)))])
+
+
+def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
+    """Return ids as an Arrow column."""
+    if isinstance(ids, ARROW):
+        return ids
+    if isinstance(ids, np.ndarray):
+        if ids.ndim != 1:
+            raise ValueError(f"{argument} must be flat, an id for each row; got {ids.ndim}-D")
+        if ids.dtype.kind == "T":
+            ids = ids.astype(object)  # not every pyarrow reads NumPy's own strings
+        elif ids.dtype.kind in "iu":
+            ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
+    elif not isinstance(ids, (list, tuple)):
+        found = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {found}")
+    try:
+        try:
+            return pa.array(ids)
+        except OverflowError:
+            return pa.array(ids, pa.uint64())
+    except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
+        first: dict[type, str] = {}
+        for row, each in enumerate(ids):
+            if each is not None:
+                first.setdefault(type(each), f"{shown(each)} in row {row}")
+        found = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
+        raise ValueError(
+            f"{argument} must be all text or all integers of at most 64 bits; got {found}; give all as text"
+        ) from None
+
+
+def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
+    """Raise an error for times that Python or Arrow cannot show: of years out of range or an unknown zone."""
+    try:
+        for extreme in pc.min_max(ids).values():
+            extreme.as_py()
+            extreme.cast(pa.string())
+    except Exception as error:  # noqa: BLE001 - the library of time zones is one of several
+        problem = f"hold times that cannot be shown ({ids.type}): {in_short(error)}"
+        raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
+
+
+# Mappings and files
+
+
+def join_by_id(predictions: Any, references: Any, by_docid: bool, ignore_index: float | None) -> Joined:
+    """Join mappings or files: of each query of the references the retrieved documents, then those only judged.
+
+    Raises:
+        ValueError: values that are no numbers, ids that have nothing in common. Names the query and document.
+    """
+    if isinstance(predictions, Mapping) and isinstance(references, Mapping):
+        return _join_mappings(predictions, references, by_docid, ignore_index)
+    run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
+    return _join_columns(run, qrels, by_docid, ignore_index)
+
+
+def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Joined:
+    if predictions and references and predictions.keys().isdisjoint(references):
+        raise _nothing_shared(next(iter(predictions)), next(iter(references)))
+    scores: list[Any] = []
+    relevances: list[Any] = []
+    is_retrieved = bytearray()
+    lengths = []
+    id_types: set[type] = set()
+    value_types: set[type] = {NoneType}
+    for query, judged in references.items():
+        run = predictions.get(query, {})
+        id_types.update(map(type, run), map(type, judged))
+        value_types.update(map(type, judged.values()))
+        if by_docid:
+            run = {document: run[document] for document in _ascending(run)}
+        scores.extend(run.values())
+        relevances.extend(map(judged.get, run))  # None if not judged
+        missing = [document for document in judged if document not in run]
+        scores.extend(repeat(0, len(missing)))
+        relevances.extend(map(judged.__getitem__, missing))
+        is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
+        lengths.append(len(run) + len(missing))
+    if not all(map(id_kind, id_types)):
+        check_ids("predictions", predictions)
+        check_ids("references", references)
+
+    def place(query: int, position: int | None) -> str:
+        name = list(references)[query]
+        run = predictions.get(name, {})
+        documents = _ascending(run) if by_docid else list(run)
+        documents += [document for document in references[name] if document not in run]
+        return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
+
+    offsets = offsets_of(lengths)
+    score = read_numbers("predictions", [scores], offsets, place)
+    relevance = read_numbers("references", [relevances], offsets, place, ignore_index, value_types)
+    retrieved = np.frombuffer(is_retrieved, bool)
+    both = retrieved if relevance.present is None else retrieved & relevance.present
+    if not both.any() and (types := _id_types(predictions, references)):
+        found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
+        raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
+    lacking = np.fromiter((query not in predictions for query in references), bool, len(references))
+    return Joined(score.only(retrieved), relevance, place, list(references), lacking)
+
+
+def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
+    """Return the error for sides without a query in common."""
+    ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
+    return ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
+
+
+def _id_types(*sides: Side) -> list[str] | None:
+    """Return the types of the ids of documents, if the sides have none in common."""
+    types = [{type(document) for documents in side.values() for document in documents} for side in sides]
+    if not all(types) or types[0] & types[1]:
+        return None
+    return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
+
+
+def _ascending(documents: Mapping[Any, Any]) -> list[Any]:
+    """Return document ids in ascending order, as text as trec_eval has them."""
+    return sorted(documents, key=str)
+
+
+def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
+    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its type was."""
+    if isinstance(side, Columns):
+        return side
+    queries = _strings(argument, "query ids", list(side))
+    lengths = [len(documents) for documents in side.values()]
+    try:
+        documents = _strings(argument, "document ids", list(chain.from_iterable(side.values())))
+    except ValueError:  # say of which query
+        for query, of_query in side.items():
+            _strings(f"{argument}: query {shown(query)}", "document ids", list(of_query))
+        raise
+
+    def place(query: int, position: int | None) -> str:
+        name = list(side)[query]
+        return f"query {shown(name)}, document {shown(list(side[name])[position or 0])}"
+
+    given = list(chain.from_iterable(each.values() for each in side.values()))
+    offsets = offsets_of(lengths)
+    column = read_numbers(argument, [given], offsets, place, ignore_index)
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    if column.values.dtype.kind in "iu" and (large := np.flatnonzero(beyond_2_53(column.values))).size:
+        at = int(large[0])
+        problem = f"{shown(given[at])} may be rounded beside a file's numbers; give both sides as mappings"
+        raise ValueError(f"{argument}: {place(int(query[at]), at - int(offsets[query[at]]))}: {problem}")
+    values = column.values.astype(np.float64)
+    if column.padding is not None:
+        values[column.padding] = ignore_index
+    documents = pa.chunked_array(getattr(documents, "chunks", [documents]))
+    columns = Columns(query, queries, documents, values, hashes_of(documents))
+    return columns if column.present is None else columns.only(column.present)
+
+
+def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
+    """Return ids as an Arrow array, if they are strings that a file can hold."""
+    if not all(isinstance(each, str) for each in ids):
+        first = next(each for each in ids if not isinstance(each, str))
+        raise ValueError(f"{argument}: {what} must be strings, as in a file; got {shown(first)}")
+    try:
+        return pa.array(ids, pa.string())
+    except UnicodeEncodeError as error:
+        found = f"got {shown(error.object)}, which UTF-8 cannot encode"
+        hint = "decode ids in their own encoding, without errors='surrogateescape'"
+        raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
+
+
+def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: float | None) -> Joined:
+    known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
+    if len(known) and len(qrels.query_ids) and (known < 0).all():
+        raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
+    if (known != np.arange(len(known))).any():
+        run = run._replace(query=known[run.query])
+    if (known < 0).any():  # queries without judgments are left out
+        run = run.only(run.query >= 0)
+    first, second = same_rows(run, qrels)
+    second -= len(run.query)
+    retrieved = np.zeros(len(qrels.query), bool)
+    retrieved[second] = True
+    order, until = grouped(run.query, len(qrels.query_ids))
+    if by_docid:
+        order = _sort_ties(order, run.query, run.value, lambda tied: _ordinals(run.document.take(pa.array(tied))))
+    # of each query, the documents of the run come first, then those that it lacks
+    lacked = np.flatnonzero(~retrieved)
+    in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
+    lacked = lacked[in_order]
+    at = until[qrels.query[lacked] + 1]
+
+    def place(index: int, position: int | None) -> str:
+        name = f"query {shown(qrels.query_ids[index].as_py())}"
+        if position is None:
+            return name
+        rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
+        if position < len(rows):
+            return f"{name}, document {shown(run.document[int(rows[position])].as_py())}"
+        row = lacked[until_lacked[index] + position - len(rows)]
+        return f"{name}, document {shown(qrels.document[int(row)].as_py())}"
+
+    offsets = until + until_lacked
+    score = np.insert(run.value[order], at, -np.inf) if len(lacked) else run.value[order]
+    before = until_lacked[run.query[first]]
+    if not isinstance(order, slice):
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        first = rank[first]
+    rows = np.concatenate([first + before, at + np.arange(len(lacked))])
+    judged, relevance = np.zeros(len(score), bool), np.zeros(len(score))
+    judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
+    missing = np.ones(len(qrels.query_ids), bool)
+    missing[known[known >= 0]] = False
+    padding = is_padding(relevance, ignore_index)
+    references = Column(relevance, offsets, padding=padding).only(judged)
+    return Joined(Column(score, offsets), references, place, qrels.query_ids, missing)
+
+
+# The order of rows
+
+
+def _sort_ties(
+    order: Order,
+    query: NDArray[np.int64],
+    score: NDArray[Any],
+    ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+) -> Order:
+    """Return an order by query in which tied rows are in ascending order of their document's ordinal."""
+    at = tied_rows(query[order], score[order])
+    if not len(at):
+        return order
+    order = np.arange(len(query))[order]
+    tied = order[at]
+    order[at] = tied[np.lexsort((ordinals(tied), query[tied]))]
+    return order
+
+
+def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the rows of retrieved documents whose query has another of that score.
+
+    >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .1, .5, .5])).tolist()
+    [0, 2]
+    >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .5, .1, .5])).tolist()
+    [0, 1]
+    """
+    are_in_order = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
+    order: Order = slice(None) if are_in_order.all() else np.lexsort((score, query))
+    query, score = query[order], score[order]
+    same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+    member = np.zeros(len(query), bool)
+    member[1:] = same
+    member[:-1] |= same
+    member &= score > -np.inf
+    return np.flatnonzero(member) if isinstance(order, slice) else np.sort(order[member])
+
+
+def _ordinals(ids: pa.Array) -> NDArray[np.int64]:
+    """Return where each id stands in ascending order."""
+    return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))
+
+
+# Threads
+
+
+def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
+    """Return the rows in one part, or in one for each thread if there are many."""
+    step = -(-len(rows) // pa.cpu_count()) if len(rows) > THREADED else max(len(rows), 1)
+    return [rows[start : start + step] for start in range(0, len(rows), step)] or [rows]
+
+
+def _map_in_threads(work: Callable[[Any], Mapped], over: Sequence[Any], rows: int) -> list[Mapped]:
+    """Return what a function makes of each, in threads if there are many rows."""
+    if rows <= THREADED:
+        return [work(each) for each in over]
+    with ThreadPoolExecutor(pa.cpu_count()) as pool:
+        return list(pool.map(work, over))
+
+
+# ndcg/inputs/exclusion.py: Documents that take no rank and are in no ideal, such as items a user has seen -> both sides without them.
+
+IdMapping = Mapping[Any, Mapping[Any, Any]]
+
+
+class Pairs(NamedTuple):
+    """Documents to exclude, a row each, as columns of any library.
+
+    Attributes:
+        query_ids: the id of each row's query.
+        document_ids: the id of each row's document.
+    """
+
+    query_ids: Any
+    document_ids: Any
+
+
+class NothingExcludedError(ValueError):
+    """No query to exclude from is one of the references', although their ids have the same type."""
+
+
+class _Rows(NamedTuple):
+    """Ids of queries and documents, a row each, as indices into the distinct ids."""
+
+    query: NDArray[np.int64]
+    queries: pa.Array
+    document: NDArray[np.int64]
+    documents: pa.Array
+
+
+def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
+    """Return both sides, mappings or files, without the documents to exclude.
+
+    Args:
+        exclude: ``{query: ids}``, the ``Pairs`` of a frame, or a file's ``Columns``.
+        predictions: by the ids of queries and documents.
+        references: likewise.
+
+    Raises:
+        ValueError: something else to exclude, ids that cannot be read or are of another type than the rankings',
+            no query in common.
+
+    >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
+    ({'q': {'b': 0.1}}, {'q': {'b': 1}})
+    """
+    sides = predictions, references
+    by_query = _by_query(exclude) if any(isinstance(side, Mapping) for side in (exclude, *sides)) else {}
+    own = next((side for side in sides if isinstance(side, Columns)), None)
+    rows = None if own is None else _excluded_rows_of(exclude, own.query_ids, own.document)
+    judged = references.query_ids.to_pylist() if isinstance(references, Columns) else references
+    _check_queries(_queries(exclude, rows, by_query), judged, isinstance(exclude, Columns))
+    if rows is None:
+        _check_documents(by_query, _one_of_each_kind(sides))
+    predictions, references = (
+        _of_mapping(side, by_query) if rows is None or isinstance(side, Mapping) else _of_columns(side, rows)
+        for side in sides
+    )
+    return predictions, references
+
+
+def excluded_rows(
+    exclude: Any, query: NDArray[np.int64], queries: pa.Array, document: NDArray[np.int64], documents: pa.Array
+) -> Mask:
+    """Return of each row whether its document is to be excluded.
+
+    Args:
+        exclude: as `without` takes it.
+        query: of each row, an index into ``queries``.
+        queries: distinct ids.
+        document: of each row, an index into ``documents``.
+        documents: distinct ids.
+
+    Raises:
+        ValueError: as `without`.
+    """
+    rows = _excluded_rows_of(exclude, queries, documents)
+    _check_queries(_queries(exclude, rows), queries.to_pylist(), isinstance(exclude, Columns))
+    return _are_among(_Rows(query, queries, document, documents), rows)
+
+
+def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
+    """Return a mapping without the documents to exclude of each query."""
+    return {
+        query: {each: value for each, value in documents.items() if each not in excluded.get(query, ())}
+        for query, documents in side.items()
+    }
+
+
+def _of_columns(side: Columns, excluded: _Rows) -> Columns:
+    """Return a file's columns without the rows to exclude."""
+    kept = ~_are_among(_Rows(side.query, side.query_ids, *encode_ids("document_ids", side.document)), excluded)
+    return side.only(kept)
+
+
+def _are_among(rows: _Rows, excluded: _Rows) -> Mask:
+    """Return which rows have the query and the document of a row to exclude."""
+    query = _places("queries", excluded.queries, rows.queries)[excluded.query]
+    document = _places("documents", excluded.documents, rows.documents)[excluded.document]
+    known = (query >= 0) & (document >= 0)
+    pairs = query[known] * len(rows.documents) + document[known]
+    return np.isin(rows.query * len(rows.documents) + rows.document, pairs)
+
+
+def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> _Rows:
+    """Return the documents to exclude row by row; of a mapping those that columns of the rankings' types may hold."""
+    if isinstance(exclude, Columns):
+        return _Rows(exclude.query, exclude.query_ids, *encode_ids("exclude", exclude.document))
+    if not isinstance(exclude, Pairs):
+        exclude = _pairs(_by_query(exclude), queries, documents)
+    columns = settled(**exclude._asdict())
+    # without rows, a column has a type of no id
+    query, document = (encode_ids("exclude", ids if len(ids) else []) for ids in columns)
+    if len(query[0]) != len(document[0]):
+        lengths = f"{len(query[0])} query ids and {len(document[0])} document ids"
+        raise ValueError(f"exclude: has {lengths}; give both in each row")
+    return _Rows(*query, *document)
+
+
+def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
+    """Return the documents to exclude as columns, without ids that those of the rankings cannot hold.
+
+    Raises:
+        ValueError: documents of another kind than the rankings'.
+    """
+    _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
+    held = _those_held_by(queries.type, by_query)
+    rows = [(query, each) for query in held for each in _those_held_by(documents.type, by_query[query])]
+    return Pairs([query for query, _ in rows], [document for _, document in rows])
+
+
+def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
+    """Return the ids that a column of a type may hold: of its kind, and of no more bits if they are integers."""
+    alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
+    if id_kind(kind) != "integers":
+        return alike
+    limits = np.iinfo(kind.to_pandas_dtype())
+    return [each for each in alike if limits.min <= each <= limits.max]
+
+
+def _queries(exclude: Any, rows: _Rows | None, by_query: Mapping[Any, Any] | None = None) -> Iterable[Any]:
+    """Return the ids of queries that have documents to exclude."""
+    if isinstance(exclude, Mapping) or rows is None:
+        by_query = _by_query(exclude) if by_query is None else by_query
+        return filter(by_query.get, by_query)
+    return list(rows.queries.to_pylist())
+
+
+def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
+    """Return the documents to exclude of each query."""
+    if isinstance(exclude, Mapping):
+        check_ids("exclude", exclude, nested=False)
+        return {query: _ids(query, documents) for query, documents in exclude.items()}
+    if not isinstance(exclude, (Pairs, Columns)):
+        forms = "{query: ids}, a file, or beside data a frame with columns of the same names"
+        raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
+    query, queries, document, documents = _excluded_rows_of(exclude)
+    found: dict[Any, set[Any]] = {each: set() for each in queries.to_pylist()}
+    columns = queries.take(pa.array(query)).to_pylist(), documents.take(pa.array(document)).to_pylist()
+    for of_query, of_document in zip(*columns, strict=True):
+        found[of_query].add(of_document)
+    return found
+
+
+def by_position(exclude: Any, queries: int) -> dict[int, Any]:
+    """Return ``{query: ids}`` of a list of ids for each query, by position.
+
+    Raises:
+        ValueError: it is no list with an entry for each query.
+    """
+    rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
+    if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
+        found = "a file or a frame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
+        problem = f"got {found}, but the predictions are ranked ids, whose queries have no ids"
+        raise ValueError(f"exclude: {problem}; give a list or a set of ids for each query, in the same order")
+    if len(rows) != queries:
+        raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
+    return dict(enumerate(rows))
+
+
+def _ids(query: Any, documents: Any) -> Set[Any]:
+    """Return the ids of a query's documents."""
+    found = documents
+    if not isinstance(found, (list, tuple, Set, Mapping, str, bytes)):
+        found = plain("exclude", found)
+        found = found.to_pylist() if isinstance(found, ARROW) else found
+        found = found.tolist() if isinstance(found, np.ndarray) else found
+    if not isinstance(found, (list, tuple, Set, Mapping)):
+        raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {shown(documents)}")
+    if wrong := {kind for kind in set(map(type, found)) if not id_kind(kind)}:
+        other = next(each for each in found if type(each) in wrong)
+        raise ValueError(f"exclude: query {shown(query)}: must hold ids, text or integers; got {shown(other)}")
+    return frozenset(found)
+
+
+def _places(what: str, ids: pa.Array, among: pa.Array) -> NDArray[np.int64]:
+    """Return of each id where it is among others; -1 where it is not.
+
+    Raises:
+        ValueError: text, bytes, integers, dates or times, and the others are none.
+    """
+    if not len(ids) or not len(among):
+        return np.full(len(ids), -1, np.int64)
+    if _type_family(ids.type) != _type_family(among.type):
+        raise _another_type(what, ids[0].as_py(), among[0].as_py())
+    if pa.types.is_timestamp(among.type):
+        try:
+            values, own = ids.cast(among.type), among
+        except pa.ArrowInvalid:  # finer than the others, which none of them can equal
+            values, own = ids, among.cast(ids.type)
+    else:
+        values, own = (
+            each.cast(pa.large_binary() if _type_family(each.type) == "bytes" else pa.large_string()).cast(
+                pa.large_binary()
+            )
+            for each in (ids, among)
+        )
+    return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
+
+
+def _type_family(kind: pa.DataType) -> str:
+    """Return what ids of a type are: ids of one kind are equal or not, whatever their width or unit."""
+    found = id_kind(kind)
+    return f"{found} of {kind.tz}" if found == "times" else found
+
+
+def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
+    """Raise an error for queries that are all of other ids than the rankings'.
+
+    Raises:
+        NothingExcludedError: the ids have the same type, so other rankings may have these queries.
+        ValueError: the ids are of another type.
+    """
+    theirs, ours = dict.fromkeys(excluded), dict.fromkeys(own)
+    if theirs and ours and theirs.keys().isdisjoint(ours):
+        one, other = next(iter(theirs)), next(iter(ours))
+        ids = f"{shown(one)} in exclude, {shown(other)} in the references"
+        different = id_kind(type(one)) != id_kind(type(other))
+        hint = "; give one type for both" * different
+        hint += ": ids of files are text, so read the file and give its frame" * (is_file and different)
+        kind = ValueError if different else NothingExcludedError
+        raise kind(f"exclude: no query is one of the references'; ids are such as {ids}{hint}")
+
+
+def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
+    """Raise an error for documents of a kind that the rankings' have not; names the same in any order of a set.
+
+    Args:
+        excluded: the documents to exclude of each query.
+        own: a document of the rankings of each kind there is.
+    """
+    types = set(map(type, chain.from_iterable(excluded.values())))
+    if own and (wrong := {each for each in types if id_kind(each) not in own}):
+        others = [each for each in chain.from_iterable(excluded.values()) if type(each) in wrong]
+        raise _another_type("documents", min(others, key=shown), next(iter(own.values())))
+
+
+def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
+    """Return a document of each kind that mappings have, the first of its type."""
+    found: dict[str, Any] = {}
+    for documents in chain.from_iterable(side.values() for side in sides):
+        for kind in set(map(type, documents)):
+            if id_kind(kind) not in found:
+                found[id_kind(kind)] = next(each for each in documents if type(each) is kind)
+    return found
+
+
+def _another_type(what: str, excluded: Any, own: Any) -> ValueError:
+    ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
+    return ValueError(f"exclude: ids of {what} are of another type, such as {ids}; give one type for both")
+
+
+# ndcg/inputs/files.py: Files of rankings <-> columns and mappings, by what the files hold.
+
+CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
+LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
+JSON_BYTES = 5  # how many times the memory of its text JSON takes as Python objects
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
+TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
+ZIP = b"PK\x03\x04"
+SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
+QUERY = pa.dictionary(pa.int32(), pa.string())
+ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
+NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
+    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
+)
+FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
+JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
+CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with what ends it
+EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
+VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
+# The first that is there is taken: an id before what may be a text, a judgment before what may be a score.
+ID_NAMES = {
+    "query": ("query_id", "qid", "user_id", "query", "user"),
+    "document": ("document_id", "docid", "doc_id", "corpus_id", "item_id", "document", "item"),
+}
+FILE_IDS = ("text", "integers", "bytes")  # what is the same as text; a date may be written in many ways
+NUMBER_TYPES = (
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_boolean,
+    pa.types.is_null,
+)
+NAMES = {
+    "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
+    "qrels": {**ID_NAMES, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
+    "exclude": ID_NAMES,
+}
+NO_TEXT = {  # what no line may hold, and why
+    b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
+    b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
+}
+
+
+class Limits(NamedTuple):
+    """How much a file may hold; None for as much as it likes.
+
+    Attributes:
+        bytes: of the file as it is.
+        unpacked: bytes of its content, of JSON a fifth of them.
+        rows: one per query and document.
+        queries: distinct ones.
+        columns: of a table.
+    """
+
+    bytes: int | None = None
+    unpacked: int | None = None
+    rows: int | None = None
+    queries: int | None = None
+    columns: int | None = None
+
+    def check(self, what: str, count: int) -> None:
+        """Raise an error for more of one thing than there may be."""
+        limit = getattr(self, what)
+        if limit is not None and count > limit:
+            unit = "bytes unpacked" if what == "unpacked" else what
+            raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
+
+
+NO_LIMITS = Limits()
+
+
+class SavedResultError(ValueError):
+    """A file holds what `to_dict` gave, of one run or of several, and no rankings.
+
+    Attributes:
+        value: what it holds.
+    """
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        super().__init__("is a saved result, which holds no documents; give the file that was scored")
+        self.value = value
+
+
+class _Wanted(NamedTuple):
+    """What a file is read for.
+
+    Attributes:
+        kind: of file, as `read_columns` takes it.
+        names: that the columns of a table may have, by what they hold.
+        limits: how much it may hold.
+    """
+
+    kind: str
+    names: dict[str, tuple[str, ...]]
+    limits: Limits
+
+
+class _Layout(NamedTuple):
+    """How the lines of a TREC, CSV or TSV file are split, and which columns are read: query, document, any value."""
+
+    kind: str
+    names: Sequence[str]
+    delimiter: str
+    at: Sequence[int]
+
+    @property
+    def words(self) -> str:
+        """What a line holds."""
+        who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
+        who = who if self.delimiter == " " else "the header has"
+        return f"{who} {len(self.names)}: {_brief(self.names, ' ')}"
+
+    @property
+    def padding(self) -> str:
+        """The characters around a cell of CSV or TSV that are no part of it."""
+        return " \t".replace(self.delimiter, "")
+
+
+RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
+QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
+PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
+PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
+LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
+
+
+class _Part(NamedTuple):
+    """Rows that follow each other in a file.
+
+    Attributes:
+        table: query, document and value.
+        span: how many lines, rows or records of the file these are.
+        numbers: of each row among them, and of the one that comes next; None if they are all rows.
+        problem: what is wrong with the row that comes next.
+    """
+
+    table: pa.Table
+    span: int
+    numbers: NDArray[np.int64] | None = None
+    problem: str = ""
+
+
+def read_columns(
+    path: str | os.PathLike[str], kind: str, limits: Limits = NO_LIMITS, names: Mapping[str, str] | None = None
+) -> Columns:
+    """Read a file.
+
+    Args:
+        path: the file.
+        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, whose documents may be there more than once or
+            not at all.
+        limits: how much it may hold.
+        names: of the columns of a table, by what they hold, where `NAMES` does not know them.
+
+    Raises:
+        ValueError: a line or row that is malformed, an id that is missing, a value that is not a
+            finite number, a document that occurs twice for a query, no rows at all, a table
+            without the columns, more than the limits allow. Names the file and the place.
+        OSError: the file cannot be read.
+    """
+    path = os.fsdecode(path)
+    given = {what: (_plain_name(name),) for what, name in (names or {}).items()}
+    wanted = _Wanted(kind, NAMES[kind] | given, limits)
+    parts: list[_Part] = []
+    # the pool is closed here, and by no generator: one that an error leaves behind is closed in any thread
+    with _naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
+        unit, found = _file_parts(file, path, wanted, pool)
+        rows = 0
+        for part in found:
+            parts.append(part)
+            rows += len(part.table)
+            limits.check("rows", rows)
+            if part.problem:
+                break
+        place = _place(parts, unit)
+        columns = _joined(parts, pool) if rows else _no_rows() if kind == "exclude" else None
+        if columns is not None:
+            limits.check("queries", len(columns.query_ids))
+            if kind != "exclude" and (repeated := _repeated(columns)):
+                again, first = map(place, repeated)
+                document = _shown_cell(columns.document[repeated[0]].as_py())
+                query = _shown_cell(columns.query_ids[columns.query[repeated[0]]].as_py())
+                raise ValueError(f"{again}: document {document} of query {query} is in {first} already")
+        if parts and parts[-1].problem:
+            raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
+        if columns is None:
+            raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
+    return columns
+
+
+def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
+    """Return the scores of a run's file, TREC or another: ``{query: {document: score}}``.
+
+    Raises:
+        ValueError: as ``read_columns``.
+    """
+    return _mapping(read_columns(path, "run", limits))
+
+
+def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
+    """Return the relevances of a file, TREC or another: ``{query: {document: relevance}}``, integers where all are.
+
+    Raises:
+        ValueError: as ``read_columns``.
+    """
+    columns = read_columns(path, "qrels", limits)
+    if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
+        columns = columns._replace(value=columns.value.astype(np.int64))
+    return _mapping(columns)
+
+
+def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
+    order = np.argsort(columns.query, kind="stable")
+    ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
+    documents = columns.document.take(pa.array(order)).to_pylist()
+    values = columns.value[order].tolist()
+    starts = [0, *ends[:-1]]
+    return {
+        query: dict(zip(documents[start:end], values[start:end], strict=True))
+        for query, start, end in zip(columns.query_ids.to_pylist(), starts, ends, strict=True)
+    }
+
+
+def _joined(parts: list[_Part], pool: ThreadPoolExecutor) -> Columns:
+    table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
+    query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
+    ids, values = table["query"].chunk(0).dictionary, table["value"].to_numpy()
+    hashes, until = np.empty(len(query), np.uint64), np.cumsum([len(part.table) for part in parts])
+
+    def write_hashes(part: _Part, end: int) -> None:
+        hashes[end - len(part.table) : end] = hashes_of(part.table["document"])
+
+    deque(pool.map(write_hashes, parts, until.tolist()), 0)
+    return Columns(query, ids, table["document"], values, hashes)
+
+
+def _no_rows() -> Columns:
+    """Return the columns of a file that holds nothing."""
+    none = pa.array([], pa.string())  # made when it is asked for, as an array imports pandas
+    return Columns(np.empty(0, np.int64), none, pa.chunked_array([none]), np.empty(0), np.empty(0, np.uint64))
+
+
+def _place(parts: list[_Part], unit: str) -> Callable[[int], str]:
+    """Return what gives the words for a row, or for the one after the last."""
+    first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
+    first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
+
+    def place(row: int) -> str:
+        at = bisect_right(first_rows, row) - 1
+        number = row - first_rows[at]
+        numbers = parts[at].numbers
+        return unit.format(first_numbers[at] + (number if numbers is None else int(numbers[number])))
+
+    return place
+
+
+def _repeated(columns: Columns) -> tuple[int, int] | None:
+    """Return the first row whose query and document an earlier row has, and that one."""
+    first, again = same_rows(columns)
+    return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
+
+
+# Opening
+
+
+@contextmanager
+def _naming_file(path: str) -> Iterator[None]:
+    """Name the file in every error."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, str(error).splitlines()[0], path) from None  # of decompression or Parquet
+    except pa.ArrowException as error:
+        problem = "cannot be read, so it may be damaged or cut short"
+        raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
+    except RecursionError:  # of values that JSON's own parser still takes
+        raise ValueError(f"{path}: nests objects too deep") from None
+    except SavedResultError as error:
+        error.args = (f"{path}: {error}",)
+        raise
+    except ValueError as error:
+        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
+
+
+class _Stream(io.RawIOBase):
+    """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
+
+    def __init__(self, file: Any, limits: Limits, what: str) -> None:
+        self.file, self.what, self.limits = file, what, limits
+        self.head, self.count = b"", 0
+
+    def readable(self) -> bool:
+        """As pyarrow asks of a file."""
+        return True
+
+    def peek(self, size: int) -> bytes:
+        """Return the next bytes, fewer only at the end."""
+        while len(self.head) < size and (more := self._next(size - len(self.head))):
+            self.head += more
+        return self.head[:size]
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, fewer only at the end, or all of them."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(CHUNK), b""))
+        found, self.head = self.head[:size], self.head[size:]
+        return found + self._next(size - len(found)) if len(found) < size else found
+
+    def _next(self, size: int) -> bytes:
+        found: bytes = self.file.read(size) or b""
+        self.count += len(found)
+        self.limits.check(self.what, self.count)
+        return found
+
+
+def read_content(path: str) -> bytes:
+    """Return the bytes that a file or a pipe holds, unpacked if they are compressed.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with _naming_file(path), open(path, "rb") as file:
+        return _unpacked_stream(file, NO_LIMITS)[0].read()
+
+
+def _unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[_Stream, bool]:
+    """Return the bytes of a file, unpacked if they are compressed, and whether they are."""
+    packed = _Stream(file, limits, "bytes")
+    compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
+    content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
+    return _Stream(content, limits, "unpacked"), compression is not None
+
+
+def _file_parts(file: BinaryIO, path: str, wanted: _Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[_Part]]:
+    """Return the words for a place in the file and its rows, by the first bytes of what it holds."""
+    limits = wanted.limits
+    stream, is_packed = _unpacked_stream(file, limits)
+    for mark, form in TABLES.items():
+        if stream.peek(len(mark)) == mark:
+            if not is_packed and file.seekable():
+                limits.check("bytes", file.seek(0, os.SEEK_END))
+                file.seek(0)
+                return "row {} (from 0)", _from_table(form, file, wanted)
+            return "row {} (from 0)", _from_table(form, pa.BufferReader(stream.read()), wanted)
+    if stream.peek(len(ZIP)) == ZIP:
+        raise ValueError("is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV")
+    if stream.peek(3) == BYTE_ORDER_MARK:
+        stream.read(3)
+    start = stream.peek(1 << 12)
+    if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
+        if limits.unpacked is not None:
+            stream.limits = limits._replace(unpacked=limits.unpacked // JSON_BYTES)
+        return _from_json(stream, wanted, pool)
+    return _from_lines(stream, path, wanted, pool)
+
+
+def _chunks(stream: _Stream, longest: float) -> Iterator[bytes]:
+    """Yield the file in chunks of whole lines; of a line that is too long only its beginning."""
+    rest = b""
+    while data := stream.read(CHUNK):
+        data = rest + data
+        end = data.rfind(b"\n") + 1
+        if len(data) - end > longest + 1:  # and a carriage return
+            end = len(data)
+        rest = data[end:]
+        if end:
+            yield data[:end]
+    if rest:
+        yield rest
+
+
+def _in_threads(pool: ThreadPoolExecutor, work: Callable[[bytes], _Part], chunks: Iterable[bytes]) -> Iterator[_Part]:
+    """Yield what a function makes of each chunk, in order, a few chunks ahead."""
+    waiting: deque[Future[_Part]] = deque()
+    for chunk in chunks:
+        waiting.append(pool.submit(work, chunk))
+        if len(waiting) > pa.cpu_count():
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _plain_name(name: str) -> str:
+    """Return the name of a column as `NAMES` has it."""
+    return name.strip().lower().replace("-", "_")
+
+
+def _chosen(names: Sequence[str], wanted: _Wanted) -> list[int]:
+    """Return where a table has its queries, documents and values."""
+    wanted.limits.check("columns", len(names))
+    known = [_plain_name(name) for name in names]
+    chosen = []
+    for what, possible in wanted.names.items():
+        name = next((each for each in possible if each in known), None)
+        if name is None:
+            there = f"has {_brief(map(_shown_cell, names), ', ')}" if names else "has none"
+            is_given = len(possible) == 1
+            problem = f"is called {possible[0]}" if is_given else f"holds the {what}; name it {' or '.join(possible)}"
+            raise ValueError(f"no column {problem}; the file {there}")
+        if known.count(name) > 1:
+            raise ValueError(f"two columns are called {name}; leave one out")
+        chosen.append(known.index(name))
+    return chosen
+
+
+def _are_columns(names: Iterable[str], wanted: _Wanted) -> bool:
+    """Whether names are those of columns, at least two of the three."""
+    known = set(map(_plain_name, names))
+    return sum(not known.isdisjoint(possible) for possible in wanted.names.values()) >= 2
+
+
+# TREC, CSV and TSV: rows of lines
+
+
+def _from_lines(stream: _Stream, path: str, wanted: _Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[_Part]]:
+    """Return the rows of a TREC, CSV or TSV file; its first line, other than empty ones and comments, says which."""
+    chunks = _chunks(stream, LINE)
+    head, layout, before = b"", LAYOUTS[wanted.kind][0], 1  # lines are counted from 1
+    for head in chunks:
+        first = FIRST_LINE.match(head)
+        if first and first[1]:
+            layout = _layout(first[1].removesuffix(b"\r"), path, wanted)
+            if layout.delimiter != " ":
+                before += head.count(b"\n", 0, first.end())
+                head = head[first.end() :]
+            break
+        before += head.count(b"\n")
+        head = b""
+    parse = partial(_parse_lines, layout=layout)
+    return "line {}", chain([_Part(ROWS.empty_table(), before)], _in_threads(pool, parse, chain([head], chunks)))
+
+
+def _layout(line: bytes, path: str, wanted: _Wanted) -> _Layout:
+    """Return how a file with this first line is split."""
+    kind = wanted.kind
+    if any(mark in line for mark in NO_TEXT):  # which the line itself is rejected for, not the columns that it lacks
+        return LAYOUTS[kind][0]
+    cells = [cell for cell in line.replace(b"\t", b" ").split(b" ") if cell]
+    has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
+    fitting = [
+        layout
+        for layout in LAYOUTS[kind]
+        if not has_commas and (len(cells) == len(layout.names) or (kind == "run" and len(cells) > 6))
+    ]
+    for layout in fitting:
+        if len(layout.at) > 2 and NUMBER.fullmatch(cells[layout.at[2]]):
+            return layout
+    named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
+    delimiter = "\t" if b"\t" in line and not has_commas else ","
+    try:
+        names = _cells(line.decode("utf-8", "replace"), delimiter)
+    except csv.Error:
+        names = []
+    if _are_columns(names, wanted) or has_commas or (named and not fitting):
+        return _Layout(kind, names, delimiter, _chosen(names, wanted))
+    return fitting[0] if fitting else LAYOUTS[kind][0]
+
+
+def _cells(row: str, delimiter: str) -> list[str]:
+    """Return the cells of a row of CSV or TSV, without the spaces around them."""
+    return [cell.strip(" \t") for cell in next(csv.reader([row], delimiter=delimiter, skipinitialspace=True))]
+
+
+def _parse_lines(chunk: bytes, layout: _Layout) -> _Part:
+    """Return the rows of whole lines."""
+    text, span, numbers, problem = _plain_lines(chunk, layout)
+    rows: list[bytes] = []
+    try:
+        table = _parse_rows(text, layout)
+    except pa.ArrowInvalid:
+        if layout is RUN:
+            text = EXTRA.sub(rb"\1", text)
+        rows = text.removesuffix(b"\n").split(b"\n")
+        table = _parseable(rows, layout)
+        problem = problem if len(table) == len(rows) else _problem(rows[len(table)], layout)
+    faults = ~np.isfinite(table["value"]) if layout.delimiter == " " else _faults(table)
+    if faults.any():
+        row = int(faults.argmax())
+        table, problem = table[:row], _problem((rows or text.split(b"\n"))[row], layout)
+    return _Part(table, span, numbers, problem)
+
+
+def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
+    """Return rows of whole lines, those of TREC with one space between columns.
+
+    Returns:
+        The rows as text; the number of lines; of each row, and of what comes next, its number among
+        the lines, or None; what is wrong with the line that comes next, if rows end at one that
+        cannot be parsed.
+    """
+    problem, spaced = "", layout.delimiter == " "
+    if spaced and b"\t" in text:
+        text = text.replace(b"\t", b" ")
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    for mark, words in NO_TEXT.items():
+        if (at := text.find(mark)) >= 0:
+            text, problem = text[: text.rfind(b"\n", 0, at) + 1], words
+    start = 0
+    while len(text) - start > LINE:
+        end = text.rfind(b"\n", start, start + LINE + 1)
+        if end < 0:
+            text = text[:start]
+            problem = f"is longer than {LINE:,} bytes; give each document a line of its own"
+        start = end + 1
+    span = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))  # faster than bytes.count
+    span += text != b"" and not text.endswith(b"\n")
+    irregular = True
+    if spaced:
+        white = np.frombuffer(text, np.uint8) <= ord(" ")
+        irregular = bool((white[1:] & white[:-1]).any() or white[:1].any() or text.endswith(b" "))
+        if irregular:
+            while b"  " in text:
+                text = text.replace(b"  ", b" ")
+            text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # two bytes are slow to find
+    if empty or (spaced and b"#" in text and (text.startswith(b"#") or b"\n#" in text)):
+        comment = b"#" if spaced else b"\n"
+        lines = text.removesuffix(b"\n").split(b"\n")
+        rows = [number for number, line in enumerate(lines) if line and not line.startswith(comment)]
+        text = b"\n".join(lines[number] for number in rows)
+        return text, span, np.array([*rows, span], np.int64), problem
+    return text, span, None, problem
+
+
+def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
+    """Return rows as a table.
+
+    Raises:
+        pa.ArrowInvalid: a row of other columns, an id that is not UTF-8, a value that is no number,
+            a cell that goes on in the next line.
+    """
+    if not text:
+        return ROWS.empty_table()
+    if text.startswith(BYTE_ORDER_MARK):
+        text = BYTE_ORDER_MARK + text  # Arrow takes one off, also in the middle of a file
+    is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
+    if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
+        # Arrow reads quotes as text unless the cell begins with one
+        text = re.sub(CELL.format(layout.delimiter, layout.padding).encode(), rb"\1\2\3", text)
+    columns = list(map(str, range(len(layout.names))))
+    read = [columns[at] for at in layout.at]
+    types = [pa.string(), *ROWS.types[1:]] if is_padded else ROWS.types
+    table = pa.csv.read_csv(
+        pa.BufferReader(text),
+        read_options=pa.csv.ReadOptions(column_names=columns, block_size=len(text) + 1, use_threads=False),
+        parse_options=pa.csv.ParseOptions(
+            delimiter=layout.delimiter, quote_char='"' if layout.delimiter != " " and b'"' in text else False
+        ),
+        convert_options=pa.csv.ConvertOptions(
+            column_types=dict(zip(read, types, strict=False)),
+            include_columns=read,
+            null_values=[],
+        ),
+    )
+    query, document, *value = table.columns
+    if is_padded:
+        query, document = (pc.utf8_trim(ids, characters=layout.padding) for ids in (query, document))
+    table = _id_table(query, document, *value)
+    if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
+        raise pa.ArrowInvalid("a cell goes on in the next line")
+    return table
+
+
+def _parseable(rows: list[bytes], layout: _Layout) -> pa.Table:
+    """Return the rows before the first that cannot be parsed."""
+    good, bad = 0, len(rows) + 1  # rows[:good] can be parsed, rows[:bad] cannot
+    table, middle = ROWS.empty_table(), len(rows)
+    while bad - good > 1:
+        try:
+            table, good = _parse_rows(b"\n".join(rows[:middle]), layout), middle
+        except pa.ArrowInvalid:
+            bad = middle
+        middle = (good + bad) // 2
+    return table
+
+
+def _problem(row: bytes, layout: _Layout) -> str:
+    """Return what is wrong with a row that cannot be parsed."""
+    text = row.decode("utf-8", "surrogateescape")
+    cells = text.split(layout.delimiter)
+    if layout.delimiter != " " and '"' in text:
+        if text.count('"') % 2:
+            return "holds a quote that another line closes; write each row in one line"
+        cells = _cells(text, layout.delimiter)
+    if len(cells) != len(layout.names):
+        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}"
+    for name, at in zip(("query", "document"), layout.at, strict=False):
+        if not cells[at].strip(" \t"):
+            return f"has no {name}; give each row its id"
+        try:
+            cells[at].encode()
+        except UnicodeEncodeError:
+            return f"{name} {_shown_cell(cells[at])} is not text in UTF-8; save the file in UTF-8"
+    value = cells[layout.at[2]]
+    fault = "not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "not a number"
+    return f"the {VALUE[layout.kind]} {_shown_cell(value)} is {fault}"
+
+
+# JSON
+
+
+def _from_json(stream: _Stream, wanted: _Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[_Part]]:
+    """Return the rows of values line by line, if the first line is an object of its own, or else of one value."""
+    chunks = _chunks(stream, math.inf)
+    head = next(chunks)
+    line = head.lstrip().split(b"\n", 1)[0]
+    try:
+        first = json.loads(line) if line.startswith(b"{") else None
+    except (ValueError, RecursionError):  # it goes on in the next lines
+        first = None
+    if first is not None and not _is_saved(first):
+        parse = partial(_parse_json_lines, reading=_Reading(first, wanted))
+        return "line {}", chain([_Part(ROWS.empty_table(), 1)], _in_threads(pool, parse, chain([head], chunks)))
+    try:
+        value = parse_json(head + b"".join(chunks))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    if _is_saved(value):
+        raise SavedResultError(value)
+    if not isinstance(value, list):
+        return "", iter([_json_part([(0, value)], 1, _Reading(value, wanted))])
+    wanted.limits.check("rows", len(value))
+    reading = _Reading(value[0] if value else {}, wanted)
+    return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
+
+
+def _is_saved(value: Any) -> bool:
+    """Return whether a value is what `to_dict` gave, of one result or of several by name."""
+    results = value.values() if isinstance(value, dict) and "signature" not in value else [value]
+    fields = {"signature": str, "scores": dict}
+    return len(results) > 0 and all(
+        isinstance(each, dict) and all(isinstance(each.get(name), kind) for name, kind in fields.items())
+        for each in results
+    )
+
+
+class _Reading:
+    """How objects of JSON are read: as records, whose names are those of the first, or else as mappings."""
+
+    def __init__(self, first: Any, wanted: _Wanted) -> None:
+        self.kind, self.names = wanted.kind, None
+        if isinstance(first, dict) and first:
+            columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
+            if len(columns) == len(first) or _are_columns(columns, wanted):
+                self.names = [list(first)[at] for at in _chosen(list(first), wanted)]
+
+    def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
+        """Yield a query, documents and their values, for each query.
+
+        Raises:
+            ValueError: something that is no object, or has a name twice.
+        """
+        if not isinstance(value, dict):
+            raise ValueError(f"{_shown_cell(value)} is no JSON object, {{...}}")
+        if self.names:
+            query, document, *number = map(value.get, self.names)
+            yield query, [document], number or [1.0]
+            return
+        value = _only_ranking(value)
+        for query, documents in value.items():
+            if self.kind == "exclude" and isinstance(documents, (list, dict)):
+                yield query, documents, [1.0] * len(documents)
+                continue
+            if not isinstance(documents, dict):
+                wanted = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
+                raise ValueError(f"query {_shown_cell(query)}: must be {wanted}; got {_shown_cell(documents)}")
+            yield query, documents.keys(), documents.values()
+
+
+def parse_json(text: bytes) -> Any:
+    """Return the value of JSON in UTF-8, with or without a byte order mark.
+
+    ``NaN`` and ``Infinity``, which Python writes, are floats: whoever reads the value rejects them by their place.
+
+    Raises:
+        json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
+        ValueError: the text is not UTF-8, nests too deep, or has a name twice in one object or an integer of more
+            digits than Python reads. Says so without the name of the file.
+
+    >>> parse_json(b'{"q1": {"d1": 0.5}}')
+    {'q1': {'d1': 0.5}}
+    """
+    try:
+        return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("nests objects too deep") from None
+    except UnicodeDecodeError:
+        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
+    except (json.JSONDecodeError, _RepeatedNameError):
+        raise
+    except ValueError:  # a hook for integers would do without this, but takes half as long again
+        raise _long_integer(text) from None
+
+
+class _RepeatedNameError(ValueError):
+    """An object of JSON has a name twice."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        problem = f"{_shown_cell(name)} is there twice in one object, {_shown_cell(found)}; give each id once"
+        raise _RepeatedNameError(problem)
+    return found
+
+
+def _long_integer(text: bytes) -> ValueError:
+    """Return the error for an integer of more digits than Python reads."""
+    limit = sys.get_int_max_str_digits()
+    digits = max(re.findall(rb"[0-9]+", text), key=len)
+    line = text.count(b"\n", 0, text.index(digits)) + 1
+    place = f"line {line}: " if b"\n" in text else ""
+    problem = f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
+    return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
+
+
+def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the only ``{query: {document: value}}`` in a mapping of them, such as MTEB's of subsets and splits."""
+    rankings = list(rankings_in({name: value for name, value in found.items() if name != "mteb_model_meta"}))
+    if len(rankings) == 1:
+        return rankings[0][1]
+    there = _brief(("".join(f"[{_shown_cell(key)}]" for key in keys) for keys, _ in rankings), ", ")
+    keys = "".join(f"[{key!r}]" for key in rankings[0][0]) if rankings else ""
+    raise ValueError(f"holds {len(rankings)} rankings: {there}; read it by json.load and give one, such as file{keys}")
+
+
+def rankings_in(found: dict[str, Any], keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Yield each ``{query: {document: value}}`` in a mapping of them, with the names that lead to it."""
+    inner = [value for value in found.values() if isinstance(value, dict) and value]
+    if not inner or not all(isinstance(next(iter(value.values())), dict) for value in inner):
+        yield keys, found
+        return
+    for name, value in found.items():
+        if isinstance(value, dict):
+            yield from rankings_in(value, (*keys, name))
+
+
+def _parse_json_lines(text: bytes, reading: _Reading) -> _Part:
+    """Return the rows of lines of JSON; those of plain records by Arrow."""
+    lines = text.removesuffix(b"\n").split(b"\n")
+    if reading.names:
+        from pyarrow import json as arrow_json  # when it is needed
+
+        types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=False))
+        how = arrow_json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
+        block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
+        try:
+            text.decode()
+            found = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
+            table = _id_table(*(found[name].combine_chunks() for name in reading.names))
+            exact = pc.max(pc.abs(table["value"])).as_py()
+            if len(table) == len(lines) and not _faults(table).any() and exact < 2**53:
+                return _Part(table, len(lines))
+        except (pa.ArrowInvalid, UnicodeError):
+            pass  # as the lines one by one will say
+    values: list[tuple[int, Any]] = []
+    problem = ""
+    for number, line in enumerate(lines):
+        try:
+            if line.strip():
+                values.append((number, parse_json(line)))
+        except json.JSONDecodeError as error:
+            problem = f"not JSON: {error.msg}, at column {error.colno}"
+        except ValueError as error:
+            problem = str(error)
+        if problem:
+            break
+    return _json_part(values, len(lines), reading, number, problem)
+
+
+def _json_part(
+    values: list[tuple[int, Any]], span: int, reading: _Reading, number: int = 0, problem: str = ""
+) -> _Part:
+    """Return the rows of values and their numbers; what is wrong with the one of a number, that comes after them."""
+    queries: list[Any] = []
+    documents: list[Any] = []
+    cells: list[Any] = []
+    lengths, of_query = [], []
+    for at, value in values:
+        try:
+            for query, its_documents, its_values in reading.groups(value):
+                queries.append(query)
+                of_query.append(at)
+                documents.extend(its_documents)
+                cells.extend(its_values)
+                lengths.append(len(documents))
+        except ValueError as error:
+            number, problem = at, str(error)
+            break
+    rows = np.repeat(np.arange(len(queries)), np.diff(np.array([0, *lengths])))
+    numbers = np.append(np.array(of_query, np.int64)[rows], number)
+    texts = pc.dictionary_encode(_texts(queries))
+    query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
+    table = _id_table(query, _texts(documents), _numbers(cells))
+    return _checked(
+        _Part(table, span, numbers, problem), lambda row: (queries[rows[row]], documents[row], cells[row]), reading.kind
+    )
+
+
+def _texts(ids: list[Any]) -> pa.StringArray:
+    """Return ids as text, null where they are neither text nor integers."""
+    if set(map(type, ids)) <= {str}:
+        try:
+            return pa.array(ids, pa.string())
+        except UnicodeEncodeError:
+            pass
+    return pa.array([str(each) if _is_id(each) else None for each in ids], pa.string())
+
+
+def _is_id(value: Any) -> bool:
+    return bool(id_kind(type(value))) and not (isinstance(value, str) and SURROGATE.search(value))
+
+
+def _numbers(values: list[Any]) -> pa.DoubleArray:
+    """Return numbers, null where there are none, or integers that float64 would round."""
+    if not set(map(type, values)) <= {float}:
+        values = [
+            float(each)
+            if isinstance(each, (int, float)) and -(2**1023) < each < 2**1023 and each == float(each)
+            else None
+            for each in values
+        ]
+    return pa.array(values, pa.float64())
+
+
+# Tables
+
+
+def _from_table(form: str, file: Any, wanted: _Wanted) -> Iterator[_Part]:
+    """Yield the rows of a Parquet or an Arrow file."""
+    limits = wanted.limits
+    unpacked, bounded = 0, limits.unpacked is not None
+    if form == "parquet":
+        from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
+
+        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
+        parquet = arrow_parquet.ParquetFile(file, **how)
+        chosen = _chosen_fields(parquet.schema_arrow, wanted)
+        limits.check("rows", parquet.metadata.num_rows)
+        if bounded:  # a text that is there once may be that of many rows, so it is unpacked once
+            _check_packed(parquet.metadata, chosen, limits)
+            parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
+        batches = parquet.iter_batches(1 << 16, columns=chosen)
+    elif bounded:
+        raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
+    else:
+        reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
+        chosen = _chosen_fields(reader.schema, wanted)
+        batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
+    for batch in batches:
+        batch.validate(full=True)
+        cells = [batch[name] for name in chosen]
+        if bounded:
+            unpacked += sum(map(_unpacked, cells))
+            limits.check("unpacked", unpacked)
+        table = _id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
+        yield _checked(_Part(table, len(table)), partial(_cells_of, cells), wanted.kind)
+
+
+def _chosen_fields(schema: pa.Schema, wanted: _Wanted) -> list[str]:
+    """Return the names of a table's queries, documents and values, once they are known to be ids and numbers."""
+    fields = [schema.field(at) for at in _chosen(schema.names, wanted)]
+    for field in fields[:2]:
+        kind = _value_type(field.type)
+        if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
+            problem = f"holds {kind}; ids are text or integers, so convert it"
+            raise ValueError(f"the column {field.name!r} {problem}")
+    for field in fields[2:]:
+        if not any(test(field.type) for test in NUMBER_TYPES):
+            raise ValueError(f"the column {field.name!r} holds {field.type}; it must hold numbers, so convert it")
+    return [field.name for field in fields]
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
+    """Raise an error for columns of Parquet that, by the file's own account, unpack to more than they may."""
+    limits.check("columns", metadata.num_columns)
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
+    chunks = [chunk for chunk in chunks if chunk.path_in_schema in chosen]
+    limits.check("unpacked", sum(chunk.total_uncompressed_size for chunk in chunks))
+    if any(encoding.startswith("DELTA") and "BYTE" in encoding for chunk in chunks for encoding in chunk.encodings):
+        raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
+
+
+def _unpacked(column: pa.Array) -> int:
+    """Return how many bytes a column takes, one of a dictionary as plain text."""
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary.cast(pa.string()))
+    return pc.sum(lengths.take(column.indices)).as_py() or 0
+
+
+def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
+    return [column[row].as_py() for column in cells]
+
+
+def _text_column(column: pa.Array) -> pa.StringArray:
+    """Return a column of ids as text."""
+    return column.cast(_value_type(column.type)).cast(pa.string())
+
+
+def _number_column(column: pa.Array) -> pa.DoubleArray:
+    """Return a column of numbers, null where there are none, or integers that float64 would round."""
+    try:
+        return column.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return _numbers(column.to_pylist())
+
+
+def _id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
+    """Return rows; without values, that of each is 1."""
+    return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
+
+
+def _faults(table: pa.Table) -> NDArray[np.bool_]:
+    """Return where a row lacks an id or a finite number."""
+    faults: NDArray[np.bool_] = ~np.isfinite(table["value"].to_numpy())
+    for ids in (table["query"].cast(pa.string()), table["document"]):
+        faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
+    return faults
+
+
+def _checked(part: _Part, cells: Callable[[int], Sequence[Any]], kind: str) -> _Part:
+    """Return the rows before the first that is at fault, and what is wrong with that one, by its cells."""
+    faults = _faults(part.table)
+    if not faults.any():
+        return part
+    row = int(faults.argmax())
+    query, document, *values = cells(row)
+    ids, value = (query, document), values[0] if values else None
+    for name, cell in zip(("query", "document"), ids, strict=True):
+        if cell is None or cell == "":
+            return part._replace(table=part.table[:row], problem=f"has no {name}; give each row its id")
+        if not _is_id(cell):
+            problem = f"the {name} {_shown_cell(cell)} {NO_ID}"
+            return part._replace(table=part.table[:row], problem=problem)
+    fault = "is not a number"
+    if isinstance(value, (int, float)):
+        fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
+    of = f"document {_shown_cell(ids[1])} of query {_shown_cell(ids[0])}"
+    problem = f"the {VALUE[kind]} {_shown_cell(value)} of {of} {fault}"
+    if value is None:
+        problem = f"{of} has no {VALUE[kind]}; give it one, or leave it out"
+    return part._replace(table=part.table[:row], problem=problem)
+
+
+# Words
+
+
+def _brief(names: Iterable[str], separator: str) -> str:
+    """Return names one after the other, as many as a message has room for."""
+    names = list(names)
+    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
+
+
+def _shown_cell(cell: Any) -> str:
+    """Return a cell as a message shows it, as much of it as there is room for."""
+    if isinstance(cell, bytes):
+        cell = cell.decode("utf-8", "replace")
+    if not isinstance(cell, str):
+        return _shown_cell(str(cell))[1:-1]
+    text = SURROGATE.sub("\N{REPLACEMENT CHARACTER}", cell)
+    return repr(text if len(text) <= 100 else text[:99] + "…")
+
+
+# ndcg/inputs/frames.py: A frame whose columns are named -> the columns themselves.
+
+HINT = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
+
+
+def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
+    """Return arguments, in place of each name of a column that column of a frame.
+
+    Args:
+        data: the frame; None if there is none, then arguments are returned as they are.
+        called: what messages call it.
+        **arguments: each the name of a column, None, or what is no name and returned as it is.
+
+    Raises:
+        ValueError: names the argument whose column is missing or stands in the frame twice; a frame of
+            another kind, or one of which no column is named.
+
+    >>> frame = {"score": [0.9, 0.1], "label": [1, 0]}
+    >>> named_columns(frame, predictions="score", references="label", query_ids=None)
+    [[0.9, 0.1], [1, 0], None]
+    """
+    if data is None:
+        return list(arguments.values())
+    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    frame = _rereadable(data, called, set(names.values()))
+    columns = _column_names(frame)
+    for argument, name in names.items():
+        if name not in columns:
+            near = nearest(name, [each for each in columns if isinstance(each, str)])
+            hint = f'; did you mean "{near}"?' if near else ""
+            raise ValueError(f"{argument}: {called} has no column {shown(name)}; it has {_listed(columns)}{hint}")
+        if columns.count(name) > 1:
+            raise ValueError(f"{argument}: {called} has several columns {shown(name)}; give them names of their own")
+    if not names:
+        hint = "give predictions and references as their names, which must be text"
+        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
+    return [frame[given] if argument in names else given for argument, given in arguments.items()]
+
+
+def is_spark(data: Any) -> bool:
+    """Return whether it is a DataFrame of Spark, classic or Connect."""
+    return type(data).__module__.partition(".")[0] == "pyspark" and hasattr(data, "mapInArrow")
+
+
+def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
+    """Return a frame whose columns can be taken by name again and again."""
+    library = type(data).__module__.partition(".")[0]
+    if is_spark(data):
+        raise ValueError(f"{called}: only compute scores a DataFrame of Spark; give its rows, {called}=frame.toArrow()")
+    if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
+        return data
+    if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
+        known = data.collect_schema().names()
+        return (data.select(list(names)) if names and set(names) <= set(known) else data.limit(0)).collect()
+    if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset of files
+        known = data.schema.names
+        once = names and all(known.count(name) == 1 for name in names)
+        return data.to_table(columns=list(names)) if once else data.schema.empty_table()
+    if is_database_query(data):
+        return pa.table(data)
+    if isinstance(data, str) or not (hasattr(data, "columns") or hasattr(data, "column_names")):
+        raise ValueError(f"{called} must be a frame with named columns; got {shown(data)}; {HINT}")
+    if not hasattr(data, "__len__"):
+        raise ValueError(f"{called}: {type(data).__name__} has no rows that can be counted; {HINT}")
+    return data
+
+
+def _column_names(frame: Any) -> list[Any]:
+    if isinstance(frame, Mapping):
+        return list(frame)
+    names = frame.schema.names if isinstance(frame, pa.RecordBatch) else getattr(frame, "column_names", None)
+    return list(frame.columns if names is None else names)
+
+
+def _listed(columns: list[Any]) -> str:
+    """Return the first names of columns as a message has room for them."""
+    return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+
+
+# ndcg/inputs/ranked_ids.py: Rankings as lists of document ids, best first, next to the ids of relevant documents -> mappings.
+
+WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
+RankedSide = Mapping[int, Mapping[Any, Any]]
+
+
+def by_ranked_ids(predictions: Any, references: Any) -> tuple[RankedSide, RankedSide] | None:
+    """Return ``{query: {document: value}}`` of ranked ids and the ids of relevant documents; None of other forms.
+
+    Args:
+        predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
+        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
+            their relevances. Ids are of one type, text or integers.
+
+    Returns:
+        Both sides by the index of each query. Scores fall by one from rank to rank; a listed document
+        has the relevance 1.
+
+    Raises:
+        ValueError: an id that is neither text nor an integer, or stands twice in a list; other
+            queries on one side than on the other, text on one and integers on the other. Names the argument, query
+            and position.
+
+    >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
+    ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
+    >>> by_ranked_ids([[7, 1]], [{1: 3}])
+    ({0: {7: -1, 1: -2}}, {0: {1: 3}})
+    >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
+    True
+    """
+    held = _kind_of_ids(predictions), _kind_of_ids(references)
+    kinds = set(held)
+    if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
+        hint = "give ids as all text or all integers, scores and relevances as numbers"
+        raise ValueError(f"predictions hold {held[0]} and references {held[1]}; {hint}")
+    if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
+        return None
+    ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
+    check_queries_equal(len(ranked), len(relevant))
+    sides = (
+        {query: _by_id("predictions", query, row, count(-1, -1)) for query, row in enumerate(ranked)},
+        {query: _by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
+    )
+    types = {type(document) for side in sides for documents in side.values() for document in documents}
+    if len(set(map(id_kind, types))) > 1:
+        raise _mixed_types(sides)
+    return sides
+
+
+def check_queries_equal(predicted: int, referred: int) -> None:
+    """Raise an error for other numbers of queries on one side than on the other."""
+    if predicted != referred:
+        raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
+
+
+def _mixed_types(sides: tuple[RankedSide, RankedSide]) -> ValueError:
+    """Return the error for ids of several kinds."""
+    found: dict[str, str] = {}
+    for argument, side in zip(("predictions", "references"), sides, strict=True):
+        for query, documents in side.items():
+            for document in documents:
+                found.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {query}")
+    places = ", and ".join(place for _, place in sorted(found.items(), reverse=True))
+    return ValueError(f"ids must be all text or all integers; got {places}")
+
+
+def _kind_of_ids(side: Any) -> str | None:
+    """Return what the first query that has any holds: "mapping" (a set too), "text", "integers" or other "numbers".
+
+    None if no query has any; "other" of no list.
+    """
+    if isinstance(side, (pa.Array, pa.ChunkedArray)):
+        kind = side.type
+        while pa.types.is_nested(kind) and kind.num_fields == 1:
+            kind = kind.field(0).type
+        if pa.types.is_integer(kind):
+            return "integers"
+        return None if pa.types.is_null(kind) else "text" if is_text(kind) else "numbers"
+    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
+        return {"U": "text", "T": "text", "i": "integers", "u": "integers"}.get(side.dtype.kind, "numbers")
+    if not isinstance(side, (list, tuple, np.ndarray)):
+        return "other"
+    for row in side:
+        if isinstance(row, (Set, Mapping)):
+            return "mapping"
+        if isinstance(row, str):
+            return "text"
+        if row is None:
+            continue
+        if not isinstance(row, (list, tuple, np.ndarray)):
+            return "numbers"
+        if len(row):
+            kind = id_kind(type(row[0]))
+            return kind if kind in ("text", "integers") else "numbers"
+    return None
+
+
+def _ranked_rows(side: Any) -> list[Any]:
+    """Return the rows of a side as lists, sets and mappings."""
+    if isinstance(side, (pa.Array, pa.ChunkedArray)):
+        return list(side.to_pylist())
+    rows = side.tolist() if isinstance(side, np.ndarray) else side
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+
+
+def _by_id(argument: str, query: int, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
+    """Return a query's documents with their values: those it maps them to, or else those of their positions."""
+    if row is None:
+        raise ValueError(f"{argument}: query {query}: is None; give [] if there is no document")
+    if not isinstance(row, (list, tuple, Set, Mapping)):
+        raise ValueError(f"{argument}: query {query}: must be a list of ids, a set or a mapping; got {shown(row)}")
+    if not all(map(id_kind, set(map(type, row)))):
+        position, document = next(each for each in enumerate(row) if not id_kind(type(each[1])))
+        problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
+        raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+    if isinstance(row, Mapping):
+        return row
+    if isinstance(row, Set) and argument == "predictions":
+        raise ValueError(f"predictions: query {query}: a set has no order; give a list of ids, best first")
+    found = dict(zip(row, values, strict=False))
+    if len(found) < len(row):
+        seen: dict[Any, int] = {}
+        for position, document in enumerate(row):
+            if (first := seen.setdefault(document, position)) < position:
+                problem = f"document {shown(document)} is in position {first} already; give it once for a query"
+                raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+    return found
+
+
+# ndcg/inputs/rankings.py: Any form of rankings -> aligned arrays of relevance and score.
+
+# Queries of nested lists and of chunked columns are handed on in parts of about this many documents.
+PART = 1 << 20
+
+
+class Inputs(NamedTuple):
+    """Rankings as people hold them, in any form that `read` takes.
+
+    Attributes:
+        predictions: scores.
+        references: relevances.
+        query_ids: of flat rows.
+        document_ids: of flat rows.
+        exclude: documents to leave out: ``{query: ids}``, of ranked ids a list of ids for each query, the
+            ``Pairs`` of a frame, or a file's ``Columns``.
+    """
+
+    predictions: Any
+    references: Any
+    query_ids: Any = None
+    document_ids: Any = None
+    exclude: Any = None
+
+
+class Rankings(NamedTuple):
+    """Queries and their documents, as the arrays that the kernel takes.
+
+    Attributes:
+        relevance: shape ``(queries, documents)``, or 1-D with ``offsets``.
+        score: as ``relevance``.
+        offsets: where each query begins, from 0, and the last one ends: int64 of shape
+            ``(queries + 1,)``; None for 2-D arrays.
+        judged: False where the relevance is missing; None if none is.
+        retrieved: False where the score is missing; None if none is.
+        place: words for a query, by its index, and a document in it, by its position or None,
+            where people know them by ids.
+        query_ids: the id of each query, where they have ids.
+        missing: True for each query that the predictions lack; None if ids do not tell.
+    """
+
+    relevance: NDArray[Any]
+    score: NDArray[Any]
+    offsets: NDArray[np.int64] | None = None
+    judged: Mask | None = None
+    retrieved: Mask | None = None
+    place: Place | None = None
+    query_ids: Sequence[Any] | pa.Array | None = None
+    missing: Mask | None = None
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.relevance) if self.offsets is None else len(self.offsets) - 1
+
+    def only(self, kept: Mask) -> "Rankings":
+        """Return the same documents, neither judged nor retrieved where a mask is False."""
+        judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
+        return self._replace(judged=judged, retrieved=retrieved)
+
+    def arrays(self) -> dict[str, Any]:
+        """Return what the kernel takes, by name."""
+        not_arrays = ("place", "query_ids", "missing")
+        return {name: value for name, value in self._asdict().items() if name not in not_arrays}
+
+    def counts(self) -> dict[str, NDArray[np.int64]]:
+        """Return how many documents of each query were retrieved, judged, and judged relevant.
+
+        >>> {name: counts.tolist() for name, counts in read([[.9, None, .1]], [[1, 2, None]]).counts().items()}
+        {'retrieved': [2], 'judged': [2], 'relevant': [2], 'retrieved and judged': [1]}
+        """
+        everything = np.ones(self.relevance.shape, bool)
+        judged = everything if self.judged is None else self.judged
+        retrieved = (everything if self.retrieved is None else self.retrieved) & (self.score > -np.inf)
+        return {
+            "retrieved": self._sums(retrieved),
+            "judged": self._sums(judged),
+            "relevant": self._sums(judged & (self.relevance > 0)),
+            "retrieved and judged": self._sums(retrieved & judged),
+        }
+
+    def pieces(self, documents: int) -> Iterator["Rankings"]:
+        """Yield the same queries in pieces of about so many documents each.
+
+        >>> [piece.queries for piece in read(np.eye(5), np.eye(5)).pieces(documents=10)]
+        [2, 2, 1]
+        """
+        offsets = np.arange(self.queries + 1) * self.relevance.shape[1] if self.offsets is None else self.offsets
+        cuts = np.flatnonzero(np.diff(np.maximum(offsets - 1, 0) // documents)).tolist()
+        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
+            rows = slice(start, stop) if self.offsets is None else slice(*offsets[[start, stop]].tolist())
+            yield Rankings(
+                self.relevance[rows],
+                self.score[rows],
+                None if self.offsets is None else offsets[start : stop + 1] - offsets[start],
+                None if self.judged is None else self.judged[rows],
+                None if self.retrieved is None else self.retrieved[rows],
+                None if self.place is None else partial(_later, self.place, start),
+                None if self.query_ids is None else self.query_ids[start:stop],
+                None if self.missing is None else self.missing[start:stop],
+            )
+
+    def empty(self) -> Mask:
+        """Return which queries have no documents at all, such as lists that are padding throughout.
+
+        >>> read([[.9], []], [[1], []]).empty().tolist()
+        [False, True]
+        """
+        if self.judged is None or self.retrieved is None:
+            return np.asarray(self._sums(np.ones(self.relevance.shape, bool)) == 0)
+        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
+
+    def _sums(self, mask: Mask) -> NDArray[np.int64]:
+        if self.offsets is None:
+            return np.asarray(mask.sum(axis=1, dtype=np.int64))
+        until = np.concatenate([[0], np.cumsum(mask)])
+        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
+
+
+def _later(place: Place, queries: int, query: int, position: int | None) -> str:
+    """Return the words for a place so many queries later."""
+    return place(queries + query, position)
+
+
+def read(
+    predictions: Any,
+    references: Any,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    exclude: Any = None,
+    *,
+    ignore_index: float | None = None,
+    judged_only: bool = False,
+    by_docid: bool = False,
+) -> Rankings:
+    """Align predictions and references.
+
+    Args:
+        predictions: the score of each document of each query: a 2-D array (masked too), a
+            sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
+            ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
+            or a file's ``Columns``; or ranked ids, as ``by_ranked_ids`` takes them. None, a masked
+            value or ``-inf`` marks a document that was not retrieved.
+        references: their relevance, likewise. None or a masked value marks a document that
+            was not judged.
+        query_ids: for flat predictions and references, the id of each row's query: integers or
+            strings. Rows of a query need not be next to each other.
+        document_ids: with ``query_ids``, the id of each row's document, likewise.
+        exclude: documents to leave out, as ``Inputs`` has them.
+        ignore_index: the reference that marks padding: such a document is no part of the ranking.
+            It is compared in the type of each reference: in float32, 1e30 marks what float32 makes of it.
+        judged_only: leave out documents that were not judged.
+        by_docid: give documents of equal score in ascending order of their ids, as text, so that a
+            ranking that puts the last of them first ranks them as trec_eval does. Documents by
+            position have no ids and keep their order.
+
+    Returns:
+        The rankings. Arrays are not copied, but for ragged lists of them. Queries are in the order
+        of the references, flat ones in that of their first rows.
+
+    Raises:
+        ValueError: values that are no numbers, or other queries or documents on one side
+            than on the other; a document twice in a query; with ``by_docid``, flat rows whose
+            order only ``document_ids`` could tell. Names the argument, query and position.
+
+    >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
+    [True, False, True]
+    >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
+    [True, True, False]
+    """
+    inputs = _settled(Inputs(predictions, references, query_ids, document_ids, exclude))
+    return _align(inputs, ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid)
+
+
+def _settled(inputs: Inputs) -> Inputs:
+    """Return inputs of other libraries as arrays."""
+    return Inputs(*settled(**inputs._asdict()))
+
+
+def _align(
+    inputs: Inputs, *, ignore_index: float | None = None, judged_only: bool = False, by_docid: bool = False
+) -> Rankings:
+    """Align predictions and references that are settled, as `read` does."""
+    rankings = _drop_padding(_join(inputs, by_docid, ignore_index), judged_only)
+    if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
+        _refuse_ambiguous_ties(rankings)
+    return rankings
+
+
+def _join(inputs: Inputs, by_docid: bool, ignore_index: float | None) -> Joined:
+    """Bring both sides into one order of queries and documents."""
+    predictions, references, query_ids, document_ids, exclude = inputs
+    for argument, side in (("predictions", predictions), ("references", references)):
+        if side is None:
+            raise ValueError(f"{argument} are missing; give predictions and references together")
+    if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
+        if exclude is not None:
+            ranked = without(by_position(exclude, len(predictions)), *ranked)
+        return join_by_id(*ranked, by_docid, ignore_index)._replace(query_ids=None)
+    by_id = are_by_id(predictions, references)
+    if query_ids is not None and by_id:
+        raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
+    if document_ids is not None and query_ids is None:
+        raise ValueError("document_ids are for flat predictions and references; give query_ids too")
+    if exclude is not None and document_ids is None and not by_id:
+        raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
+    if query_ids is not None:
+        excluded = None if exclude is None else partial(excluded_rows, exclude)
+        return join_rows(predictions, references, query_ids, document_ids, by_docid, ignore_index, excluded)
+    if by_id:
+        if exclude is not None:
+            predictions, references = without(exclude, predictions, references)
+        return join_by_id(predictions, references, by_docid, ignore_index)
+    score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
+    if score.offsets is None and relevance.offsets is None and score.values.shape == relevance.values.shape:
+        return Joined(score, relevance)
+    scored, judged = score.lengths, relevance.lengths
+    check_queries_equal(len(scored), len(judged))
+    if (different := scored != judged).any():
+        query = int(np.flatnonzero(different)[0])
+        raise ValueError(
+            f"query {query}: {scored[query]} predictions and {judged[query]} references; give "
+            "both for every document, None for the score of one not retrieved or the relevance of one not judged; or, "
+            "if these are document ids, give the references as sets"
+        )
+    return Joined(score.flat(), relevance.flat())
+
+
+def _drop_padding(joined: Joined, judged_only: bool) -> Rankings:
+    """Return the rankings without padding, and without the unjudged if only the judged are asked for."""
+    score, relevance = joined.score, joined.relevance
+    if relevance.padding is not None and relevance.padding.any():
+        kept = ~relevance.padding
+        if relevance.present is not None:
+            kept |= ~relevance.present  # what has no relevance is no padding
+        score, relevance = score.only(kept), relevance.only(kept)
+    if judged_only and relevance.present is not None:
+        score = score.only(relevance.present | ~(score.values < np.inf))  # what is no score stays, to be refused
+    rankings = Rankings(relevance.values, score.values, score.offsets, relevance.present, score.present)
+    return rankings._replace(place=joined.place, query_ids=joined.query_ids, missing=joined.missing)
+
+
+def _refuse_ambiguous_ties(rankings: Rankings) -> None:
+    """Raise an error where the order of flat rows of equal score would decide, for want of document ids."""
+    if rankings.offsets is None or rankings.place is None:
+        return
+    begins = rankings.offsets
+    query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
+    rows = np.arange(len(query)) if rankings.retrieved is None else np.flatnonzero(rankings.retrieved)
+    rows = rows[tied_rows(query[rows], rankings.score[rows])]
+    rows = rows[np.lexsort((rankings.score[rows], query[rows]))]
+    judged = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
+    relevance = np.where(judged, rankings.relevance, 0)
+    first, second = rows[:-1], rows[1:]
+    together = (query[first] == query[second]) & (rankings.score[first] == rankings.score[second])
+    unlike = (judged[first] != judged[second]) | (relevance[first] < relevance[second])
+    unlike |= relevance[first] > relevance[second]  # NaN is neither, and refused elsewhere
+    if (open_ties := together & unlike).any():
+        at = int(open_ties.argmax())
+        places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
+        raise ValueError(
+            f'document_ids are missing: {places[0]} and {places[1]} have the same score, and ties="docid" (which '
+            'convention="trec_eval" means) ranks them by the ids of their documents; give these as document_ids, or '
+            'other ties, such as ties="average"'
+        )
+
+
+def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
+    """Align predictions and references, part by part where they are nested lists or chunked columns of lists.
+
+    >>> table = pa.table({"predictions": [[.9, .1]], "references": [[1., 0.]]})
+    >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
+    [1]
+    """
+    whole = _settled(inputs)
+    for piece in _pieces(whole):
+        try:
+            rankings = _align(piece, **how)
+        except ValueError:
+            if piece is not whole:  # say the same of the query as all of them are counted
+                _align(whole, **how)
+            raise
+        yield rankings
+
+
+def _pieces(inputs: Inputs) -> Iterator[Inputs]:
+    """Cut both sides into pieces of about PART documents where they are copied, so that the copies are small."""
+    predictions, references, query_ids = inputs[:3]
+    sides = predictions, references
+    lengths = np.zeros(1, np.int64)
+    if query_ids is not None:
+        yield inputs
+        return
+    if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
+        lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)
+    elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
+        with suppress(TypeError):  # a row is no list, as reading all of them will say
+            lengths = np.fromiter(map(len, predictions), np.int64)
+    part = np.cumsum(lengths) // PART
+    cuts = (np.flatnonzero(part[1:] != part[:-1]) + 1).tolist()
+    if not cuts or len(predictions) != len(references):
+        yield inputs
+        return
+    for start, end in pairwise([0, *cuts, len(predictions)]):
+        yield inputs._replace(predictions=predictions[start:end], references=references[start:end])
+
+
+def _is_column_of_lists(side: Any) -> bool:
+    if not isinstance(side, pa.ChunkedArray):
+        return False
+    return bool(pa.types.is_list(side.type) or pa.types.is_large_list(side.type))
+
+
+def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
+    """Predictions and references as Arrow lists; missing as nulls.
+
+    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
+
+    Raises:
+        ValueError: integers that float64 cannot tell apart.
+    """
+    score = Column(rankings.score, rankings.offsets, rankings.retrieved).flat()
+    relevance = Column(rankings.relevance, rankings.offsets, rankings.judged).flat()
+    lists = []
+    for argument, column in (("predictions", score), ("references", relevance)):
+        missing = None if column.present is None else ~column.present
+        kind = column.values.dtype
+        narrow = kind.itemsize <= (4 if kind.kind == "f" else 2)
+        try:
+            values = pa.array(column.values, mask=missing)
+            values = values if narrow else values.cast(pa.float64())
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{argument}: integers beyond 2**53 cannot be stored exactly: {error}") from None
+        lists.append(pa.ListArray.from_arrays(pa.array(column.offsets, pa.int32()), values))
+    return lists[0], lists[1]
+
+
+def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
+    """Return columns ``predictions`` and ``references`` of lists with nulls for padding."""
+    rankings = read(table["predictions"], table["references"], ignore_index=ignore_index)
+    return pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))
+
+
+# ndcg/inputs/slices.py: Slices: the queries that have one value of `by`, such as a language, a segment or a length.
+
+Value = str | int | bool | None
+# The types of Arrow that values may have, and what they are read as.
+TYPES = {
+    is_text: pa.large_string(),
+    pa.types.is_integer: pa.int64(),
+    pa.types.is_floating: pa.int64(),  # whole numbers, as pandas holds them where some are missing
+    pa.types.is_boolean: pa.bool_(),
+    pa.types.is_null: pa.null(),
+}
+
+
+class Slices(NamedTuple):
+    """A value for each query.
+
+    Attributes:
+        values: all there are, ascending; None, of queries without a slice, is the last.
+        code: for each query the index of its value.
+    """
+
+    values: list[Value]
+    code: NDArray[np.int64]
+
+
+def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
+    """Return the slices of queries.
+
+    Args:
+        by: a value for each query, by position or by its id.
+        query_ids: the queries' ids, if they have any.
+        queries: how many there are.
+
+    Raises:
+        ValueError: a value is missing, or is no text, integer, boolean or None.
+    """
+    if isinstance(by, Mapping):
+        by = _by_ids(by, query_ids)
+    found = by if isinstance(by, Slices) else read_slices(by)
+    if len(found.code) != queries:
+        raise ValueError(f"by must hold one value for each of {queries} queries; got {len(found.code)}")
+    return found
+
+
+def read_slices(values: Any) -> Slices:
+    """Return the slices that values tell apart, one for each query or row.
+
+    >>> read_slices(["en", None, "de", "en"])
+    Slices(values=['de', 'en', None], code=array([1, 2, 0, 1]))
+    """
+    column = _column(values)
+    distinct = pc.unique(column).to_pylist()
+    ordered = sorted(each for each in distinct if each is not None) + [None] * (None in distinct)
+    code = pc.index_in(column, value_set=pa.array(ordered, column.type))
+    return Slices(ordered, code.to_numpy().astype(np.int64))
+
+
+def slice_name(value: Value) -> str:
+    """Return the value of a slice as tables show it, in one line.
+
+    >>> slice_name("en"), slice_name(None), slice_name("")
+    ('en', '(none)', "''")
+    """
+    if value is None:
+        return "(none)"
+    plain = isinstance(value, str) and value.isprintable() and value.strip() and value != "(none)"
+    return str(value) if plain else shown(value)
+
+
+def _by_ids(by: Mapping[Any, Any], query_ids: NDArray[Any] | None) -> list[Any]:
+    """Return the value of each query, in the order of the queries."""
+    if query_ids is None:
+        raise ValueError("by is a mapping, but the queries have no ids; give a sequence in the order of the queries")
+    check_ids("by", by, nested=False)
+    ids = query_ids.tolist()
+    if lacking := [each for each in ids if each not in by]:
+        problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
+        raise ValueError(f"by: {problem}; give each query of the references a value, None for no slice")
+    return [by[each] for each in ids]
+
+
+def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
+    """Return values as a column of text, integers of 64 bits, booleans or nulls."""
+    if isinstance(values, str):
+        raise ValueError(f"by: {shown(values)} names a column, but of no frame; give its frame as data")
+    values = list(values) if isinstance(values, range) else plain_in_order("by", values)
+    if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None where masked, but no times
+        values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
+    if not isinstance(values, (list, tuple, *ARROW)):
+        found = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+        raise ValueError(f"by must be a sequence with one value per query, or a mapping by their ids; got {found}")
+    try:
+        column = values if isinstance(values, ARROW) else pa.array(values, from_pandas=True)
+        column = decoded(column) if pa.types.is_dictionary(column.type) else column
+        return column.cast(next(target for is_such, target in TYPES.items() if is_such(column.type)))
+    except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
+        kinds = {type(each).__name__ for each in values if each is not None}
+        found = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
+        problem = "must be all text, all integers of 64 bits or all booleans, None for no slice"
+        raise ValueError(f"by {problem}; got {shown(found)[1:-1]}; give others as text, fractions as ranges") from None
+
+
+# ndcg/measure/conventions.py: Whose nDCG: the choices that libraries make when they say nDCG, as data.
+
+# What a convention chooses.
+CHOICES = ("gain", "discount", "ideal", "ties", "zero_division", "negative_relevance", "missing")
+
+
+class Convention(NamedTuple):
+    """What a library means by nDCG.
+
+    Attributes:
+        library: whose it is, as people call it.
+        meaning: one sentence on what its choices do to the number.
+        gain: as in ``compute``, like the following.
+        discount: of the ranks.
+        ideal: which documents the ideal ranking has.
+        ties: of documents with equal scores.
+        zero_division: the nDCG of a query with nothing relevant; nan leaves it out of the mean.
+        negative_relevance: what becomes of a negative relevance.
+        missing: what becomes of a judged query that the run lacks.
+        quirks: what its numbers depend on besides.
+    """
+
+    library: str
+    meaning: str
+    gain: str = "linear"
+    discount: str = "log"
+    ideal: str = "judged"
+    ties: str = "average"
+    zero_division: float | str = 0.0
+    negative_relevance: str = "raise"
+    missing: str = "empty"
+    quirks: str = ""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of ``compute`` that it sets.
+
+        >>> CONVENTIONS["lightgbm"].options  # doctest: +NORMALIZE_WHITESPACE
+        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'ties': 'first', 'zero_division': 1.0,
+         'negative_relevance': 'raise', 'missing': 'empty'}
+        """
+        return {name: getattr(self, name) for name in CHOICES}
+
+
+CONVENTIONS: dict[str, Convention] = {
+    "sklearn": Convention(
+        "scikit-learn `ndcg_score`",
+        "Tied documents share their ranks, so the order of the input does not matter; a query with nothing relevant "
+        "pulls the mean down.",
+        quirks="It refuses one-document queries, and `ignore_ties=True` orders ties in no fixed way. A query with "
+        "nothing relevant counts as 0 up to version 1.9; a later one may leave it out, which is `zero_division=nan`.",
+    ),
+    "trec_eval": Convention(
+        "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
+        "Tied documents are ordered by their ids, the highest first, which is arbitrary but the same for everyone.",
+        ties="docid",
+        negative_relevance="clip",
+        quirks="Up to version 9.0.8 scores are held as 32-bit floats, so scores that differ from the eighth digit on "
+        "are tied; from 10.0 on as 64-bit ones. Queries that the run lacks count as 0 with `-c`; without it, they are "
+        'left out of the mean, which is `missing="skip"`, and 10.0 fails.',
+    ),
+    "pytrec_eval": Convention(
+        "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
+        "As trec_eval, but queries that the run lacks are left out of the mean, so a run that answers easy queries "
+        "only scores high.",
+        ties="docid",
+        negative_relevance="clip",
+        missing="skip",
+        quirks="Scores are held as 32-bit floats.",
+    ),
+    "beir": Convention(
+        "BEIR `EvaluateRetrieval.evaluate`",
+        "pytrec_eval's number, rounded to five digits.",
+        ties="docid",
+        negative_relevance="clip",
+        missing="skip",
+        quirks="A document whose id is the query's takes no rank: `exclude={query: [query] for query in run}`, where "
+        "such a document is not judged relevant.",
+    ),
+    "mteb": Convention(
+        "MTEB retrieval tasks, `ndcg_at_k`",
+        "pytrec_eval's number, rounded to five digits.",
+        ties="docid",
+        negative_relevance="clip",
+        missing="skip",
+        quirks="Tasks with `ignore_identical_ids` drop a document whose id is the query's, as BEIR does.",
+    ),
+    "gdeval": Convention(
+        "gdeval.pl `ndcg@k` of TREC's web tracks",
+        "trec_eval's order of ties with exponential gain; queries with nothing relevant are left out, and so are those "
+        "that the run lacks.",
+        gain="exponential",
+        ties="docid",
+        zero_division=math.nan,
+        negative_relevance="clip",
+        missing="skip",
+        quirks="It prints five digits, and refuses relevances above 4.",
+    ),
+    "ranx": Convention(
+        "ranx `ndcg`",
+        "Tied documents stay in the order of the run, so what wrote the run decides.",
+        ties="first",
+        negative_relevance="clip",
+        quirks="A relevance counts as its integer part. Lists of 16 documents and more are sorted by an unstable "
+        "algorithm, so their ties are in no fixed order.",
+    ),
+    "ranx_burges": Convention(
+        "ranx `ndcg_burges`",
+        "Exponential gain, which puts highly relevant documents far above the others.",
+        gain="exponential",
+        ties="first",
+        negative_relevance="clip",
+        quirks="As ranx `ndcg`.",
+    ),
+    "torchmetrics": Convention(
+        "TorchMetrics `RetrievalNormalizedDCG`",
+        "scikit-learn's definition, with a policy for queries with nothing relevant: `empty_target_action` "
+        '`"neg"` is `zero_division=0` (the default), `"pos"` 1, `"skip"` nan.',
+        negative_relevance="keep",
+        quirks="It computes in 32-bit floats, in which close scores are tied. A query whose relevances add up to 0 "
+        "counts as one with nothing relevant. Where the ideal DCG is negative, it divides by it.",
+    ),
+    "ignite": Convention(
+        "PyTorch-Ignite `NDCG`",
+        "Queries with nothing relevant are left out, so the mean is over fewer queries than were asked.",
+        gain="exponential",
+        ties="first",
+        zero_division=math.nan,
+        negative_relevance="clip",
+        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats.",
+    ),
+    "rax": Convention(
+        "Rax `ndcg_metric`",
+        "Exponential gain, and tied documents in the order of the input.",
+        gain="exponential",
+        ties="first",
+        negative_relevance="keep",
+        missing="skip",
+        quirks="It computes in 32-bit floats unless JAX is told otherwise. Where the ideal DCG is negative, it "
+        "divides by it. Lists that are masked whole are left out, which `missing` says.",
+    ),
+    "lightgbm": Convention(
+        "LightGBM `ndcg`",
+        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        gain="exponential",
+        ties="first",
+        zero_division=1.0,
+        quirks="Labels are the integers 0 to 30, with `label_gain` for other gains.",
+    ),
+    "xgboost": Convention(
+        "XGBoost `ndcg`",
+        "As LightGBM: a query with nothing relevant counts as perfect; `ndcg@10-` is `zero_division=0`.",
+        gain="exponential",
+        ties="first",
+        zero_division=1.0,
+        quirks="`ndcg` without a cutoff may stop at rank 32, the pairs its ranking objectives sample by default: ask "
+        "here for `k=32`. Scores are held as 32-bit floats. `ndcg_exp_gain=False` is the linear gain.",
+    ),
+    "tf_ranking": Convention(
+        "TensorFlow Ranking `NDCGMetric`",
+        "Exponential gain, and tied documents in random order: the mean over all orders is what to expect.",
+        gain="exponential",
+        missing="skip",
+        quirks="It computes in 32-bit floats. A label below 0 is padding: give it as `ignore_index`. Lists that are "
+        "padding throughout are left out, which `missing` says.",
+    ),
+    "allrank": Convention(
+        "allRank `ndcg`",
+        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        gain="exponential",
+        ties="first",
+        zero_division=1.0,
+        quirks="A label of -1 is padding: give `ignore_index=-1`. It sorts by an algorithm that leaves ties in no "
+        "fixed order, and computes in 32-bit floats.",
+    ),
+    "catboost": Convention(
+        "CatBoost `NDCG`",
+        "Of tied documents the least relevant ranks first, so ties never help; a query with nothing relevant counts "
+        "as perfect.",
+        ties="worst",
+        zero_division=1.0,
+        negative_relevance="keep",
+        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevances are held as 32-bit floats.',
+    ),
+    "sentence_transformers": Convention(
+        "sentence-transformers `InformationRetrievalEvaluator`",
+        "Documents are relevant or not, and queries with nothing relevant are left out.",
+        gain="binary",
+        ties="first",
+        zero_division=math.nan,
+        negative_relevance="clip",
+        quirks="From version 6 on tied documents rank by ascending id: list them in that order. Its rerankers are "
+        "scored by scikit-learn.",
+    ),
+    "spark": Convention(
+        "Spark `RankingMetrics.ndcgAt`",
+        "Documents are relevant or not; whatever ranked their ids has ordered the ties.",
+        gain="binary",
+        ties="first",
+        negative_relevance="clip",
+        quirks="The relevances that PySpark lets one give as a third column do not change its number. With those that "
+        "Scala takes the gain is exponential, and the ideal is the order in which the relevant documents are listed.",
+    ),
+    "elasticsearch": Convention(
+        "Elasticsearch `_rank_eval` `dcg` with `normalize`",
+        "Exponential gain, over the hits in the engine's order.",
+        gain="exponential",
+        ideal="truncated",
+        ties="first",
+        quirks="Documents that nobody judged have gain 0, or that of `unknown_doc_rating`.",
+    ),
+    "mlflow": Convention(
+        "MLflow `ndcg_at_k`",
+        "The ideal is no longer than the answer, so a short answer scores higher, and an empty one to a query with "
+        "nothing relevant is perfect.",
+        gain="binary",
+        ideal="truncated",
+        ties="first",
+        zero_division="rightly_empty",
+        quirks="A document that is retrieved twice counts twice, as two documents.",
+    ),
+    "haystack": Convention(
+        "Haystack `DocumentNDCGEvaluator`",
+        "The scores of the expected documents are their gains; the order is that of the retrieved ones.",
+        ties="first",
+        negative_relevance="keep",
+        quirks="There is no cutoff: all that was retrieved counts.",
+    ),
+    "llama_index": Convention(
+        "LlamaIndex `NDCG`",
+        "Documents are expected or not; all that was retrieved counts.",
+        gain="binary",
+        ties="first",
+        quirks="It has no cutoff: give no `k`. It refuses a query for which nothing is expected or nothing retrieved.",
+    ),
+    "lenskit": Convention(
+        "LensKit `NDCG`",
+        "The discount of the first papers, the same for the first two ranks; users without recommendations are left "
+        "out.",
+        gain="binary",
+        discount="jarvelin",
+        ties="first",
+        missing="skip",
+        quirks="A user without test items has none, which `RunAnalysis` counts as 0. "
+        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 counts as relevant too.',
+    ),
+    "recommenders": Convention(
+        "Recommenders `ndcg_at_k`",
+        "Items are rated or not, whatever the rating, and users who rated nothing are left out.",
+        gain="binary",
+        ties="first",
+        zero_division=math.nan,
+        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`; the base of its logarithm does not '
+        "matter. An item rated 0 counts as relevant too.",
+    ),
+    "recbole": Convention(
+        "RecBole `NDCG`",
+        "Items are relevant or not.",
+        gain="binary",
+        ties="first",
+        quirks="It is handed the best k of all items, so every user has k. Version 1.2.1 asks for `np.float`, which "
+        "NumPy lacks from 1.24 on.",
+    ),
+    "cornac": Convention(
+        "Cornac `NDCG`",
+        "Items are relevant or not, and users without relevant items are left out.",
+        gain="binary",
+        ties="first",
+        zero_division=math.nan,
+    ),
+    "rectools": Convention(
+        "RecTools `NDCG`",
+        "The ideal has k relevant items, whether or not there are as many, so few can score 1; users without relevant "
+        "items are left out.",
+        gain="binary",
+        ideal="full",
+        ties="first",
+        zero_division=math.nan,
+        quirks='`divide_by_achievable=True` is `ideal="judged"`.',
+    ),
+    "evidently": Convention(
+        "Evidently `NDCG`",
+        "Users with nothing relevant are left out.",
+        zero_division=math.nan,
+        negative_relevance="keep",
+        quirks="Tied items share one rank, the mean of theirs rounded down, which no order of ties gives.",
+    ),
+}
+
+
+def convention_table(values: Mapping[str, float]) -> str:
+    """Markdown: what each convention chooses, and its number for one example.
+
+    Args:
+        values: the nDCG of the example under the name of each convention.
+
+    >>> print(convention_table({"sklearn": .5921}).splitlines()[0])
+    | `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |
+    """
+    lines = [
+        "| `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, value in values.items():
+        chosen = CONVENTIONS[name]
+        made = (chosen.gain, chosen.discount, chosen.ideal, chosen.ties, empty_text(chosen.zero_division))
+        settings = " | ".join((*made, chosen.negative_relevance, chosen.missing))
+        lines.append(f'| `"{name}"` | {chosen.library} | {value:.4f} | {settings} |')
+    return "\n".join(lines)
+
+
+def empty_text(zero_division: float | str) -> str:
+    """Return in words what a query with nothing relevant is worth.
+
+    >>> empty_text(math.nan), empty_text(1.0), empty_text("rightly_empty")
+    ('left out', '1', '1 if nothing was retrieved, else 0')
+    """
+    if isinstance(zero_division, str):
+        return "1 if nothing was retrieved, else 0"
+    return "left out" if math.isnan(zero_division) else f"{zero_division:g}"
+
+
+def convention_notes() -> str:
+    """Markdown: a line on each convention, its meaning and its quirks.
+
+    >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
+    - `"evidently"`: Users with nothing relevant
+    """
+    return "\n".join(
+        f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
+    )
+
+
+# ndcg/measure/scoring.py: The measure: CG, DCG, IDCG and nDCG of every query, from plain arrays.
+
+Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
+Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], Any]
+
+Output = TypeVar("Output")
+
+MEASURES = ("nDCG", "DCG", "IDCG", "CG")
+TIES = ("average", "first", "last", "best", "worst")
+IDEALS = ("judged", "truncated", "retrieved", "full")
+RIGHTLY_EMPTY = "rightly_empty"
+
+# Scores in one block: large enough that NumPy's call overhead and the handing over of the
+# interpreter's lock between threads vanish, small enough for the last level of cache.
+SCORES_AT_A_TIME = 1 << 18
+PADDING = 1 << 13  # documents that may be padded to save a block
+# Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
+# size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
+np.empty(31 << 17)
+NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
+
+
+class InvalidRankingError(ValueError):
+    """A value that has no place in a ranking, and where it stands.
+
+    Attributes:
+        array: ``"relevance"`` or ``"score"``.
+        query: index of the query, from 0.
+        position: index of the document in that query, from 0; None for the whole query.
+        problem: what is wrong and how to mend it.
+    """
+
+    def __init__(self, array: str, query: int, position: int | None, problem: str) -> None:
+        self.array, self.query, self.position, self.problem = array, query, position, problem
+        place = f"query {query}" if position is None else f"query {query}, position {position}"
+        super().__init__(f"{array}: {place}: {problem}")
+
+
+class _Block(NamedTuple):
+    """Queries of one length, or padded to one: every array is (queries, documents)."""
+
+    queries: slice | NDArray[np.intp]  # where their results belong
+    relevance: NDArray[Any]  # 0 where not judged
+    score: NDArray[Any]  # -inf where not retrieved
+    judged: Mask | None  # None: all of them
+
+    def query(self, row: int) -> int:
+        """Return the index, among all queries, of a row of this block."""
+        return self.queries.start + row if isinstance(self.queries, slice) else int(self.queries[row])
+
+    def invalid(self, array: str, at: Mask, problem: str) -> InvalidRankingError:
+        """Return the error for the first document that the mask ``at`` marks."""
+        row, position = (int(index[0]) for index in np.nonzero(at))
+        value = getattr(self, array)[row, position].item()
+        return InvalidRankingError(array, self.query(row), position, problem.format(value=value))
+
+
+def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
+    """Return the discount of ranks 1..``ranks``: what the gain at each is multiplied by.
+
+    Args:
+        ranks: how many.
+        log_base: base b of the logarithm.
+        discount: of rank i ``"log"``, 1 / log_b(i + 1) (Burges et al., 2005); ``"reciprocal"``, 1 / i; ``"jarvelin"``,
+            1 below rank b and 1 / log_b(i) from there on (Järvelin & Kekäläinen, 2002); a sequence of
+            the discounts of rank 1, 2, 3, …; or a function from an array of ranks to their discounts.
+
+    Raises:
+        ValueError: the sequence ends before the ranks do; what a function answers is no discount.
+
+    >>> for discount in DISCOUNTS:
+    ...     print(discount, discounts(4, discount=discount).round(4).tolist())
+    log [1.0, 0.6309, 0.5, 0.4307]
+    reciprocal [1.0, 0.5, 0.3333, 0.25]
+    jarvelin [1.0, 1.0, 0.6309, 0.5]
+    """
+    rank = np.arange(1, ranks + 1)
+    if isinstance(discount, str):
+        return np.asarray(DISCOUNTS[discount](rank, log_base))
+    if callable(discount):
+        found = _answer("discount", "ranks", discount, rank)
+        if (problem := not_discounts(found)) is not None:
+            raise ValueError(f"discount: what the function returned for ranks 1 to {ranks} {problem}")
+        return found
+    if len(discount) < ranks:
+        raise ValueError(
+            f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give k={len(discount)}"
+        )
+    return np.asarray(discount[:ranks], np.float64)
+
+
+DISCOUNTS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
+    "log": lambda rank, log_base: 1.0 / (np.log(rank + 1) / np.log(log_base)),
+    "reciprocal": lambda rank, log_base: 1.0 / rank,
+    "jarvelin": lambda rank, log_base: 1.0 / np.maximum(1, np.log(rank) / np.log(log_base)),
+}
+
+
+def not_discounts(values: Floats) -> str | None:
+    """Return why values cannot be the discounts of ranks 1, 2, 3, …; None if they can.
+
+    With one that rises, descending gains would not be the ideal order.
+
+    >>> not_discounts(np.array([1.0, 0.5, 0.7]))
+    'rises from 0.5 at rank 2 to 0.7 at rank 3'
+    """
+    if not np.isfinite(values).all() or (values < 0).any():
+        rank = int(np.argmin(np.isfinite(values) & (values >= 0))) + 1
+        return f"is {values[rank - 1]} at rank {rank}; discounts are finite and not negative"
+    if values.size and values[0] == 0:
+        return "is 0 at rank 1, so nothing counts"
+    if (rises := np.flatnonzero(values[1:] > values[:-1])).size:
+        rank = int(rises[0]) + 1
+        return f"rises from {values[rank - 1]} at rank {rank} to {values[rank]} at rank {rank + 1}"
+    return None
+
+
+def score_queries(
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    offsets: NDArray[np.int64] | None = None,
+    *,
+    judged: Mask | None = None,
+    retrieved: Mask | None = None,
+    measures: Sequence[str] = ("nDCG",),
+    cutoffs: Sequence[int | None] = (None,),
+    gain: Gain = "linear",
+    discount: Discount = "log",
+    log_base: float = 2.0,
+    ideal: str = "judged",
+    ties: str = "average",
+    zero_division: float | str = 0.0,
+    negative_relevance: str = "raise",
+) -> dict[str, Floats]:
+    """Return every query's values at every cutoff: of each measure an array of shape ``(cutoffs, queries)``.
+
+    Args:
+        relevance: real numbers, shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``.
+        score: real numbers in the same shape; higher ranks first, ``-inf`` as where ``retrieved`` is False.
+        offsets: for 1-D arrays, where each query begins and the last one ends: shape ``(queries + 1,)``.
+        judged: False where a document was not judged: a rank with gain 0, and no part of the ideal; None for all.
+        retrieved: False where one was not retrieved: no rank, but part of the ideal; None for all.
+        measures: of ``MEASURES``.
+        cutoffs: ranks that count, each a positive integer or None for all.
+        gain: the name of one in ``GAINS``, gains by label, or a function from relevances to gains.
+        discount: of the ranks, as ``discounts`` takes it.
+        log_base: base of the discount's logarithm, positive and not 1.
+        ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
+            alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
+        ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
+        zero_division: the nDCG of a query whose ideal DCG is not positive; ``RIGHTLY_EMPTY``: 1 if no judged document
+            has a gain above 0 and nothing was retrieved, else 0.
+        negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
+
+    Raises:
+        InvalidRankingError: NaN or an infinite value, a relevance that is not allowed or has no gain, an overflow.
+
+    >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=MEASURES)
+    >>> {name: float(values[0, 0].round(3)) for name, values in scored.items()}
+    {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
+    """
+    score = _exact_in_float64(score)
+    shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
+    scores = {measure: np.empty(shape) for measure in measures}
+    longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
+    # in memory from the last rank to the first, as documents are once sorted
+    ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
+    weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
+    how: dict[str, Any] = {"gain": gain, "over": ideal, "ties": ties, "negative_relevance": negative_relevance}
+
+    def fill(read: Callable[[], _Block]) -> None:
+        block = read()
+        for measure, values in _score_block(block, weight, cutoffs, measures, zero_division, **how).items():
+            scores[measure][:, block.queries] = values
+
+    # Of a grid little more is read than its columns' maxima, so that a block can hold more.
+    size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
+    blocks = list(_blocks(relevance, score, offsets, judged, retrieved, size))
+    in_threads(fill, blocks, threads=None if score.size > 2 * size else 1)
+    return scores
+
+
+def _score_block(
+    block: _Block,
+    weight: Floats,
+    cutoffs: Sequence[int | None],
+    measures: Sequence[str],
+    zero_division: float | str,
+    *,
+    gain: Gain,
+    over: str,
+    ties: str,
+    negative_relevance: str,
+) -> dict[str, Floats]:
+    """Return the measures of a block's queries, each of shape ``(cutoffs, queries)``."""
+    ranks = min(len(weight), block.score.shape[1])
+    with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+        gains, lowest = _gains(block, gain, negative_relevance)
+        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties)
+        sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
+        if over == "full" and "IDCG" in sums:
+            highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
+            sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
+        _refuse_overflow(block, sums)
+        if "nDCG" in measures:
+            empty = _rightly_empty(block, gains) if isinstance(zero_division, str) else zero_division
+            sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
+    return {measure: sums[measure] for measure in measures}
+
+
+def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
+    """Return scores that float64 tells apart: of integers beyond 2**53 their ranks, with the sign of each kept.
+
+    Signs are kept, because they set the order in which tied gains are summed.
+    """
+    if score.dtype.kind not in "iu" or not score.size or max(-int(score.min()), int(score.max())) <= 2**53:
+        return score
+    distinct, order = np.unique(score, return_inverse=True)
+    return np.asarray(order.reshape(score.shape) - np.searchsorted(distinct, 0))
+
+
+def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
+    """Return what a function makes of each item, in as many threads as the process may use, or in so many.
+
+    >>> in_threads(pow, [2, 3], [3, 2])
+    [8, 9]
+    """
+    if len(over[0]) < 2 or threads == 1:
+        return list(map(work, *over))
+    with ThreadPoolExecutor(threads or _threads()) as pool:
+        return list(pool.map(work, *over))
+
+
+def _threads() -> int:
+    """As many threads as the process has CPUs, or as OMP_NUM_THREADS says."""
+    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_queries(
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    offsets: NDArray[np.int64] | None = None,
+    *,
+    judged: Mask | None = None,
+    retrieved: Mask | None = None,
+    gain: Gain = "linear",
+    negative_relevance: str = "keep",
+) -> None:
+    """Raise what ``score_queries`` raises for documents that it cannot score, whichever others are in their queries.
+
+    By default these are the documents that no choice of options could score.
+
+    >>> try:
+    ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
+    ... except InvalidRankingError as error:
+    ...     print(error)
+    score: query 0, position 0: nan is not a score; None or -inf marks one not retrieved
+    """
+    for read in _blocks(relevance, score, offsets, judged, retrieved):
+        block = read()
+        with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+            _refuse(block, block.score, _gains(block, gain, negative_relevance)[0], gain)
+
+
+def _blocks(
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    offsets: NDArray[np.int64] | None,
+    judged: Mask | None,
+    retrieved: Mask | None,
+    size: int = SCORES_AT_A_TIME,
+) -> Iterator[Callable[[], _Block]]:
+    """Cut the queries into blocks of about ``size`` scores, ragged ones by falling length: functions that read them."""
+    if offsets is not None:
+        lengths = offsets[1:] - offsets[:-1]
+        documents = int(lengths[0]) if len(lengths) else 0
+        if (lengths == documents).all():
+            shape = (len(lengths), documents)
+            relevance, score = relevance.reshape(shape), score.reshape(shape)
+            judged = None if judged is None else judged.reshape(shape)
+            retrieved = None if retrieved is None else retrieved.reshape(shape)
+            offsets = None
+    if offsets is None:
+        queries, documents = score.shape
+        step = max(1, size // max(documents, 1))
+        for start in range(0, queries, step):
+            rows = slice(start, min(start + step, queries))
+            yield partial(_block, rows, relevance, score, judged, retrieved)
+        return
+    order = np.argsort(-lengths, kind="stable")
+    lengths, starts, start = lengths[order], offsets[order], 0
+    while start < len(order):
+        documents = int(lengths[start])
+        rows = slice(start, start + max(1, size // max(documents, 1)))
+        # As many queries as fit without much padding: less than an eighth, or than what another block would cost.
+        cells = documents * np.arange(1, len(lengths[rows]) + 1)
+        within = cells - np.cumsum(lengths[rows]) <= np.maximum(cells // 8, PADDING)
+        start += len(within) if within.all() else int(np.argmin(within))
+        rows = slice(rows.start, start)
+        yield partial(_padded, order[rows], starts[rows], lengths[rows], relevance, score, judged, retrieved)
+
+
+def _block(
+    rows: slice, relevance: NDArray[Any], score: NDArray[Any], judged: Mask | None, retrieved: Mask | None
+) -> _Block:
+    """Take queries of one length as they are."""
+    known = None if judged is None else judged[rows]
+    return _Block(
+        rows,
+        relevance[rows] if known is None else np.where(known, relevance[rows], 0),
+        score[rows] if retrieved is None else np.where(retrieved[rows], score[rows], -np.inf),
+        known,
+    )
+
+
+def _padded(
+    queries: NDArray[np.intp],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    judged: Mask | None,
+    retrieved: Mask | None,
+) -> _Block:
+    """Pad queries to the length of the first, the longest, with what was neither judged nor retrieved."""
+    longest = int(lengths[0])
+    narrow = np.min_scalar_type(longest)  # compared faster
+    beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
+    last = len(score) - longest
+    late = np.flatnonzero(starts > last)  # no such number of documents follows
+
+    def padded(values: NDArray[Any]) -> NDArray[Any]:
+        rows: NDArray[Any] = sliding_window_view(values, longest)[np.minimum(starts, last)]
+        for row in late:
+            rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
+        return rows
+
+    relevance, score = padded(relevance), padded(score)
+    if score.dtype.kind != "f":
+        score = score.astype(np.float64)
+    known = ~beyond if judged is None else padded(judged) & ~beyond
+    np.copyto(relevance, relevance.dtype.type(0), where=beyond if judged is None else ~known)
+    np.copyto(score, -np.inf, where=beyond if retrieved is None else beyond | ~padded(retrieved))
+    return _Block(queries, relevance, score, known)
+
+
+def _gains_at_ranks(
+    block: _Block, ranks: int, gains: Floats, lowest: float, gain: Gain, over: str, ties: str
+) -> tuple[Floats, Floats]:
+    """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
+
+    Args:
+        block: the queries.
+        ranks: the number of ranks.
+        gains: the gain of every document.
+        lowest: the lowest of them.
+        gain: the option that made them.
+        over: the documents of the ideal.
+        ties: the order of tied documents.
+    """
+    # half as wide is read twice as fast, and float32 holds all that float64 would
+    score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
+    counted = block.judged if lowest < 0 else None  # others have gain 0, which is the lowest
+    if over == "retrieved":
+        counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
+    if counted is None:
+        ideal = ideal_gains(gains, ranks, lowest)
+    else:
+        ideal = ideal_gains(np.where(counted, gains, -np.inf), ranks, -np.inf)
+        ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
+    if over == "truncated":
+        ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
+    ranked, highest = ranked_gains(score, gains, ranks, ties)
+    most = gains.max(initial=0) if over in ("retrieved", "truncated") else ideal[:, :1].max(initial=0)
+    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
+        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
+    return ranked, ideal
+
+
+def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
+    """Raise the error for a score, a relevance or a gain that is not a finite number, if there is one."""
+    if (invalid := np.isnan(score) | (score == np.inf)).any():
+        raise block.invalid("score", invalid, "{value} is not a score; None or -inf marks one not retrieved")
+    if (invalid := ~np.isfinite(gains)).any():
+        if not np.isfinite(block.relevance[invalid]).all():
+            problem = NOT_A_RELEVANCE
+        elif isinstance(gain, str) or callable(gain):
+            problem = "the gain of relevance {value} is not a finite number"
+        else:
+            problem = f"the label {{value}} has no gain: gain lists the labels 0 to {len(gain) - 1}"
+        raise block.invalid("relevance", invalid, problem)
+
+
+def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
+    """Raise the error for a query whose sum is beyond all floats, if there is one."""
+    for name, values in sums.items():
+        if not np.isfinite(values).all():
+            query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
+            raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
+
+
+def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
+    """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
+
+    NaN stands for what has no gain.
+    """
+    is_linear = isinstance(gain, str) and gain == "linear"
+    is_single = is_linear and block.relevance.dtype == np.float32  # read twice as fast, and sorted too
+    relevance = block.relevance if is_single else block.relevance.astype(np.float64, copy=False)
+    lowest = float(relevance.min(initial=0))
+    if not lowest > -np.inf:
+        raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+    negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
+    if negative is not None:
+        if negative_relevance == "raise":
+            hint = 'negative_relevance="clip" counts it as gain 0, "keep" as it is; ignore_index leaves out padding'
+            raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
+        relevance, lowest = np.maximum(relevance, 0), 0.0
+    if isinstance(gain, str):
+        gains = GAINS[gain](relevance)
+        return gains, lowest if gain == "linear" else float(gains.min(initial=0))
+    if callable(gain):
+        if not np.isfinite(relevance).all():
+            raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+        judged = np.ones(relevance.shape, bool) if block.judged is None else block.judged
+        gains = np.zeros(relevance.shape)
+        gains[judged] = _answer("gain", "relevances", gain, relevance[judged])
+    else:
+        gains = _labelled(relevance, np.asarray(gain, np.float64))
+        if block.judged is not None:
+            gains[~block.judged] = 0
+    if negative is not None:
+        gains[negative] = 0
+    return gains, float(gains.min(initial=0))
+
+
+def _exponential(relevance: Floats) -> Floats:
+    """Return 2**r - 1, all its digits for a small r too."""
+    gains = np.exp2(relevance) - 1
+    low = (np.abs(relevance) < 0.5) & (relevance != 0)
+    if low.any():
+        gains[low] = np.expm1(relevance[low] * np.log(2))
+    return gains
+
+
+GAINS: dict[str, Callable[[Floats], Floats]] = {
+    "linear": lambda relevance: relevance,
+    "exponential": _exponential,
+    "binary": lambda relevance: (relevance > 0) + 0 * relevance,  # NaN for an infinite one
+}
+
+
+def _answer(option: str, what: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
+    """Return the numbers that an option's function makes of an array, one for each value."""
+    if not values.size:
+        return values.astype(np.float64)
+    answer = function(values)
+    problem = f"{option} gets an array of {what} and must return an array of as many numbers"
+    try:
+        numbers = np.asarray(answer)
+    except ValueError:
+        numbers = np.empty(0, object)  # lists of different lengths
+    except BaseException as error:
+        raise_unless_of_values(error)
+        unread = f"it returned a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
+        raise ValueError(f"{problem}: {unread}") from error
+    if numbers.shape != values.shape or numbers.dtype.kind not in "biuf" or np.ma.is_masked(answer):
+        raise ValueError(f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape {numbers.shape}")
+    return numbers.astype(np.float64)
+
+
+def _labelled(relevance: Floats, table: Floats) -> Floats:
+    """Return the gains of labels 0, 1, 2, … by a table."""
+    known = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
+    return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
+
+
+def _discounted_sums(
+    ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int], measures: Sequence[str]
+) -> dict[str, Floats]:
+    """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
+    needed = {"DCG", "IDCG", *measures} if "nDCG" in measures else measures
+    terms = {"CG": (ranked, np.ones(len(discount))[::-1]), "DCG": (ranked, discount), "IDCG": (ideal, discount)}
+    return {
+        name: np.stack([_sum(gains[:, :k], weight[:k]) for k in cutoffs])
+        for name, (gains, weight) in terms.items()
+        if name in needed
+    }
+
+
+def sign(discount: Floats) -> float:
+    """Return -1 if a discount turns all sums negative, as a logarithm of a base below 1 does; else 1."""
+    return math.copysign(1, discount.sum())
+
+
+def _rightly_empty(block: _Block, gains: Floats) -> Floats:
+    """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
+
+    The ideal DCG does not tell: a truncated ideal is empty if nothing was retrieved, although there was something to
+    find.
+    """
+    return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
+
+
+def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
+    """Return nDCG, by whether any gain is negative: then it may be above 1 or below 0."""
+    ratio = dcg / idcg
+    if not negative:
+        np.minimum(ratio, 1, out=ratio)  # rounding alone takes it above
+    return np.where(sign * idcg > 0, ratio, zero_division)
+
+
+def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
+    """Return the weighted sum for each query whose gain is the same at all ranks, added as ``_sum`` does."""
+    step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
+    parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
+    return np.concatenate([_sum(part.repeat(len(weight), axis=1)[:, ::-1], weight) for part in parts])
+
+
+def _sum(gains: Floats, weight: Floats) -> Floats:
+    """Return the weighted sum of each query's gains, one rank added after the other.
+
+    Then zeros at the end, of a list that is padded, do not change the rounding. ``einsum`` adds so
+    where both arrays lie in memory from the last rank to the first, but for a single query.
+    """
+    rows = np.broadcast_to(gains, (2, gains.shape[1])) if len(gains) == 1 else gains
+    return np.asarray(np.einsum("qk,k->q", rows, weight)[: len(gains)])
+
+
+# ndcg/measure/options.py: Every option of `compute`, checked once into one object, and what follows from them alone: names and signature.
+
+__version__ = "1.1.0"
+
+Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDCG@10"
+Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+LONGEST_IDEAL = 10**6  # documents of a full ideal
+
+# Options that methods with an aggregation of their own do not take.
+AGGREGATION_OPTIONS = ("use_aggregator", "engine")
+
+
+class ChosenOptions(TypedDict, total=False):
+    """The choices that a number depends on, as type checkers know them."""
+
+    ignore_ties: bool
+    gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
+    discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
+    log_base: float | None
+    ideal: Literal["judged", "truncated", "retrieved", "full"] | None
+    ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
+    zero_division: float | Literal["rightly_empty"] | None
+    negative_relevance: Literal["raise", "clip", "keep"] | None
+    judged_only: bool
+
+
+class ScoringOptions(ChosenOptions, total=False):
+    """The options of every method that scores."""
+
+    measures: Measure | str | Sequence[Measure | str]
+    convention: str
+
+
+class ExplainOptions(ChosenOptions, total=False):
+    """Those of `explain`."""
+
+    ignore_index: float | None
+    missing: Literal["empty", "skip", "raise"] | None
+
+
+class QueryOptions(ScoringOptions, ExplainOptions, total=False):
+    """Those of methods that read whole queries."""
+
+
+class ComputeOptions(QueryOptions, total=False):
+    """Those of `compute`."""
+
+    use_aggregator: bool
+    engine: Literal["numpy", "sklearn"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read and score rankings, and how to hand over the values, checked."""
+
+    asked: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
+    gain: Gain
+    discount: Discount
+    log_base: float
+    ideal: str
+    ties: str
+    zero_division: float | str
+    negative_relevance: str
+    judged_only: bool
+    ignore_index: float | None
+    missing: str
+    use_aggregator: bool
+    engine: str
+
+    @classmethod
+    def parse(
+        cls,
+        *,
+        k: Any = None,
+        ignore_ties: Any = False,
+        measures: Any = "nDCG",
+        convention: Any = "sklearn",
+        gain: Any = None,
+        discount: Any = None,
+        log_base: Any = None,
+        ideal: Any = None,
+        ties: Any = None,
+        zero_division: Any = None,
+        negative_relevance: Any = None,
+        judged_only: Any = False,
+        ignore_index: Any = None,
+        missing: Any = None,
+        use_aggregator: Any = True,
+        engine: Any = "numpy",
+    ) -> "Options":
+        """Check the options of `compute`; None stands for the convention's choice.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        chosen = CONVENTIONS[choice("convention", convention, tuple(CONVENTIONS))]
+        parsed = cls(
+            asked=_asked(measures, k),
+            gain=_gain(chosen.gain if gain is None else gain),
+            discount=_discount(chosen.discount if discount is None else discount),
+            log_base=_log_base(2.0 if log_base is None else log_base, discount),
+            ideal=choice("ideal", chosen.ideal if ideal is None else ideal, IDEALS),
+            ties=_ties(ties, _flag("ignore_ties", ignore_ties), chosen.ties),
+            zero_division=_zero_division(chosen.zero_division if zero_division is None else zero_division),
+            negative_relevance=choice(
+                "negative_relevance",
+                chosen.negative_relevance if negative_relevance is None else negative_relevance,
+                ("raise", "clip", "keep"),
+            ),
+            judged_only=_flag("judged_only", judged_only),
+            ignore_index=_ignore_index(ignore_index),
+            missing=choice("missing", chosen.missing if missing is None else missing, ("empty", "skip", "raise")),
+            use_aggregator=_flag("use_aggregator", use_aggregator),
+            engine=choice("engine", engine, ("numpy", "sklearn")),
+        )
+        if parsed.ideal == "full":
+            _refuse_endless_ideal(parsed.cutoffs, f'convention="{convention}"' if ideal is None else 'ideal="full"')
+        if parsed.engine == "sklearn":
+            _refuse_what_sklearn_lacks(
+                measures=None if parsed.measures == ("nDCG",) else measures,
+                convention=None if convention == "sklearn" else convention,
+                gain=gain,
+                discount=discount,
+                log_base=log_base,
+                ideal=ideal,
+                ties=ties,
+                zero_division=zero_division,
+                negative_relevance=negative_relevance,
+                judged_only=judged_only or None,
+                ignore_index=ignore_index,
+                missing=missing,
+                use_aggregator=None if use_aggregator else False,
+            )
+        return parsed
+
+    @classmethod
+    def of_method(
+        cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = AGGREGATION_OPTIONS
+    ) -> "Options":
+        """Check the options of a method that takes those of `compute`, but for those it lacks, besides its own.
+
+        Raises:
+            ValueError: what `parse` refuses.
+            TypeError: an option that the method does not have; names the nearest or all it has.
+        """
+        for name in options:
+            if name not in OF_COMPUTE or name in lacks:
+                raise _unknown_option(name, method, lacks)
+        return cls.parse(k=k, **options)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, without cutoffs."""
+        return tuple(dict.fromkeys(measure for measure, _ in self.asked))
+
+    @property
+    def cutoffs(self) -> tuple[int | None, ...]:
+        """The cutoffs of all measures."""
+        return tuple(dict.fromkeys(k for _, k in self.asked))
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The keyword arguments of `rankings.read`."""
+        by_docid = self.ties == "docid"
+        return {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
+
+    @property
+    def scoring(self) -> dict[str, Any]:
+        """The keyword arguments of `scoring.score_queries`."""
+        return {
+            "measures": self.measures,
+            "cutoffs": self.cutoffs,
+            "gain": self.gain,
+            "discount": self.discount,
+            "log_base": self.log_base,
+            "ideal": self.ideal,
+            "ties": "last" if self.ties == "docid" else self.ties,  # documents are read in ascending order of ids
+            "zero_division": self.zero_division,
+            "negative_relevance": self.negative_relevance,
+        }
+
+    def results(self) -> Iterator[tuple[str, str, int]]:
+        """Yield the name of each result, with its measure and the index of its cutoff."""
+        for measure, k in self.asked:
+            yield result_name(measure, k), measure, self.cutoffs.index(k)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all results."""
+        return [name for name, _, _ in self.results()]
+
+    def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
+        """Return every choice that the numbers depend on, in one line."""
+        discount = _function_name("discount", self.discount, RANKS)
+        choices = {
+            "gain": _function_name("gain", self.gain, LABELS),
+            **({} if discount == "log" else {"discount": discount}),
+            **({"log": _number(self.log_base)} if discount in ("log", "jarvelin") else {}),
+            **({} if self.ideal == "judged" else {"ideal": self.ideal}),
+            "ties": self.ties,
+            "empty": self.zero_division if isinstance(self.zero_division, str) else _number(self.zero_division),
+            "negative": self.negative_relevance,
+            "unjudged": "removed" if self.judged_only else "0",
+            **({} if self.ignore_index is None else {"ignored": _number(self.ignore_index)}),
+            **({"missing": "skip"} if self.missing == "skip" else {}),
+            "v": __version__,
+            **({"weights": "given"} if weighted else {}),
+            **({"excluded": "given"} if excluding else {}),
+        }
+        return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
+
+
+OF_COMPUTE = tuple(inspect.signature(Options.parse).parameters)  # the names of all options
+
+
+def signature(
+    k: Cutoffs = None, *, sample_weight: Any = None, exclude: Any = None, **options: Unpack[ComputeOptions]
+) -> str:
+    """Return every choice that a score depends on, in one line: scores compare if their signatures are equal.
+
+    Args:
+        k: the cutoff or cutoffs, as in `compute`.
+        sample_weight: weights of the queries; the signature says whether there are any.
+        exclude: documents to leave out; the signature says whether there are any.
+        **options: of `compute`.
+
+    >>> signature(k=10)
+    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.1.0'
+    """
+    return Options.of_method(signature, k, options, lacks=()).signature(
+        weighted=sample_weight is not None, excluding=exclude is not None
+    )
+
+
+def shows_options(function: Function) -> Function:
+    """Show the options of `compute` in the signature of a function that takes them as `**options`."""
+    own = inspect.signature(function)
+    named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
+    options = {name: each for name, each in inspect.signature(Options.parse).parameters.items() if name not in named}
+    vars(function)["__signature__"] = own.replace(parameters=[*named.values(), *options.values()])
+    return function
+
+
+def result_name(measure: str, k: int | None) -> str:
+    """Return the name of a measure at a cutoff.
+
+    >>> result_name("nDCG", 10), result_name("nDCG", None)
+    ('nDCG@10', 'nDCG')
+    """
+    return measure if k is None else f"{measure}@{k}"
+
+
+def measure_of(name: str) -> str:
+    """Return the measure of a result by its name.
+
+    >>> measure_of("nDCG@10")
+    'nDCG'
+    """
+    return name.partition("@")[0]
+
+
+def choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return a value that is one of several words.
+
+    Raises:
+        ValueError: it is none of them; says which is near.
+    """
+    if not isinstance(value, str) or value not in choices:
+        near = nearest(value, choices) if isinstance(value, str) else ""
+        hint = f'; did you mean "{near}"?' if near else ""
+        allowed = ", ".join(f'"{each}"' for each in choices)
+        raise ValueError(f"{name} must be one of {allowed}; got {shown(value)}{hint}")
+    return str(value)
+
+
+def is_real(value: Any) -> bool:
+    """Return whether a value is a number in the range of float64; a bool is not."""
+    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def between_0_and_1(name: str, value: Any, example: float) -> float:
+    """Return a level, such as that of an interval.
+
+    Raises:
+        ValueError: it is not a number between 0 and 1, or so close to 1 that float64 cannot tell.
+    """
+    if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
+        raise ValueError(f"{name} must be between 0 and 1, such as {example}; got {shown(value)}")
+    return float(value)
+
+
+def in_units(name: str, value: Any) -> float:
+    """Return an amount in units of the measure.
+
+    Raises:
+        ValueError: it is not a finite number, at least 0.
+    """
+    if not is_real(value) or not 0 <= float(value) < math.inf:
+        raise ValueError(f"{name} must be a finite number, at least 0, in units of the measure; got {shown(value)}")
+    return float(value)
+
+
+def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
+    """Return an integer.
+
+    Raises:
+        ValueError: it is not an integer from the least to the most.
+    """
+    if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
+        upper = "" if most == math.inf else f" and at most {most:,}"
+        raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
+    return int(value)
+
+
+def _refuse_endless_ideal(cutoffs: Sequence[int | None], whose: str) -> None:
+    """Refuse cutoffs for which an ideal of k documents has no end, or takes too much memory."""
+    if None in cutoffs:
+        raise ValueError(f"k must be given for {whose}, whose ideal has k documents of the highest gain")
+    if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
+        raise ValueError(f"k must be at most {LONGEST_IDEAL:,} for {whose}, whose ideal has k documents; got {longest}")
+
+
+def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:
+    """Return the error for an option that a method does not have."""
+    own = [own for own, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
+    of_compute = [each for each in OF_COMPUTE if each not in lacks]
+    known = list(dict.fromkeys([*own, *of_compute]))
+    near = "" if name in lacks else nearest(name, known)
+    hint = f"did you mean {near}?" if near else f"it has {', '.join(known)}"
+    return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
+
+
+def _refuse_what_sklearn_lacks(**given: Any) -> None:
+    """Refuse any option that is given, since `sklearn.metrics.ndcg_score` does not have it."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}')
+
+
+def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Return one value or a sequence of them, each checked, without repeats."""
+    if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
+        return (check(value),)
+    if not len(value):
+        raise ValueError(f"{name} is empty; give at least one value")
+    return tuple(dict.fromkeys(map(check, value)))
+
+
+def _cutoff(k: Any) -> int | None:
+    if k is not None and (not is_real(k) or not isinstance(k, Integral) or int(k) < 1):
+        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {shown(k)}")
+    return None if k is None else int(k)
+
+
+def _asked(measures: Any, k: Any) -> tuple[tuple[str, int | None], ...]:
+    """Return the measures, each with every cutoff or the one that its name has."""
+    names = _several("measures", measures, _measure)
+    cutoffs = _several("k", k, _cutoff)
+    if k is not None and all("@" in name for name in names):
+        raise ValueError(f"k={shown(k)} and measures={shown(measures)} both give cutoffs; give one of the two")
+    asked = []
+    for name in names:
+        measure, _, own = name.partition("@")
+        asked += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
+    return tuple(dict.fromkeys(asked))
+
+
+def _measure(name: Any) -> str:
+    measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
+    if not at:
+        if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as trec_eval has it
+            raise ValueError(f"measures: {name} is nDCG@{cut[1]} here")
+        return choice("measures", name, MEASURES)
+    if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
+        raise ValueError(f"measures must have a cutoff after the @, such as nDCG@10; got {shown(name)}")
+    return result_name(choice("measures", measure, MEASURES), int(cutoff))
+
+
+def _ties(ties: Any, ignore_ties: bool, default: str) -> str:
+    if ignore_ties and ties not in (None, "last"):
+        raise ValueError(
+            f'ignore_ties=True means ties="last", but ties={shown(ties)} was given too; give one of the two'
+        )
+    if ties is None:
+        ties = "last" if ignore_ties else default
+    return choice("ties", ties, (*TIES, "docid"))
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {shown(value)}")
+    return bool(value)
+
+
+def _log_base(value: Any, discount: Any) -> float:
+    if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
+        raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
+    if isinstance(discount, str) and discount == "jarvelin" and float(value) < 1:
+        raise ValueError(f'log_base must be above 1 for discount="jarvelin"; got {shown(value)}')
+    return float(value)
+
+
+def _zero_division(value: Any) -> float | str:
+    if isinstance(value, str) and value == RIGHTLY_EMPTY:
+        return value
+    if not is_real(value) or math.isinf(float(value)):
+        meaning = f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{RIGHTLY_EMPTY}"'
+        raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
+    return float(value)
+
+
+def _ignore_index(value: Any) -> float | None:
+    if value is not None and (not is_real(value) or not math.isfinite(value)):
+        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {shown(value)}")
+    if value is None or isinstance(value, Integral):
+        return None if value is None else int(value)
+    return float(value)
+
+
+def _gain(value: Any) -> Gain:
+    if isinstance(value, str):
+        return choice("gain", value, ("linear", "exponential", "binary"))
+    if callable(value):
+        function: Callable[[NDArray[np.float64]], Any] = value
+        return function
+    table = _listed_numbers(value)
+    if table is None:
+        meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
+        raise ValueError(f"gain must be {meaning}; got {shown(value)}")
+    return table
+
+
+def _discount(value: Any) -> Discount:
+    if isinstance(value, str):
+        return choice("discount", value, tuple(DISCOUNTS))
+    if callable(value):
+        function: Callable[[NDArray[np.int64]], Any] = value
+        return function
+    listed = _listed_numbers(value)
+    if listed is None or (problem := not_discounts(listed)):
+        meaning = '"log", "reciprocal", "jarvelin", a list of the discounts of rank 1, 2, 3, ... or a function'
+        why = "" if listed is None else f", which {problem}"
+        raise ValueError(f"discount must be {meaning}; got {shown(value)}{why}")
+    return listed
+
+
+def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
+    """Return a list of finite numbers as an array; None for anything else."""
+    sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    table = np.array(value, np.float64) if sequence and all(map(is_real, value)) else np.empty(0)
+    return table if table.size and np.isfinite(table).all() else None
+
+
+def _number(value: float) -> str:
+    return repr(float(value)).removesuffix(".0")
+
+
+LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))])
+RANKS = np.array([*range(1, 33), 100, 1000])
+
+
+def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -> str:
+    """Return a name that equal gains or discounts share; a function is named by what it makes of some values."""
+    if isinstance(value, str):
+        return value
+    if not callable(value):
+        return ",".join(map(_number, value))
+    answers: list[str] = []
+    answered = False
+    with np.errstate(all="ignore"):
+        for at in range(len(samples)):
+            try:
+                answers.append(repr(np.asarray(value(samples[at : at + 1]), np.float64).tolist()))
+                answered = True
+            except Exception as error:  # noqa: BLE001 - whatever it is, this one has no answer
+                answers.append(type(error).__name__)
+    if not answered:
+        known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
+        raise ValueError(f"{option} {shown(value)} knows none of the {known}, ... by which a signature names it")
+    return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
+
+
+# ndcg/scores/queries.py: The value of every query, and their mean.
+
+Values = dict[str, NDArray[np.float64]]
+
+NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
+
+
+def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> dict[str, float | list[float]]:
+    """Return the mean over queries under the name of each result, or a list of all queries' values.
+
+    Raises:
+        ValueError: names the argument, query and position at fault.
+    """
+    if options.engine == "sklearn":
+        return _scores_by_sklearn(inputs, options, sample_weight)
+    values = query_values(inputs, options)
+    weight = weights(sample_weight, len(next(iter(values.values()))))
+    if not options.use_aggregator:
+        return {name: each.tolist() for name, each in values.items()}
+    return {name: mean(name, each, weight) for name, each in values.items()}
+
+
+def query_values(inputs: Inputs, options: Options) -> Values:
+    """Return the values of all queries under the name of each result."""
+
+    def score(part: Rankings) -> Values:
+        scored = score_part(part, options)
+        return {name: scored[measure][row] for name, measure, row in options.results()}
+
+    return describe_queries(score, inputs, options)
+
+
+def score_part(part: Rankings, options: Options, **other: Any) -> Values:
+    """Return the values of each measure, of shape ``(cutoffs, queries)``: nan for a query that is skipped.
+
+    Args:
+        part: the rankings.
+        options: how to score them.
+        **other: what to tell the kernel in place of the options.
+    """
+    scored = score_queries(**part.arrays(), **{**options.scoring, **other})
+    if options.missing == "skip":
+        skipped = part.empty() if part.missing is None else part.empty() | part.missing
+        for values in scored.values():
+            values[:, skipped] = np.nan
+    return scored
+
+
+def describe_queries(
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
+    inputs: Inputs,
+    options: Options,
+    piece: int | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Return columns, by name, with a row for each query, which a function makes of each part of the rankings.
+
+    Args:
+        describe: the function.
+        inputs: the rankings.
+        options: how they are read and scored.
+        piece: how many documents the function takes at a time, about; None for whole parts.
+    """
+    described: list[dict[str, NDArray[Any]]] = []
+    queries = 0
+    bar = None
+    with ExitStack() as until_done:
+        for part in parts(from_files(inputs), **options.reading):
+            if described and bar is None:
+                total = len(inputs.predictions)
+                bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=queries))
+            if options.missing == "raise":
+                refuse_missing(part)
+            pieces = [part] if piece is None else list(part.pieces(piece))
+            *before, queries = np.cumsum([queries, *(each.queries for each in pieces)]).tolist()
+            described += in_threads(partial(_described, describe), pieces, before)
+            if bar is not None:
+                bar.update(part.queries)
+    if not queries:
+        raise ValueError(NOTHING_TO_SCORE)
+    return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
+
+
+def _described(
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]], piece: Rankings, before: int
+) -> dict[str, NDArray[Any]]:
+    """Return the columns of a piece, errors in the user's terms, given how many queries come before it."""
+    with user_terms(piece, before):
+        return describe(piece)
+
+
+def refuse_missing(rankings: Rankings) -> None:
+    """Refuse rankings that lack a query.
+
+    Raises:
+        ValueError: names the first, and says how many there are.
+    """
+    if rankings.missing is None or rankings.place is None or not rankings.missing.any():
+        return
+    query = rankings.place(int(rankings.missing.argmax()), None)
+    hint = 'missing="empty" counts such queries as having retrieved nothing, missing="skip" leaves them out of the mean'
+    raise ValueError(f"predictions: {query} is missing ({int(rankings.missing.sum())} such queries); {hint}")
+
+
+def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: Any) -> tuple[Any, ...]:
+    """Return rankings, weights and what else has a value for each query, in place of names the columns of a frame.
+
+    Raises:
+        ValueError: what `columns_of` refuses.
+    """
+    columns, *of_queries = columns_of(data, inputs._asdict(), sample_weight=sample_weight, **others)
+    return Inputs(**columns), *of_queries
+
+
+def columns_of(data: Any, arguments: dict[str, Any], **of_queries: Any) -> tuple[Any, ...]:
+    """Return arguments and what has a value for each query, in place of names the columns of a frame.
+
+    Args:
+        data: the frame.
+        arguments: each the name of a column, or not.
+        **of_queries: likewise `sample_weight` and `by`. A column has a value for each row: that of its
+            query, or with `query_ids` of its document's query.
+
+    Raises:
+        ValueError: what `named_columns` refuses; rows of a query that differ in its weight or slice.
+    """
+    exclude = arguments.pop("exclude")
+    named = {**arguments, **of_queries}
+    columns = dict(zip(named, named_columns(data, **named), strict=True))
+    others = {name: columns.pop(name) for name in of_queries}
+    if (query_ids := columns["query_ids"]) is not None:
+        for name, values in others.items():
+            if values is not of_queries[name]:
+                others[name] = _BY_QUERY[name](*settled(query_ids=query_ids, **{name: values}))
+    return {**columns, "exclude": _excluded_pairs(exclude, arguments)}, *others.values()
+
+
+def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return documents to exclude, of a frame its two columns that have the names of `query_ids` and `document_ids`."""
+    names = {name: arguments[name] for name in ("query_ids", "document_ids")}
+    if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # no frame
+        return exclude
+    if not all(isinstance(name, str) for name in names.values()):
+        problem = "is a frame, but query_ids and document_ids name no columns; name those of data and of exclude"
+        raise ValueError(f"exclude: {problem}, or give {{query: ids}}")
+    return Pairs(*named_columns(exclude, "exclude", **names))
+
+
+def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
+    """Return the weight of each query, from a column with that of each row."""
+
+    def place(_: int, row: int | None) -> str:
+        return f"row {row}"
+
+    column = read_flat_column("sample_weight", rows, place)
+    if column.present is not None:
+        row = int(np.flatnonzero(~column.present)[0])
+        raise ValueError(f"sample_weight: row {row}: is missing; give every row the weight of its query")
+    values = np.asarray(column.values, np.float64)
+    return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
+
+
+def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
+    """Return the slice of each query, from a column with that of each row."""
+    values, code = read_slices(rows)
+    return Slices(values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
+
+
+_BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {"sample_weight": _weights_by_query, "by": _slices_by_query}
+
+
+def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
+    """Return the first row of each query, if all of its rows have one value."""
+    code, ids = encode_ids("query_ids", query_ids)
+    if len(values) != len(code):
+        raise ValueError(f"{argument} has {len(values)} rows and query_ids {len(code)}; give both for every row")
+    first = np.zeros(len(ids), np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]
+    if (other := np.flatnonzero(values != values[first][code])).size:
+        row = int(other[0])
+        query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
+        what = {"sample_weight": "weight", "by": "slice"}[argument]
+        raise ValueError(
+            f"{argument}: query {query}: is {text(row)} in row {row} and {text(before)} in row {before}; "
+            f"give all rows of a query one {what}"
+        )
+    return first
+
+
+def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
+    """Return rankings as `rankings.read` does, files too, if some choice of options could score them."""
+    rankings = read(*from_files(inputs), **how)
+    with user_terms(rankings):
+        check_queries(**rankings.arrays())
+    return rankings
+
+
+def from_files(inputs: Inputs) -> Inputs:
+    """Return what files hold, in place of their paths."""
+    paths = {name: side for name, side in inputs._asdict().items() if isinstance(side, (str, os.PathLike))}
+    return inputs._replace(**{name: from_file(name, path) for name, path in paths.items()}) if paths else inputs
+
+
+def from_file(argument: str, side: Any) -> Any:
+    """Return what a file holds, if an argument is the path of one; ids of rows are in no file."""
+    if not isinstance(side, (str, os.PathLike)) or argument in ("query_ids", "document_ids"):
+        return side
+    kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
+    try:
+        return read_columns(side, kind)
+    except OSError as error:
+        holds = "file of ids" if kind == "exclude" else f"{kind} file"
+        problem = f"cannot be read as a {holds}: {error.strerror or error}"
+        path = os.fsdecode(side)
+        name = path if path.isprintable() and len(path) <= 500 else shown(path)  # it may be a file's content
+        is_name = isinstance(error, FileNotFoundError) and os.sep not in path
+        hint = "; if it names a column, give its frame as data" if is_name else ""
+        raise ValueError(f"{argument}: {name}: {problem}{hint}") from None
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
+
+
+def check_rows(inputs: Inputs, options: Options) -> None:
+    """Check flat rows whose queries may have other rows elsewhere: raise an error only if no others could mend it.
+
+    Raises:
+        ValueError: names the argument, query and row at fault.
+    """
+    rankings = read(*inputs, **options.reading)
+    with user_terms(rankings):
+        check_queries(**rankings.arrays(), gain=options.gain, negative_relevance=options.negative_relevance)
+
+
+@contextmanager
+def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
+    """Translate errors of the kernel into the user's terms.
+
+    Args:
+        rankings: what is scored.
+        first_query: the index of their first query among all queries.
+    """
+    try:
+        yield
+    except InvalidRankingError as error:
+        argument = {"relevance": "references", "score": "predictions"}[error.array]
+        if rankings.place is not None:
+            place = rankings.place(error.query, error.position)
+            raise ValueError(f"{argument}: {place}: {error.problem}") from None
+        placed = InvalidRankingError(argument, first_query + error.query, error.position, error.problem)
+        raise ValueError(str(placed)) from None
+
+
+def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
+    """Return a weight for each query, or None if none are given.
+
+    They are scaled by a power of two to at most 1, so that no sum of them overflows.
+    """
+    if sample_weight is None:
+        return None
+    given = plain_in_order("sample_weight", sample_weight)
+    if isinstance(given, Mapping):
+        raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
+    given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
+    found = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
+    if found != queries:
+        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {found}")
+    numbers = given
+    if not isinstance(given, np.ndarray) or given.dtype.kind not in "biuf" or np.ma.is_masked(given):
+        numbers = list(map(number, given))
+        for query, value in enumerate(numbers):
+            if not is_real(value) and not isinstance(value, (bool, np.bool_)):
+                raise ValueError(f"sample_weight: query {query}: must be a number; got {shown(given[query])}")
+    weight = np.asarray(numbers, np.float64)
+    invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
+    if invalid.size:
+        query = int(invalid[0])
+        raise ValueError(f"sample_weight: query {query}: must be finite and not negative; got {weight[query]}")
+    if not weight.any():
+        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
+    return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
+
+
+def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
+    """Return the mean of a result over the queries that have a value.
+
+    Raises:
+        ValueError: no query has one, or their sum overflows.
+    """
+    if np.isnan(values).any():
+        valued = ~np.isnan(values)
+        values, weight = values[valued], None if weight is None else weight[valued]
+    if not values.size or (weight is not None and not weight.any()):
+        problem = "no query of positive weight has a value: zero_division=nan leaves out those with nothing relevant"
+        hint = 'give a number for zero_division, or missing="empty"'
+        raise ValueError(f'{name}: {problem}, missing="skip" those that the predictions lack; {hint}')
+    with np.errstate(over="ignore"):
+        found = float(values.mean() if weight is None else np.average(values, weights=weight))
+    if not math.isfinite(found):
+        raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
+    return found
+
+
+def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
+    """Return a progress bar for what takes over two seconds: on a terminal, unless those of datasets are disabled."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return nullcontext(SimpleNamespace(update=lambda done: None))
+    datasets = sys.modules.get("datasets")
+    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None: on a terminal only
+    return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
+
+
+def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> dict[str, float | list[float]]:
+    """Return what `sklearn.metrics.ndcg_score` itself answers."""
+    try:
+        from sklearn.metrics import ndcg_score
+    except ImportError:
+        raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
+    rankings = checked_rankings(inputs)
+    if not rankings.queries:
+        raise ValueError(NOTHING_TO_SCORE)
+    weight = weights(sample_weight, rankings.queries)
+    relevance, score = _arrays_for_sklearn(rankings)
+    how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
+    result: dict[str, float | list[float]] = {}
+    for name, _, row in options.results():
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = float(ndcg_score(relevance, score, k=options.cutoffs[row], **how))
+        if not math.isfinite(value):
+            raise ValueError(
+                f'engine="sklearn": {name}: sums overflow in scikit-learn; scale the relevances or weights'
+            )
+        result[name] = value
+    return result
+
+
+def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
+
+    Some forms keep excluded documents in their places as such.
+
+    Raises:
+        ValueError: scikit-learn does not support what the rankings hold.
+    """
+    relevance, score = rankings.relevance, rankings.score
+    retrieved = (score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)).reshape(-1)
+    judged = np.ones(relevance.size, bool) if rankings.judged is None else rankings.judged.reshape(-1)
+    offsets = rankings.offsets
+    begins = np.arange(rankings.queries + 1) * relevance.shape[1] if offsets is None else offsets
+    missing = 'engine="sklearn" does not support None, -inf or masked values; leave the document out or use "numpy"'
+    negative = 'the relevance {value} is negative, which engine="sklearn" does not support'
+    for array, values, invalid, problem in (
+        ("score", score, judged & ~retrieved, missing),
+        ("relevance", relevance, retrieved & ~judged, missing),
+        ("relevance", relevance, judged & (relevance.reshape(-1) < 0), negative),
+    ):
+        if invalid.any():
+            at = int(invalid.argmax())
+            query = int(np.searchsorted(begins, at, side="right")) - 1
+            with user_terms(rankings):
+                value = values.reshape(-1)[at]
+                raise InvalidRankingError(array, query, at - int(begins[query]), problem.format(value=value))
+    if offsets is not None or not judged.all():
+        lengths = np.diff(np.append(0, np.cumsum(judged))[begins])
+        for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
+            name = f"query {query}" if rankings.place is None else rankings.place(query, None)
+            found = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+            raise ValueError(f'engine="sklearn": scikit-learn needs lists of one length, not empty; {found}')
+        relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
+    return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
+
+
+# ndcg/statistics/significance.py: How sure a mean over queries is, and whether two means differ: intervals and paired tests.
+
+# Relative to the values, a difference that is only one of rounding.
+ROUNDING = 1e-12
+# Weights further apart than this leave the lighter queries without digits.
+LIGHTEST = 1e-12
+# Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
+FEW = 10
+# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
+# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
+EXACT = 32
+SAMPLED = 20
+SIGNS_AT_A_TIME = 1 << 14
+# What `power` is about: a test at this level finds a difference as often.
+LEVEL = 0.05
+POWER = 0.8
+
+
+class Block(NamedTuple):
+    """Parts in which equally many queries count.
+
+    Attributes:
+        parts: their indices.
+        queries: an index that makes of values by query a row for each of the parts.
+        size: how many queries count in each.
+    """
+
+    parts: NDArray[np.intp]
+    queries: Any
+    size: int
+
+
+class Parts:
+    """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
+
+    What is computed for many parts at once is, to the last bit, what it is for each alone: parts of one size are
+    the rows of an array.
+
+    Args:
+        sizes: how many queries each part has, at least one.
+
+    >>> parts = Parts([2, 1, 2])
+    >>> [(block.parts.tolist(), block.queries.tolist()) for block in parts.blocks(np.array([1, 1, 1, 0, 1], bool))]
+    [([1, 2], [[2], [4]]), ([0], [[0, 1]])]
+    """
+
+    def __init__(self, sizes: Sequence[int] | NDArray[np.int64]) -> None:
+        self.sizes = np.asarray(sizes, np.int64)
+        self.first = np.cumsum(self.sizes) - self.sizes
+        self._blocks: dict[bytes, list[Block]] = {}
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the sum of integers or truth values in each part."""
+        return np.add.reduceat(counts, self.first, dtype=np.int64)
+
+    def float_sums(self, values: Floats, counted: NDArray[np.bool_]) -> Floats:
+        """Return the sum of the values that count in each part."""
+        found = np.zeros(len(self))
+        for block in self.blocks(counted):
+            found[block.parts] = values[block.queries].sum(axis=1)
+        return found
+
+    def of_queries(self, figures: NDArray[Any]) -> NDArray[Any]:
+        """Return for each query the figure of its part, along the last axis."""
+        return np.repeat(figures, self.sizes, axis=-1)
+
+    def blocks(self, counted: NDArray[np.bool_]) -> list[Block]:
+        """Return all parts, those in which equally many queries count together."""
+        key = counted.tobytes()
+        if key not in self._blocks:
+            self._blocks[key] = list(self._blocks_of(counted))
+        return self._blocks[key]
+
+    def _blocks_of(self, counted: NDArray[np.bool_]) -> Iterator[Block]:
+        if len(self) == 1 and counted.all():  # nothing to pick
+            yield Block(np.zeros(1, np.intp), np.s_[np.newaxis, :], len(counted))
+            return
+        sizes, queries = self.sums(counted), np.flatnonzero(counted)
+        first, order = np.cumsum(sizes) - sizes, np.argsort(sizes, kind="stable")
+        for alike in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
+            size = int(sizes[alike[0]])
+            yield Block(alike, queries[first[alike][:, np.newaxis] + np.arange(size)], size)
+
+
+class Intervals(NamedTuple):
+    """How sure each mean is: arrays of one shape."""
+
+    low: Floats
+    high: Floats
+    standard_error: Floats
+
+
+class Tests(NamedTuple):
+    """The p-values of each difference: arrays of one shape."""
+
+    randomization: Floats
+    t_test: Floats
+    exact: NDArray[np.bool_]  # whether the randomisation test tried all exchanges
+    exchanges: NDArray[np.int64]  # how many it tried
+
+
+class Power(NamedTuple):
+    """What the queries can tell of each difference: arrays of one shape, nan where that is unknown."""
+
+    detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
+    queries_needed: Floats  # to find the difference that these have
+
+
+def differences(one: Floats, other: Floats) -> Floats:
+    """``one - other``, where what may be only rounding counts as 0.
+
+    >>> differences(np.array([.1 + .2, .5]), np.array([.3, .25])).tolist()
+    [0.0, 0.25]
+    """
+    difference = np.asarray(one - other)
+    return np.where(np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other)), 0.0, difference)
+
+
+def intervals(
+    values: Floats,
+    weight: Floats | None = None,
+    pairs: Sequence[tuple[int, int]] = (),
+    *,
+    greatest: float | Floats = 1.0,
+    confidence: float = 0.95,
+    parts: Parts | None = None,
+) -> Intervals:
+    """Intervals of the mean of each row, and of the differences of some of them.
+
+    That of a difference is Student's t, as in the paired t-test. That of a mean lets the variance
+    change with the mean: it vanishes towards 0 and the greatest value, as that of 0/1 values does
+    (Wilson, 1927), or changes as the skewness of the values says; the wider of the two counts.
+
+    Args:
+        values: shape ``(rows, queries)``; nan where a query has no value, which must be the same
+            queries in both rows of a pair. Those take no part.
+        weight: one weight per query, not negative; None: all equal.
+        pairs: of each difference, the row and the row that is taken from it.
+        greatest: the greatest value that a query can have, in all rows or in each; inf: no bound.
+            The least is 0. A row with values beyond is not bounded there.
+        confidence: between 0 and 1.
+        parts: parts of the queries to compute figures of, instead of all queries together.
+
+    Returns:
+        Arrays of shape ``(rows + pairs,)``; with parts ``(rows + pairs, parts)``, nan if fewer than two queries of
+        a part have a value.
+
+    Raises:
+        ValueError: a row has a value for fewer than two queries, without parts; weights are too far apart.
+
+    >>> found = intervals(np.array([[1, 1, 1, 0], [1, 1, 1, 1]]))
+    >>> found.low.round(2).tolist(), found.high.round(2).tolist()
+    ([0.3, 0.51], [0.95, 1.0])
+    """
+    student = _special().stdtrit
+    split, groups, values, scale = _prepared(values, weight, pairs, parts)
+    most = np.broadcast_to(greatest, len(values))
+    result = Intervals(*(np.full((len(values) + len(pairs), len(split)), np.nan) for _ in Intervals._fields))
+    for rows, block in groups:
+        share = _relative(weight, block)
+        if share.min() < LIGHTEST:
+            problem = f"a weight is {share.min():.0e} of the largest, too far apart for a confidence interval"
+            raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
+        share = share / share.sum(axis=1, keepdims=True)
+        value = {row: values[row][block.queries] for row in rows}
+        ends = {row: _bounds(value[row], most[row] / scale[row, block.parts]) for row in rows}
+        found = {row: _interval(value[row], share, ends[row], confidence, student, of_mean=True) for row in rows}
+        for at, (one, other) in enumerate(pairs, start=len(values)):
+            if one in ends:
+                (low, high), (low_other, high_other) = ends[one], ends[other]
+                difference, within = differences(value[one], value[other]), (low - high_other, high - low_other)
+                found[at] = _interval(difference, share, within, confidence, student, of_mean=False)
+        for at, figures in found.items():
+            row = at if at < len(values) else pairs[at - len(values)][0]
+            for column, figure in zip(result, figures, strict=True):
+                column[at, block.parts] = figure * scale[row, block.parts]
+    return result if parts is not None else Intervals._make(each[:, 0] for each in result)
+
+
+def _bounds(value: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """Return between which values each mean can be: 0 and the greatest, but for a row that goes beyond."""
+    least, greatest = value.min(axis=1), value.max(axis=1)
+    bounded = greatest <= most * (1 + ROUNDING)
+    return np.where(least >= 0, 0.0, -np.inf), np.where(bounded, np.maximum(most, greatest), np.inf)
+
+
+def _interval(
+    value: Floats, share: Floats, bounds: tuple[Floats, Floats], confidence: float, student: Any, *, of_mean: bool
+) -> tuple[Floats, Floats, Floats]:
+    """Return the ends of the interval of each row's mean and its standard error.
+
+    The interval holds each mean that is no further off than Student's t times its standard error,
+    whose square at ``mean + d`` is taken to be that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
+    """
+    (mean, error, slope), heaviness = _moments(value, share), (share**2).sum(axis=1)
+    with np.errstate(all="ignore"):  # what is not finite here is not used below
+        # all values are the same: as many may be at a bound as Wilson's of none leaves
+        odds = student(math.inf, (1 + confidence) / 2) ** 2 * heaviness
+        same = [np.where(np.isfinite(end), mean + (end - mean) * odds / (1 + odds), mean) for end in bounds]
+        gaps = (mean - bounds[0], bounds[1] - mean) if of_mean else (np.full(len(mean), np.inf),) * 2
+        most = gaps[0] * gaps[1] * heaviness  # the squared error if all values were at a bound, as 0/1 values are
+        square = np.fmin(error**2, most)
+        freedom = (value.shape[1] - 1) / np.maximum(1 - square / most, ROUNDING)
+        reach = student(freedom, (1 + confidence) / 2) ** 2 * square
+        rise, fall = (np.where(np.isfinite(most), 1 / gap, 0.0) for gap in gaps)
+        ends = [_crossings(reach, rise, fall)]
+        if of_mean:
+            ends.append(_crossings(reach, np.maximum(rise, fall + slope), np.maximum(fall, rise - slope)))
+        low = np.maximum(mean + np.min([end[0] for end in ends], axis=0), bounds[0])
+        high = np.minimum(mean + np.max([end[1] for end in ends], axis=0), bounds[1])
+    is_same = error <= ROUNDING * np.abs(mean)
+    return np.where(is_same, same[0], low), np.where(is_same, same[1], high), error
+
+
+def _crossings(reach: Floats, rise: Floats, fall: Floats) -> tuple[Floats, Floats]:
+    """Return the two ``d`` with ``d**2 == reach * (1 + rise * d) * (1 - fall * d)``."""
+    tilt, root = reach * (rise - fall), np.sqrt((reach * (rise + fall)) ** 2 + 4 * reach)
+    bend = 2 * (1 + reach * rise * fall)
+    return (tilt - root) / bend, (tilt + root) / bend
+
+
+def _moments(value: Floats, share: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return of each row the mean, its standard error, and the change of the variance with the mean, relative to it.
+
+    The error is the larger of two: that of values whose spread has nothing to do with their
+    weights, and that of any others (HC2 of MacKinnon & White, 1985).
+    """
+    mean = value[:, 0] + (share * (value - value[:, :1])).sum(axis=1)
+    away = value - mean[:, np.newaxis]
+    largest = np.abs(away).max(axis=1)
+    squares = share * (away / np.where(largest, largest, 1.0)[:, np.newaxis]) ** 2
+    spread, heaviness = squares.sum(axis=1), (share**2).sum(axis=1)
+    variance = np.maximum(spread * heaviness / (1 - heaviness), (squares * share / (1 - share)).sum(axis=1))
+    slope = (squares * away).sum(axis=1) / np.where(largest, spread * largest, 1.0) ** 2
+    return mean, largest * np.sqrt(variance), slope
+
+
+def paired_tests(
+    values: Floats,
+    weight: Floats | None = None,
+    pairs: Sequence[tuple[int, int]] = (),
+    *,
+    alternative: str = "two-sided",
+    margin: float | Floats = 0.0,
+    resamples: int = 10_000,
+    seed: int = 0,
+    parts: Parts | None = None,
+) -> Tests:
+    """Whether the means of two rows differ, for each pair of rows.
+
+    The randomisation test exchanges the scores of the two systems, query by query, and asks how
+    often the means then differ at least as much. Up to 32 queries that differ, it tries all
+    exchanges: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
+    each query's share in the difference of the (weighted) means.
+
+    Args:
+        values: as for :func:`intervals`.
+        weight: likewise.
+        pairs: of each difference, the row and the row that is taken from it.
+        alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
+        margin: one, or one of each pair; differences must then spread alike to both sides of their mean.
+        resamples: the least number of exchanges to try.
+        seed: of the random numbers.
+        parts: as for :func:`intervals`.
+
+    Returns:
+        Arrays of shape ``(pairs,)``; with parts ``(pairs, parts)``.
+
+    Raises:
+        ValueError: a row has a value for fewer than two queries, without parts.
+
+    >>> tests = paired_tests(np.array([[.9, .8, .7], [.5, .6, .1]]), pairs=[(0, 1)])
+    >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 exchanges differ as much
+    (0.25, 0.0742)
+    """
+    exponent = max(SAMPLED, (resamples - 1).bit_length())
+    two_sided = alternative == "two-sided"
+    pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
+    split, groups, values, scale = _prepared(values, weight, pairs, parts)
+    margins = _margins(margin, pairs, scale)
+    result = Tests(*(np.full((len(pairs), len(split)), fill) for fill in (1.0, 1.0, True, 1)))
+    for rows, block in groups:
+        weights, own = _relative(weight, block), block.parts
+        within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
+        for at in within:
+            one, other = (values[row][block.queries] for row in pairs[at])
+            shares = (differences(one, other) + margins[at, own][:, np.newaxis]) * weights
+            for column, figures in zip(result, _tests_of_few(shares, two_sided, exponent), strict=True):
+                column[at, own] = figures
+        if not (exact := result.exact[within][:, own]).all():
+            weighted = [row[block.queries] * weights for row in values] + [np.broadcast_to(weights, shares.shape)]
+            for place in np.flatnonzero(~exact.all(axis=0)).tolist():
+                sampled = [at for at in within if not result.exact[at, own[place]]]
+                shared = np.stack([each[place] for each in weighted])
+                of_pairs = [(*pairs[at], margins[at, own[place]]) for at in sampled]
+                result.randomization[sampled, own[place]] = _sampled_p(shared, of_pairs, two_sided, exponent, seed)
+    return result if parts is not None else Tests._make(each[:, 0] for each in result)
+
+
+def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
+    """Return the tests of each row, but for the p-value of a randomisation test that tries some exchanges only."""
+    differing = np.count_nonzero(shares, axis=1)
+    exact = differing <= EXACT
+    randomization = np.ones(len(shares))
+    for count in np.unique(differing[exact]).tolist():
+        alike = shares[differing == count]
+        randomization[differing == count] = _exact_p(alike[alike != 0].reshape(len(alike), count), two_sided)
+    exchanges = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**exponent)
+    return Tests(randomization, _t_test(shares, two_sided), exact, exchanges)
+
+
+def _exact_p(shares: Floats, two_sided: bool) -> Floats:
+    """Return for each row the share of all exchanges whose sum is at least as far from 0, or at least as great.
+
+    Each is an exchange of the first half of the queries with one of the second half.
+    """
+    rows, queries = shares.shape
+    step = max(
+        1, SIGNS_AT_A_TIME >> (queries + 1) // 2
+    )  # rows at a time, so that the processor's cache holds their sums
+    if rows > step:
+        return np.concatenate([_exact_p(shares[at : at + step], two_sided) for at in range(0, rows, step)])
+    total = shares.sum(axis=1)
+    least = (np.abs(total) if two_sided else total) - ROUNDING * np.abs(shares).sum(axis=1)
+    halves = []
+    for half in (shares[:, : queries // 2], shares[:, queries // 2 :]):
+        sums = np.zeros((rows, 1))
+        for share in half.T[:, :, np.newaxis]:
+            sums = np.concatenate([sums - share, sums + share], axis=1)
+        halves.append(np.sort(sums, axis=1))
+    bounds = least[:, np.newaxis] - halves[0]
+    as_great = [(sums.size - np.searchsorted(sums, bound)).sum() for sums, bound in zip(halves[1], bounds, strict=True)]
+    found: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
+    return np.minimum(1.0, found)
+
+
+def _sampled_p(
+    rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, exponent: int, seed: int
+) -> Floats:
+    """Return the share of a random group of exchanges whose sum is at least as far from 0, or at least as great.
+
+    Each query draws a word of ``exponent`` bits, and each exchange of the group is a word too: it
+    exchanges the queries whose words have an odd number of bits in common with it. The exchanges
+    that differ in the last bits only are summed at once.
+
+    The share is a valid p-value as it stands, since the group holds the scores as they are and
+    looks the same from each of its exchanges (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
+    Biometrika 2024). Any two exchanges are independent, so that its variance is that of a sample.
+
+    Args:
+        rows: of weighted values; the last one of the weights.
+        pairs: two rows, and how much to add to their difference.
+        two_sided: count sums as far from 0.
+        exponent: of 2, the size of the group.
+        seed: of the words.
+    """
+    words = np.random.default_rng(seed).integers(1 << exponent, size=rows.shape[1])
+    last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
+    used = {-1, *(row for pair in pairs for row in pair[:2])}
+
+    def moved(sums: Mapping[int, Any], one: int, other: int, margin: float) -> Any:
+        difference = sums[one] - sums[other]
+        if margin:
+            difference += margin * sums[-1]
+        return np.abs(difference) if two_sided else difference
+
+    totals, sizes = ({row: each[row].sum() for row in used} for each in (rows, np.abs(rows)))
+    least = []
+    for one, other, margin in pairs:
+        rounding = ROUNDING * (sizes[one] + sizes[other] + margin * sizes[-1])
+        least.append(moved(totals, one, other, margin) - rounding)
+    as_far = np.zeros(len(pairs), np.int64)
+    for word in range((1 << exponent) // SIGNS_AT_A_TIME):
+        signs = 1.0 - 2.0 * (np.bitwise_count(first & word) & 1)
+        sums = {row: _walsh_hadamard(np.bincount(last, rows[row] * signs, SIGNS_AT_A_TIME)) for row in used}
+        as_far += [np.count_nonzero(moved(sums, *pair) >= bound) for pair, bound in zip(pairs, least, strict=True)]
+    return as_far / 2.0**exponent
+
+
+def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
+    """Return all sums of cells with signs, a sign being that of the bits common to a cell and a sum, in any order.
+
+    Sums of neighbours are taken along the longer axis of a square, first of its rows, then of its columns.
+    """
+    side = math.isqrt(len(cells))
+    for _ in range(2):
+        cells = np.ascontiguousarray(cells.reshape(side, side).T)
+        step = side
+        while step < side * side:
+            pairs = cells.reshape(-1, 2, step)
+            difference = pairs[:, 0] - pairs[:, 1]
+            pairs[:, 0] += pairs[:, 1]
+            pairs[:, 1] = difference
+            step *= 2
+    return cells.reshape(-1)
+
+
+def _t_test(shares: Floats, two_sided: bool) -> Floats:
+    """Return for each row how likely its mean is at least as far from 0, or at least as great, by chance.
+
+    As `scipy.stats.ttest_1samp`, which warns where all values are the same.
+    """
+    queries = shares.shape[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = shares.mean(axis=1) / (shares.std(axis=1, ddof=1) / np.sqrt(queries))
+    p_values = (1 + two_sided) * _special().stdtr(queries - 1, -np.abs(t) if two_sided else -t)
+    return np.where(np.isnan(t), 1.0, p_values)
+
+
+def power(
+    values: Floats,
+    weight: Floats | None = None,
+    pairs: Sequence[tuple[int, int]] = (),
+    *,
+    alternative: str = "two-sided",
+    margin: float | Floats = 0.0,
+    parts: Parts | None = None,
+) -> Power:
+    """Return what the queries can tell, by the noncentral t of a paired t-test at the 5% level with 80% power.
+
+    With unequal weights, they count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965);
+    less than two tell nothing.
+
+    Args:
+        values: as for :func:`paired_tests`, like the others.
+        weight: likewise.
+        pairs: likewise.
+        alternative: likewise.
+        margin: likewise.
+        parts: likewise.
+
+    >>> found = power(np.array([[.9, .8, .7, .6], [.5, .6, .1, .6]]), pairs=[(0, 1)])
+    >>> float(found.detectable[0].round(4)), int(found.queries_needed[0])
+    (0.5494, 8)
+    """
+    pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
+    split, groups, values, scale = _prepared(values, weight, pairs, parts)
+    margins = _margins(margin, pairs, scale)
+    mean, deviation, counted, effective = np.full((4, len(pairs), len(split)), np.nan)
+    for rows, block in groups:
+        weights, own = _relative(weight, block), block.parts
+        total = weights.sum(axis=1)
+        for at in (at for at, pair in enumerate(pairs) if pair[0] in rows):
+            counted[at, own], effective[at, own] = block.size, total**2 / (weights**2).sum(axis=1)
+            difference = differences(*(values[row][block.queries] for row in pairs[at]))
+            mean[at, own] = (difference * weights).sum(axis=1) / total
+            away = (difference - mean[at, own][:, np.newaxis]) ** 2
+            deviation[at, own] = np.sqrt((away * weights).sum(axis=1) / total)
+    effective[effective < 2] = np.nan
+    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # differences that are all the same tell nothing of others
+    two_sided = alternative == "two-sided"
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviation *= np.sqrt(effective / (effective - 1))
+        effect = (np.abs(mean) if two_sided else mean + margins) / deviation
+        detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
+    too_few, enough = np.ones(effect.shape), np.full(effect.shape, 2.0**40)
+    while (enough - too_few > 1).any():
+        middle = np.floor((too_few + enough) / 2)
+        found = effect * np.sqrt(middle) >= _detectable_t(middle, two_sided)
+        too_few, enough = np.where(found, too_few, middle), np.where(found, middle, enough)
+    needed = np.where(enough < 2.0**40, np.ceil(enough * counted / effective), np.nan)
+    result = Power(detectable * scale[[one for one, _ in pairs]], needed)
+    return result if parts is not None else Power._make(each[:, 0] for each in result)
+
+
+def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
+    """Return how many standard errors a mean must be from 0 for the t-test to find it with the power wanted."""
+    special = _special()
+    distinct, at = np.unique(queries, return_inverse=True)  # parts have few numbers of queries, and each takes long
+    critical = special.stdtrit(distinct - 1, 1 - LEVEL / (1 + two_sided))
+    return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
+
+
+def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha: float = 0.05) -> bool:
+    """Return whether a mean falls by more than is tolerated, and so that it is hardly by chance.
+
+    Args:
+        difference: the mean less that of the baseline.
+        p: of a one-sided test of whether it is lower, corrected for their number if several measures are tested.
+        max_drop: the fall that is tolerated.
+        alpha: how often a regression may be found where there is none.
+
+    >>> is_regression(-0.02, 0.01), is_regression(-0.01, 0.01), is_regression(-0.02, 0.06)
+    (True, False, False)
+    """
+    return -difference > max_drop + ROUNDING and p <= alpha
+
+
+def holm(p_values: Floats) -> Floats:
+    """P-values corrected for their number, so that the chance of any false discovery stays bounded (Holm, 1979).
+
+    >>> holm(np.array([.01, .04, .03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values, kind="stable")
+    corrected = np.empty(len(p_values))
+    corrected[order] = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))
+    return np.minimum(corrected, 1.0)
+
+
+def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tuple[Floats, Floats]:
+    """Return rows of values, divided so that no sum or square of them overflows, and what each was divided by.
+
+    It is a power of two near the largest value of a part, the same in rows that are compared, so that no digit is
+    lost; its shape is ``(rows, parts)``.
+    """
+    largest = np.maximum.reduceat(np.nan_to_num(np.abs(values)), parts.first, axis=1)
+    while grown := [(one, other) for one, other in pairs if (largest[one] != largest[other]).any()]:
+        for pair in grown:
+            largest[list(pair)] = largest[list(pair)].max(axis=0)
+    scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
+    return values / (scale if len(parts) == 1 else parts.of_queries(scale)), scale
+
+
+def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Floats) -> Floats:
+    """Return the margin of each pair in each part, divided as their values are."""
+    margins = np.broadcast_to(margin, len(pairs))
+    return np.asarray(margins[:, np.newaxis] / scale[[one for one, _ in pairs]])
+
+
+def _prepared(
+    values: Floats, weight: Floats | None, pairs: Sequence[tuple[int, int]], parts: Parts | None
+) -> tuple[Parts, list[tuple[list[int], Block]], Floats, Floats]:
+    """Return the parts, all queries being the only one by default, what counts in them, and the values scaled.
+
+    Raises:
+        ImportError: SciPy is missing, even if no figure needs it.
+    """
+    _special()
+    split = Parts([values.shape[1]]) if parts is None else parts
+    return split, _alike(values, weight, parts, split), *scaled(values, pairs, split)
+
+
+def _relative(weight: Floats | None, block: Block) -> Floats:
+    """Return the weights of queries, the largest of each part as 1: a row for each part, or one for all."""
+    if weight is None:
+        return np.ones((1, block.size))
+    own = weight[block.queries]
+    return np.asarray(own / own.max(axis=1, keepdims=True))
+
+
+def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
+    """Return the rows that have values for the same queries, with each block of parts that have two or more of these.
+
+    Raises:
+        ValueError: no parts were asked for, and fewer than two queries have a value.
+    """
+    valued = ~np.isnan(values)
+    if weight is not None:
+        valued &= weight > 0
+    groups: dict[bytes, list[int]] = {}
+    for row, mask in enumerate(valued):
+        groups.setdefault(mask.tobytes(), []).append(row)
+    alike = [(rows, block) for rows in groups.values() for block in split.blocks(valued[rows[0]])]
+    for _, block in alike if parts is None else ():
+        if block.size < 2:
+            hint = "; compute gives the score of one" * block.size
+            raise ValueError(
+                f"a confidence interval needs at least two queries that have a value; got {block.size}{hint}"
+            )
+    return [(rows, block) for rows, block in alike if block.size > 1]
+
+
+def _special() -> Any:
+    """Return SciPy's special functions, which are imported in a third of the time of its statistics."""
+    try:
+        return import_module("scipy.special")
+    except ImportError:
+        raise ImportError('intervals and tests need SciPy: pip install scipy, or "ndcg[report]"') from None
+
+
+# ndcg/statistics/report.py: One system: its scores, how sure they are, and what they rest on.
+
+COUNTS = ("retrieved", "judged", "relevant")
+SAVED = 1e-9  # relative to the values, what saved figures may differ by from those found again elsewhere
+SHOWN = 50  # slices, at most, in tables and plots
+LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
+PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
+SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
+
+PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
+
+
+class Score(NamedTuple):
+    """A mean over queries, and how sure it is.
+
+    Attributes:
+        value: the mean.
+        low: lower end of its confidence interval; nan where there is none.
+        high: upper end.
+        standard_error: of the mean.
+        worst: the mean if every tie were ordered in the worst way.
+        best: the mean if every tie were ordered in the best way.
+        tied: queries whose value depends on how ties are ordered.
+        ranked: documents within the cutoff, over all queries.
+        unjudged: those of them that were not judged; an expectation where ties leave open which they are.
+        chance: the mean that a random order of the same documents has on average: that of equal scores.
+
+    Queries of weight 0, or without a value, are not counted.
+    """
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    worst: float
+    best: float
+    tied: int
+    ranked: int
+    unjudged: float
+    chance: float = math.nan
+
+
+class Slice(NamedTuple):
+    """The scores of the queries that have one value of `by`.
+
+    Attributes:
+        queries: how many there are.
+        scores: by name; without an interval if fewer than two of the queries have a value.
+    """
+
+    queries: int
+    scores: dict[str, Score]
+
+
+class Resampling(NamedTuple):
+    """How sure intervals are, and how a comparison's randomisation test was made.
+
+    Attributes:
+        confidence: of the intervals.
+        resamples: how often the systems' scores were exchanged.
+        seed: of the random numbers.
+        exact: whether all exchanges were tried.
+    """
+
+    confidence: float
+    resamples: int
+    seed: int
+    exact: bool = False
+
+    @classmethod
+    def parse(cls, confidence: Any, resamples: Any, seed: Any) -> "Resampling":
+        """Check how intervals and tests are to be found.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        return cls(
+            between_0_and_1("confidence", confidence, 0.95),
+            whole("resamples", resamples, 2, 10**8),  # more would not fit into memory
+            whole("seed", seed, 0),
+        )
+
+    def __str__(self) -> str:
+        return f"{100 * self.confidence:g}% intervals of means by Wilson, of differences by Student"
+
+
+class Readable:
+    """Tables, remarks and the signature of a report or a comparison, as a person reads them."""
+
+    signature: str
+    notes: tuple[str, ...]
+
+    def tables(self) -> list[list[list[str]]]:
+        """Return tables of text, the header first; the first column holds names.
+
+        Characters that do not print, as ids may have, are spelled out.
+        """
+        return [[list(map(visible, row)) for row in table] for table in self._tables()]
+
+    def remarks(self) -> list[str]:
+        """Return the sentences below the tables, in which all characters print too."""
+        return list(map(visible, self._remarks()))
+
+    def _tables(self) -> list[list[list[str]]]:
+        raise NotImplementedError
+
+    def _remarks(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def to_markdown(self) -> str:
+        """Return tables and notes as Markdown."""
+        tables = [
+            "\n".join(
+                "| " + " | ".join(map(_markdown, row)) + " |" + ("\n|---" + "|---:" * (len(row) - 1) + "|") * (at == 0)
+                for at, row in enumerate(table)
+            )
+            for table in self.tables()
+        ]
+        remarks = [_markdown(remark) for remark in self.remarks()]
+        return "\n\n".join([*tables, *remarks, f"Signature: `{visible(self.signature)}`"])
+
+    def __str__(self) -> str:
+        tables = []
+        for table in self.tables():
+            widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))]
+            tables.append(
+                "\n".join(
+                    "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in table
+                )
+            )
+        return "\n\n".join([*tables, "\n".join([*self.remarks(), f"Signature: {visible(self.signature)}"])])
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        tables = []
+        for header, *rows in self.tables():
+            cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
+            cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
+            tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
+        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
+        return "".join(tables) + remarks + f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>"
+
+
+@contextmanager
+def as_saved(kind: str) -> Iterator[None]:
+    """Reject values that `to_dict` has not given, in one kind of error."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise ValueError(f"values must be what {kind}.to_dict() gave, whole and unchanged ({problem})") from error
+
+
+@dataclass(frozen=True)
+class Report(Readable):
+    """The scores of one system, how sure they are, and what they rest on.
+
+    Attributes:
+        signature: every choice that the scores depend on.
+        scores: by name, such as ``"nDCG@10"``.
+        counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
+            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means.
+        queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
+            how many documents were
+            ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
+            value (null where it has none), under that name after ``worst`` and ``best`` the values
+            by the order of ties, after ``chance`` that of a random order, and under ``unjudged@k``
+            the unjudged documents within the cutoff.
+        resampling: how the intervals were found.
+        notes: what the reader should know besides.
+        slices: by each value of `by`, ascending; queries without one, None, come last.
+    """
+
+    signature: str
+    scores: dict[str, Score]
+    counts: dict[str, int]
+    queries: pa.Table
+    resampling: Resampling
+    notes: tuple[str, ...] = ()
+    slices: dict[Value, Slice] = field(default_factory=dict)
+
+    def _tables(self) -> list[list[list[str]]]:
+        level = f"{100 * self.resampling.confidence:g}% interval"
+        header = [
+            "measure",
+            "mean",
+            level,
+            "chance",
+            "standard error",
+            "range over tie orders",
+            "queries affected by ties",
+            "unjudged",
+        ]
+        rows = [
+            [
+                name,
+                number_text(score.value),
+                interval_text(score.low, score.high),
+                number_text(score.chance),
+                number_text(score.standard_error),
+                interval_text(score.worst, score.best),
+                f"{score.tied:,}",
+                f"{count_text(score.unjudged)} of {score.ranked:,}",
+            ]
+            for name, score in self.scores.items()
+        ]
+        counts = [["queries", "number"]]
+        counts += [[name.replace("_", " "), f"{count:,}"] for name, count in self.counts.items()]
+        counts[1][0] = "all"
+        slices = [["slice", "queries", *(text for name in self.scores for text in (name, level))]]
+        for value, each in islice(self.slices.items(), SHOWN):
+            cells = [
+                text
+                for score in each.scores.values()
+                for text in (number_text(score.value), interval_text(score.low, score.high))
+            ]
+            slices.append([slice_name(value), f"{each.queries:,}", *cells])
+        return [[header, *rows], *([slices] if self.slices else []), counts]
+
+    def _remarks(self) -> list[str]:
+        return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in types that JSON has."""
+        return {
+            "signature": self.signature,
+            "scores": score_dicts(self.scores),
+            "counts": self.counts,
+            "queries": self.queries.to_pydict(),
+            "resampling": self.resampling._asdict(),
+            "notes": list(self.notes),
+            "slices": [
+                {"slice": value, "queries": each.queries, "scores": score_dicts(each.scores)}
+                for value, each in self.slices.items()
+            ],
+        }
+
+    @classmethod
+    @as_saved("Report")
+    def from_dict(cls, values: Mapping[str, Any]) -> "Report":
+        """Return the report that `to_dict` was called on, in this version or in 1.0.
+
+        Every entry must have its type and range. Means, intervals and counts must follow from the values of the
+        queries, up to rounding; intervals only if this version found them. These cannot be checked: ids, notes, the
+        signature after its measures, how many documents of a query are judged or relevant, how many queries have
+        nothing relevant or nothing irrelevant, and `resamples` and `seed`, which have no effect. Since weights are not
+        saved, a weighted mean need only lie among the values, and within its interval.
+
+        Raises:
+            ValueError: the values are others; names the entry.
+        """
+        scores = scores_from_dicts(values["scores"], "scores", values["signature"])
+        found = cls(
+            signature=saved_signature(values["signature"], scores),
+            scores=scores,
+            counts={name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()},
+            queries=table_from_lists(values["queries"]),
+            resampling=saved_resampling(values["resampling"]),
+            notes=saved_notes(values["notes"]),
+            slices={
+                each["slice"]: Slice(
+                    saved_count(each["queries"], place := f"slices: {slice_name(each['slice'])}"),
+                    scores_from_dicts(each["scores"], place, values["signature"]),
+                )
+                for each in values.get("slices", [])
+            },
+        )
+        found._check_figures()
+        return found
+
+    def _check_figures(self) -> None:
+        """Raise an error unless the figures follow from the values of the queries."""
+        options = Options.parse(measures=list(self.scores))
+        columns = saved_columns(self.queries, options.names)
+        expected = set(columns) - {"ideal"}
+        if "retrieved" in columns:
+            expected |= {*COUNTS, *(result_name("unjudged", k) for k in options.cutoffs)}
+        if is_of_this_version(self.signature) and set(self.queries.column_names) - {"slice"} != expected | {"query"}:
+            raise ValueError(f"queries: must have the columns query, {', '.join(sorted(expected))}")
+        if self.resampling.exact:
+            raise ValueError("resampling: exact: must be False in a report; got True")
+        (scores,) = scored(columns, options, None, self.resampling.confidence)
+        check_scores(self.scores, scores, columns, self.signature, "scores")
+        none: NDArray[np.bool_] = np.any([np.isnan(columns[name]) for name in self.scores], axis=0)
+        counts: dict[str, int | None] = {"queries": len(none), "left_out": int(none.sum())}
+        if "retrieved" in columns:
+            unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "nothing_irrelevant")}
+            counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
+        if self.counts != counts or max(self.counts.values()) > len(none):
+            raise ValueError(f"counts: do not follow from the queries; got {shown(self.counts)}")
+        slices = saved_slices(self.queries, self.slices)
+        again = {} if slices is None else _slices(slices, columns, options, None, self.resampling.confidence)
+        for value, each in self.slices.items():
+            place = f"slices: {slice_name(value)}"
+            if each.queries != again[value].queries:
+                raise ValueError(f"{place}: queries: must be {again[value].queries}; got {each.queries}")
+            check_scores(each.scores, again[value].scores, columns, self.signature, place)
+
+    def flat(self) -> dict[str, float]:
+        """Return the scores as experiment trackers log them, without what a slice has no value or interval of.
+
+        Beside `nDCG@10` stand `nDCG@10/low` and `nDCG@10/high`, and for a slice such as `de` all three under
+        `nDCG@10/slice=de`.
+
+        Raises:
+            ValueError: two values would have one name, by slices such as `de` and `de/low`.
+        """
+        found: dict[str, float] = {}
+        for where, _, scores in self._parts():
+            for name, score in scores.items():
+                key = name if where is None else f"{name}/slice={where}"
+                flat = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
+                if both := found.keys() & flat:
+                    raise ValueError(f"by: two values would be called {shown(min(both))}; give the slices other names")
+                found |= flat
+        return {key: value for key, value in found.items() if not math.isnan(value)}
+
+    def to_model_index(
+        self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
+    ) -> list[dict[str, Any]]:
+        """Return the `model-index` of a model card's metadata: every score, of each slice too.
+
+        The `args` of each score hold its interval, the number of queries and the signature.
+
+        Args:
+            model_name: the model's name.
+            dataset: the id of the dataset on the Hub.
+            task_type: of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
+            **fields: of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
+                `dataset_split`, `dataset_revision`, `source_url`.
+
+        Raises:
+            ImportError: huggingface_hub is missing.
+            ValueError: a name that is no text, or empty.
+        """
+        for argument, text in {"model_name": model_name, "dataset": dataset, "task_type": task_type}.items():
+            if not isinstance(text, str) or not text.strip():
+                raise ValueError(f"{argument} must be a name; got {shown(text)}")
+        try:
+            from huggingface_hub import EvalResult
+            from huggingface_hub.repocard_data import eval_results_to_model_index
+        except ImportError:
+            hint = 'pip install huggingface_hub, or "ndcg[card]"'
+            raise ImportError(f"to_model_index needs huggingface_hub: {hint}") from None
+        fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
+        results = [
+            EvalResult(
+                **fields,
+                metric_type=name.lower(),
+                metric_name=name if where is None else f"{name} slice={where}",
+                metric_value=score.value,
+                metric_args={**self._interval(score), "queries": queries, "signature": self.signature},
+            )
+            for where, queries, scores in self._parts()
+            for name, score in scores.items()
+            if not math.isnan(score.value)
+        ]
+        return eval_results_to_model_index(model_name, results)
+
+    def to_eval_results(
+        self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
+    ) -> list[dict[str, Any]]:
+        """Return what a file in the `.eval_results/` of a model's repository holds: one score, for a leaderboard.
+
+        The notes name the score, its interval, the number of queries and the signature.
+
+        Args:
+            dataset: the id of the benchmark's dataset on the Hub.
+            task_id: of the benchmark's tasks.
+            measure: the score, such as `"nDCG@10"`; None where there is only one.
+            **fields: of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
+
+        Raises:
+            ValueError: a measure that is not in the report.
+            ImportError: huggingface_hub is missing or older than 1.16.
+        """
+        try:
+            from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+        except ImportError:
+            hint = 'pip install "huggingface_hub>=1.16", or "ndcg[card]"'
+            raise ImportError(f"to_eval_results needs huggingface_hub 1.16 or newer: {hint}") from None
+        if measure is None and len(self.scores) == 1:
+            measure = next(iter(self.scores))
+        if not isinstance(measure, str) or measure not in self.scores:
+            raise ValueError(f"measure must be one of {', '.join(map(repr, self.scores))}; got {shown(measure)}")
+        score = self.scores[measure]
+        level, queries = f"{100 * self.resampling.confidence:g}% interval", f"{self.counts['queries']:,} queries"
+        notes = f"{measure}, {level} {interval_text(score.low, score.high)}, {queries}; {self.signature}"
+        entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
+        return eval_result_entries_to_yaml([entry])
+
+    def plot(self, measure: str | None = None) -> Any:
+        """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
+
+        Args:
+            measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.
+
+        Raises:
+            ValueError: a measure that is not in the report.
+        """
+        measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
+        if measure not in (None, *measures, *self.scores):
+            raise ValueError(f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}")
+        measure = measures[0] if measure is None else measure_of(measure)
+        scores = {name: score for name, score in self.scores.items() if measure_of(name) == measure}
+        height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
+        figure, (means, queries, *slices) = figure_of(2 + bool(self.slices), height)
+        for at, (name, score) in enumerate(scores.items()):
+            means.plot([at, at], [score.low, score.high], color=f"C{at}", linewidth=2)
+            means.plot(at, score.value, "o", color=f"C{at}")
+            values = self.queries[name].drop_null().sort().to_numpy()
+            queries.plot([100 * (each + 0.5) / len(values) for each in range(len(values))], values, label=name)
+        means.set_xticks(range(len(scores)), scores, rotation=30 if len(scores) > 4 else 0)
+        means.margins(x=0.3)
+        means.set_ylabel(f"mean, with {100 * self.resampling.confidence:g}% interval")
+        means.set_title(f"Mean of {self.counts['queries']:,} queries")
+        queries.set_xlabel("% of the queries, lowest first")
+        queries.set_ylabel("value of a query")
+        queries.set_title("From the lowest to the highest query")
+        queries.legend()
+        if self.slices:
+            self._plot_slices(slices[0], list(scores))
+        return figure
+
+    def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
+        """Return the scores of all queries, then those of each slice by its name, with how many queries there are."""
+        yield None, self.counts["queries"], self.scores
+        for value, each in self.slices.items():
+            yield slice_name(value), each.queries, each.scores
+
+    def _interval(self, score: Score) -> dict[str, float]:
+        """Return the interval of a score, where it has one."""
+        if math.isnan(score.low):
+            return {}
+        return {"confidence": self.resampling.confidence, "low": score.low, "high": score.high}
+
+    def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
+        """Draw the means of slices, the first on top, with their intervals."""
+        slices = list(self.slices.items())[:SHOWN]
+        for at, (_, each) in enumerate(slices):
+            for row, name in enumerate(names):
+                height, score = at + (row + 0.5) / len(names) / 2 - 0.25, each.scores[name]
+                axes.plot([score.low, score.high], [height, height], color=f"C{row}", linewidth=2)
+                axes.plot(score.value, height, "o", color=f"C{row}")
+        axes.set_yticks(range(len(slices)), [f"{slice_name(value)} ({each.queries:,})" for value, each in slices])
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)
+        axes.invert_yaxis()
+        axes.set_xlabel(f"mean, with {100 * self.resampling.confidence:g}% interval")
+        axes.set_title("Slices (and their queries)")
+
+
+def report(
+    *,
+    predictions: Any,
+    references: Any,
+    k: Cutoffs = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    by: Any = None,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    **options: Unpack[QueryOptions],
+) -> Report:
+    """Score as `compute` does, and say how sure the scores are and what they rest on.
+
+    Args:
+        predictions: as in `compute`.
+        references: as in `compute`.
+        k: the cutoff or cutoffs.
+        sample_weight: one weight per query for the mean.
+        query_ids: for flat predictions and references.
+        document_ids: with `query_ids`.
+        data: a frame; then the arguments above may be names of its columns.
+        exclude: documents to leave out, as in `compute`.
+        by: a value per query (text, an integer or a boolean; None for none), such as its language: the
+            queries that share one are scored as a slice. In the order of the queries, or `{query: value}`.
+        confidence: of the intervals, between 0 and 1.
+        resamples: of no effect since 1.1, whose intervals are found without drawing queries anew.
+        seed: likewise.
+        **options: of `compute`, but `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: what `compute` refuses, and fewer than two queries.
+        ImportError: SciPy is missing.
+
+    >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
+    >>> found = report(predictions=predictions, references=references, k=[1, 3])
+    >>> found.scores["nDCG@3"].value.__round__(4), found.scores["nDCG@3"].tied
+    (0.8552, 1)
+    """
+    resampling = Resampling.parse(confidence, resamples, seed)
+    parsed = Options.of_method(report, k, options)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+    rankings = from_frame(data, inputs, sample_weight, by=by)
+    return report_on(*rankings, options=parsed, resampling=resampling)
+
+
+def report_on(
+    inputs: Inputs, sample_weight: Any = None, by: Any = None, *, options: Options, resampling: Resampling
+) -> Report:
+    """Return the report on rankings, once the options are checked."""
+    columns = query_columns(inputs, options)
+    weight = weights(sample_weight, len(columns["ideal"]))
+    signature = options.signature(weighted=weight is not None, excluding=inputs.exclude is not None)
+    return report_of(columns, weight, by, options=options, resampling=resampling, signature=signature)
+
+
+def report_of(
+    columns: PerQuery,
+    weight: NDArray[np.float64] | None,
+    by: Any,
+    *,
+    options: Options,
+    resampling: Resampling,
+    signature: str,
+) -> Report:
+    """Return the report on what is known of each query, of values alone too, whose rankings are unknown."""
+    queries = len(columns["ideal"])
+    parts = None if by is None else slices_of(by, columns.get("query"), queries)
+    (scores,) = scored(columns, options, weight, resampling.confidence)
+    slices = {} if parts is None else _slices(parts, columns, options, weight, resampling.confidence)
+    counts = {"queries": queries}
+    if "retrieved" in columns:
+        counts |= {
+            "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
+            "nothing_irrelevant": int(np.count_nonzero(columns["nothing irrelevant"])),
+            "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
+        }
+    return Report(
+        signature=signature,
+        scores=scores,
+        counts={
+            **counts,
+            "left_out": int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum()),
+        },
+        queries=query_table(columns if parts is None else with_slices(columns, parts)),
+        resampling=resampling,
+        notes=(
+            *notes([columns], options, weight),
+            *chance_notes(scores, columns),
+            *small_slices(slices),
+            *slice_notes(slices),
+        ),
+        slices=slices,
+    )
+
+
+def scored(
+    columns: PerQuery,
+    options: Options,
+    weight: NDArray[np.float64] | None,
+    confidence: float,
+    parts: Parts | None = None,
+) -> list[dict[str, Score]]:
+    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one."""
+    values = np.stack([columns[name] for name in options.names])
+    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=parts)
+    return scores_of(columns, options, weight, found, parts)
+
+
+def _slices(
+    parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
+) -> dict[Value, Slice]:
+    """Return the scores of each slice, as its queries alone have them."""
+    found: list[Slice] = []
+    for part in in_pieces(parts):
+        own = {name: column[part.queries] for name, column in columns.items()}
+        own_weight = None if weight is None else weight[part.queries]
+        scores = scored(own, options, own_weight, confidence, part.parts)
+        found += map(Slice, part.parts.sizes.tolist(), scores)
+    return dict(zip(parts.values, found, strict=True))
+
+
+class Piece(NamedTuple):
+    """Some slices that follow each other.
+
+    Attributes:
+        values: of the slices.
+        queries: all queries of theirs, slice after slice.
+        parts: where each slice begins.
+    """
+
+    values: list[Value]
+    queries: NDArray[np.intp]
+    parts: Parts
+
+
+def in_pieces(slices: Slices) -> Iterator[Piece]:
+    """Yield slices with their queries, as many slices at a time as have few queries together.
+
+    >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
+    >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
+    [(['de', 'en', None], [2, 0, 3, 1])]
+    """
+    order = np.argsort(slices.code, kind="stable")
+    sizes = np.bincount(slices.code, minlength=len(slices.values))
+    end = np.cumsum(sizes)
+    pieces = np.split(np.arange(len(sizes)), np.flatnonzero(np.diff((end - 1) // SLICED)) + 1)
+    for own in pieces:
+        first, last = own[0], own[-1]
+        yield Piece(slices.values[first : last + 1], order[end[first] - sizes[first] : end[last]], Parts(sizes[own]))
+
+
+def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.float64]]) -> PerQuery:
+    """Return the columns of queries of which only the values are known, by the name of each result."""
+    columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
+    for name, each in values.items():
+        columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
+        columns[f"chance {name}"] = np.full(len(queries), np.nan)
+    return columns
+
+
+def query_columns(inputs: Inputs, options: Options) -> PerQuery:
+    """Return the columns of a report's table of queries.
+
+    `query` is there only where queries have ids; `ideal`, the highest IDCG of all that was judged, tells those
+    with nothing relevant.
+    """
+    return describe_queries(partial(_describe, options), inputs, options, PIECE)
+
+
+def _describe(options: Options, part: Rankings) -> PerQuery:
+    measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
+    chosen = options.scoring["ties"]
+    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in {chosen, "worst", "best"}}
+    scored = by_ties[chosen]
+    no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
+    by_chance = score_part(no_order, options, ties="average")
+    columns: PerQuery = part.counts()
+    if part.query_ids is not None:
+        ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
+        columns["query"] = np.fromiter(ids, object, part.queries)
+    for name, measure, row in options.results():
+        columns[name] = scored[measure][row]
+        values = np.stack([each[measure][row] for each in by_ties.values()])
+        columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
+        columns[f"chance {name}"] = by_chance[measure][row]
+    for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
+        columns[result_name("unjudged", k)] = unjudged
+    columns["nothing irrelevant"] = _nothing_irrelevant(columns)
+    columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
+    ideal = scored["IDCG"]
+    if options.ideal != "judged" or options.missing == "skip":  # it may be of nothing where something is relevant
+        how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
+        ideal = score_queries(**part.arrays(), **how)["IDCG"]
+    columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
+    return columns
+
+
+def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
+    """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
+    if part.judged is None:
+        return np.zeros((len(options.cutoffs), part.queries))
+    # the CG where each of them has a gain of 1, and the others none
+    arrays = {**part.arrays(), "relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
+    ties = options.scoring["ties"]
+    # of tied documents those not judged, without gain, come last in the best order
+    ties = {"best": "worst", "worst": "best"}.get(ties, ties)
+    how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
+    return np.asarray(score_queries(**arrays, **how)["CG"])
+
+
+def _nothing_irrelevant(counts: PerQuery) -> NDArray[np.bool_]:
+    """Return which queries have documents, all of which that were retrieved or judged are relevant."""
+    is_judged = counts["retrieved and judged"] == counts["retrieved"]
+    return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
+
+
+def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
+    """Return columns with the slice of each query as the first."""
+    return {"slice": np.array(parts.values, object)[parts.code], **columns}
+
+
+def query_table(columns: PerQuery) -> pa.Table:
+    """Return the table of a report: ids or indices first, missing values as nulls."""
+    ids = columns.get("query", np.arange(len(columns["ideal"])))
+    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant")
+    kept = {name: column for name, column in columns.items() if name not in hidden}
+    return pa.table(
+        {"query": _saved_ids(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
+    )
+
+
+def _saved_ids(ids: NDArray[Any]) -> pa.Array:
+    """Return ids as integers of 64 bits if all are, else as text, in which what is no Unicode is spelled out."""
+    values = ids.tolist()
+    kinds = set(map(type, values))
+    with suppress(OverflowError, UnicodeError, pa.ArrowException):
+        if all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in kinds):
+            return pa.array(list(map(int, values)), pa.int64())
+        if kinds == {str}:
+            return pa.array(values, pa.string())
+    return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
+
+
+def scores_of(
+    columns: PerQuery,
+    options: Options,
+    weight: NDArray[np.float64] | None,
+    found: Intervals,
+    parts: Parts | None = None,
+) -> list[dict[str, Score]]:
+    """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
+
+    They are those of each part of the queries, or of all queries as the only one.
+    """
+    queries = len(columns["ideal"])
+    parts = Parts([queries]) if parts is None else parts
+    low, high, error = (each.reshape(-1, len(parts)) for each in found)
+    scores: list[dict[str, Score]] = [{} for _ in range(len(parts))]
+    for at, (name, _, row) in enumerate(options.results()):
+        k = options.cutoffs[row]
+        worst, best = columns[f"worst {name}"], columns[f"best {name}"]
+        counted = ~np.isnan(columns[name]) & (True if weight is None else weight > 0)
+        none = np.zeros(queries)  # of values alone, whose rankings are unknown
+        retrieved = columns.get("retrieved", none)
+        ranked = np.minimum(retrieved, retrieved if k is None else min(k, 2**62))
+        value = _means(name, columns[name], weight, counted, parts)
+        figures: dict[str, NDArray[Any]] = {
+            "value": value,
+            "low": np.minimum(value, low[at]),
+            "high": np.maximum(value, high[at]),
+            "standard_error": error[at],
+            "worst": _means(name, worst, weight, counted, parts),
+            "best": _means(name, best, weight, counted, parts),
+            "tied": parts.sums((differences(best, worst) > 0) & counted),
+            "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
+            "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
+            "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
+        }
+        lists = (plain_list(figures[each]) for each in Score._fields)
+        for of_part, score in zip(scores, zip(*lists, strict=True), strict=True):
+            of_part[name] = Score._make(score)
+    return scores
+
+
+def _means(
+    name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None, counted: NDArray[np.bool_], parts: Parts
+) -> NDArray[np.float64]:
+    """Return the mean of each part over the queries that have a value, nan if none of these is counted.
+
+    Raises:
+        ValueError: the sum of a part overflows.
+    """
+    valued = ~np.isnan(values)
+    found = np.full(len(parts), np.nan)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for block in parts.blocks(valued):
+            if not block.size:
+                continue
+            own = values[block.queries]
+            if weight is None:
+                found[block.parts] = own.mean(axis=1)
+            else:
+                weights = weight[block.queries]
+                found[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
+    has_mean = parts.sums(valued & counted) > 0
+    for part in np.flatnonzero(has_mean & ~np.isfinite(found)).tolist():
+        queries = slice(parts.first[part], parts.first[part] + parts.sizes[part])
+        mean(name, values[queries], None if weight is None else weight[queries])  # raises the error
+    return np.where(has_mean, found, np.nan)
+
+
+def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
+    """Return what the reader should know besides: a cutoff that cuts nothing off, ids that never meet, few queries."""
+    few = _few_queries(systems, options, weight)
+    if "retrieved" not in systems[0]:  # values alone, whose rankings are unknown
+        return few
+    longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
+    found = [
+        f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
+        for k in options.cutoffs
+        if k is not None and k > longest
+    ]
+    met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
+    if systems[0]["judged"].any() and not all(met):
+        found.append("No document was both retrieved and judged: are the ids of documents the same on both sides?")
+    alike = np.logical_and.reduce([columns["nothing irrelevant"] for columns in systems])
+    if 10 * np.count_nonzero(alike) >= len(alike):
+        number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
+        found.append(f"No negatives: in {number} all documents are relevant, so that any order of them scores high.")
+    return (*found, *few)
+
+
+def _few_queries(
+    systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
+) -> tuple[str, ...]:
+    """Return a sentence on queries that are few, if they are."""
+    shares = np.ones(len(systems[0]["ideal"])) if weight is None else weight
+    of_results = [shares[~np.isnan(each[name])] for each in systems for name in options.names]
+    fewest = min(of_results, key=_counted_as)
+    if (counted := _counted_as(fewest)) >= FEW:
+        return ()
+    number = f"{np.count_nonzero(fewest):,}"
+    alike = counted > 0.999 * np.count_nonzero(fewest)
+    number += "" if alike else f", which count as {counted:.1f} by their weights"
+    problem = "intervals and tests may be wrong more often than they say"
+    return (f"Few queries ({number}): below {FEW}, {problem}.",)
+
+
+def _counted_as(weight: NDArray[np.float64]) -> float:
+    """Return how many queries of equal weight tell as much (Kish, 1965)."""
+    return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
+
+
+def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
+    """Return for each score that may be by chance, or is below it, a sentence that says so."""
+    found = []
+    for name, score in scores.items():
+        differs = np.abs(differences(columns[name], columns[f"chance {name}"])) > 0
+        if score.low <= score.chance and differs.any():  # else the order decides nothing
+            chance = f"a random order of the same documents has {number_text(score.chance)} on average"
+            below = f"{name} is below chance, {chance}: do higher scores rank first?"
+            found.append(f"{name} may be chance: {chance}." if score.chance <= score.high else below)
+    return found
+
+
+def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
+    """Return a sentence on the slices without an interval, if there are any."""
+    without = sum(any(math.isnan(score.low) for score in each.scores.values()) for each in slices.values())
+    few = "fewer than two of their queries have a value"
+    return [f"{without:,} of {len(slices):,} slices have no interval: {few}."] if without else []
+
+
+def small_slices(slices: Mapping[Value, Any]) -> list[str]:
+    """Return a sentence on the slices of few queries, if there are any."""
+    few = sum(each.queries < FEW for each in slices.values())
+    problem = f"have fewer than {FEW} queries: intervals may miss the true value more often than they say"
+    return [f"{few:,} of {len(slices):,} slices {problem}."] if few else []
+
+
+def first_slices(slices: Mapping[Value, Any]) -> list[str]:
+    """Return a sentence on the slices that tables leave out, if there are any."""
+    return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
+
+
+def greatest_values(options: Options) -> NDArray[np.float64]:
+    """Return the greatest value that a query can have in each result."""
+    return np.array([1.0 if measure_of(name) == "nDCG" else np.inf for name in options.names])
+
+
+def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+    """Return a table of queries from plain lists: text and counts as they are, values as float64."""
+    found = {}
+    for name, values in columns.items():
+        place = f"queries: {name}"
+        if not isinstance(name, str) or not isinstance(values, (list, tuple)):
+            raise ValueError(f"{place}: must be a list; got {shown(values)}")
+        if name in COUNTS:
+            found[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
+        elif name in ("system", "query"):
+            if len(kinds := {type(each) for each in values}) != 1 or not kinds <= (
+                {str, int} if name == "query" else {str}
+            ):
+                raise ValueError(f"{place}: must be all text" + " or all integers" * (name == "query"))
+            found[name] = pa.array(values)
+        elif name == "slice":
+            found[name] = pa.array(values)
+        else:
+            found[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
+    return pa.table(found)
+
+
+def saved_number(value: Any, place: str) -> float:
+    """Return a saved number, nan for None."""
+    if value is None:
+        return math.nan
+    if not is_real(value) or not math.isfinite(value) or float(value) != value:
+        raise ValueError(f"{place}: must be a finite number, or None; got {shown(value)}")
+    return float(value)
+
+
+def saved_count(value: Any, place: str) -> int:
+    """Return a saved number of queries or documents."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+        raise ValueError(f"{place}: must be a count; got {shown(value)}")
+    return value
+
+
+def saved_notes(notes: Any) -> tuple[str, ...]:
+    """Return saved notes."""
+    if not isinstance(notes, (list, tuple)) or not all(isinstance(each, str) for each in notes):
+        raise ValueError(f"notes: must be a list of texts; got {shown(notes)}")
+    return tuple(notes)
+
+
+def saved_signature(signature: Any, names: Iterable[str]) -> str:
+    """Return a saved signature, which begins with the measures."""
+    if not isinstance(signature, str) or signature.split("|")[0] != "+".join(names) or "|v:" not in signature:
+        raise ValueError(f"signature: must be of the measures {', '.join(names)}; got {shown(signature)}")
+    return signature
+
+
+def saved_resampling(values: Mapping[str, Any]) -> Resampling:
+    """Return how saved intervals were found."""
+    found = Resampling(**values)
+    if not isinstance(found.exact, bool):
+        raise ValueError(f"resampling: exact: must be True or False; got {shown(found.exact)}")
+    return Resampling.parse(*found[:3])._replace(exact=found.exact)
+
+
+def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
+    """Return columns of a saved table, nan for those that it does not have."""
+    nothing = np.full(len(table), np.nan)
+    columns = {
+        each: table[each].to_numpy().copy() if each in table.column_names else nothing
+        for name in names
+        for each in (name, f"worst {name}", f"best {name}", f"chance {name}")
+    }
+    others = [each for each in table.column_names if each in COUNTS or measure_of(each) == "unjudged"]
+    return {**columns, **{each: table[each].to_numpy() for each in others}, "ideal": np.ones(len(table))}
+
+
+def saved_slices(table: pa.Table, values: Iterable[Value], left_out: bool = False) -> Slices | None:
+    """Return the slices of a saved table, if it has any, which must be those of the values, or have left some out."""
+    slices = read_slices(table["slice"]) if "slice" in table.column_names else None
+    known = [] if slices is None else [(type(each), each) for each in slices.values]
+    given = [(type(each), each) for each in values]
+    if given != (known if not left_out else [each for each in known if each in given]):
+        raise ValueError("slices: are not those of the queries")
+    return slices
+
+
+def is_of_this_version(signature: str) -> bool:
+    """Return whether figures were found by the methods of this version."""
+    return f"|v:{__version__}" in signature
+
+
+def check_scores(
+    scores: Mapping[str, Score], again: Mapping[str, Score], columns: PerQuery, signature: str, place: str
+) -> None:
+    """Raise an error unless saved scores are those found again from the values of queries, as far as these tell."""
+    if list(scores) != list(again):
+        raise ValueError(f"{place}: must be of {', '.join(again)}; got {', '.join(map(shown, scores))}")
+    for name, score in scores.items():
+        at, size = f"{place}: {name}", float(np.nanmax(np.abs(columns[name]), initial=0))
+        if score.low > score.value or score.value > score.high or score.worst > score.best or score.unjudged < 0:
+            raise ValueError(f"{at}: the ends of an interval or range are in the wrong order")
+        fields = ["value", "low", "high", "standard_error"] if is_of_this_version(signature) else ["value"]
+        if "unjudged" in map(measure_of, columns):
+            fields += ["ranked", "unjudged"]
+        if f"worst {name}" in columns and not np.isnan(columns[f"worst {name}"]).all():
+            fields += ["worst", "best", "tied", *["chance"] * is_of_this_version(signature)]
+        if "|weights:given" in signature:
+            _check_weighted(score, name, columns, at, size)
+        else:
+            check_figures(score, again[name], fields, at, size)
+
+
+def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size: float) -> None:
+    """Raise an error if no weights of the queries could have given a score."""
+    for figure, column in zip(("value", "worst", "best", "chance"), ("", "worst ", "best ", "chance "), strict=True):
+        values, mean = columns[column + name], getattr(score, figure)
+        if np.isnan(values).all():  # not known, as in a comparison
+            continue
+        if not math.isnan(mean) and not np.nanmin(values) - SAVED * size <= mean <= np.nanmax(values) + SAVED * size:
+            raise ValueError(f"{place}: {figure}: is beyond the values of all queries; got {mean}")
+    if math.isnan(score.value) != math.isnan(score.worst) or score.tied > len(columns[name]):
+        raise ValueError(f"{place}: does not follow from the values of the queries")
+
+
+def check_figures(found: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
+    """Raise an error unless saved figures are those found again, up to rounding of numbers of some size."""
+    for name in fields:
+        one, other = (math.nan if each is None else each for each in (getattr(found, name), getattr(again, name)))
+        if not (
+            math.isclose(one, other, rel_tol=SAVED, abs_tol=SAVED * size) or (math.isnan(one) and math.isnan(other))
+        ):
+            raise ValueError(f"{place}: {name}: must be {other:.6g}, by the values of the queries; got {shown(one)}")
+
+
+def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
+    """Return a number as tables show it, with a sign before positive ones too if that is "+".
+
+    >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
+    ('0.5000', '+0.25', '1.5000e+200', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
+
+
+def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
+    """Return an interval, or a range, as tables show it."""
+    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
+
+
+def count_text(value: float) -> str:
+    """Return a number of documents as tables show it: it may be an expectation.
+
+    >>> count_text(1234567.0), count_text(12.25)
+    ('1,234,567', '12.25')
+    """
+    return f"{value:,.4f}".rstrip("0").rstrip(".")
+
+
+def score_dicts(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
+    """Return scores by name in types that JSON has: None for nan."""
+    return {name: without_nan(score) for name, score in scores.items()}
+
+
+def without_nan(figures: Any) -> dict[str, Any]:
+    """Return a named tuple as a dict, with None for nan."""
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in figures._asdict().items()
+    }
+
+
+def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signature: str) -> dict[str, Score]:
+    """Return the scores that `score_dicts` was called on."""
+    found = {}
+    for name, score in scores.items():
+        if is_of_this_version(signature) and "chance" not in score:  # which 1.0 did not have
+            raise ValueError(f"{place}: {name}: chance is missing")
+        kinds = {"tied": saved_count, "ranked": saved_count}
+        checked: dict[str, Any] = {
+            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}") for key, each in score.items()
+        }
+        found[name] = Score(**checked)
+    return found
+
+
+def plain_list(figures: NDArray[Any]) -> list[Any]:
+    """Return figures as numbers of Python; nan is always the same one, so that equal figures are equal."""
+    return [math.nan if each != each else each for each in figures.tolist()]
+
+
+def _markdown(text: str) -> str:
+    """Return text that Markdown shows as it is."""
+    escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
+    return " ".join(escaped.split())
+
+
+def figure_of(axes: int, height: float = 4.0) -> tuple[Any, Any]:
+    """Return a figure that belongs to no window, with its axes in one row."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError('plot needs Matplotlib: pip install matplotlib, or "ndcg[report]"') from None
+    figure = Figure(figsize=(5 * axes + 2 * (axes == 1), height), layout="constrained")
+    return figure, figure.subplots(1, axes, squeeze=False)[0]
+
+
+# ndcg/loops/evaluator.py: The metric as an evaluator of sentence-transformers: of bi-encoders, sparse encoders and rerankers.
+
+Run = dict[Any, dict[Any, float]]
+
+TIED = 1000  # documents of each query that are kept beyond its depth, as they tie with the last one there
+
+
+class Calls(NamedTuple):
+    """How a model and its similarity are called.
+
+    Attributes:
+        query: the arguments of the model for queries, and for pairs.
+        document: those for documents.
+        embedding: more of them, for either as an embedding.
+        chunk: how many documents, or pairs, are encoded and scored at a time.
+        score_function: of the embeddings of queries and of documents; None for the model's own.
+    """
+
+    query: dict[str, Any]
+    document: dict[str, Any]
+    embedding: dict[str, Any]
+    chunk: int
+    score_function: "Callable[[Any, Any], Tensor] | None"
+
+
+class Search:
+    """The ranking of a corpus by a model, for each query."""
+
+    def __init__(
+        self,
+        queries: Mapping[Any, Any],
+        corpus: Mapping[Any, Any],
+        candidates: Mapping[Any, Collection[Any]] | None,
+        depth: int | None,
+        judged: Mapping[Any, Collection[Any]] | None,
+        calls: Calls,
+    ) -> None:
+        """Keep what to rank.
+
+        Args:
+            queries: the text of each query, by its id.
+            corpus: the text of each document, by its id.
+            candidates: the documents to rank for each query; None for the whole corpus.
+            depth: how many documents of each query to keep; None for all.
+            judged: documents of each query to keep at any rank; None for none.
+            calls: how to call the model.
+        """
+        self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
+        self.judged = judged
+        ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
+        try:
+            self.documents = sorted(ranked)
+        except TypeError:
+            raise ValueError("corpus: ids must be all text or all integers") from None
+        self.depth = len(self.documents) if depth is None else depth
+
+    def run(self, model: Any) -> Run:
+        """Return the documents of each query with their scores, the highest first and equal ones by ascending ids.
+
+        Raises:
+            ValueError: a reranker without candidates, or with several scores for a pair; scores that are no tensor of
+            queries and documents.
+        """
+        from sentence_transformers import CrossEncoder
+
+        return self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
+
+    def _reranked(self, model: Any) -> Run:
+        if self.candidates is None:
+            hint = "give {query: ids}, such as the run of a retriever's evaluator, evaluator.run"
+            raise ValueError(f"documents are missing, which a reranker needs: {hint}")
+        pairs = [(query, document) for query in self.queries for document in self.candidates[query]]
+        run: Run = {query: {} for query in self.queries}
+        for start in range(0, len(pairs), self.calls.chunk):
+            chunk = pairs[start : start + self.calls.chunk]
+            texts = [(self.queries[query], self.corpus[document]) for query, document in chunk]
+            scores = np.asarray(model.predict(texts, **self.calls.query))
+            if scores.ndim > 1:
+                problem = f"gives {scores.shape[1]} scores for a pair, where a reranker gives one"
+                raise ValueError(f"model: {problem}; make it with num_labels=1")
+            for (query, document), score in zip(chunk, scores.tolist(), strict=True):
+                run[query][document] = score
+        return {query: _ranked(documents) for query, documents in run.items()}
+
+    def _retrieved(self, model: Any) -> Run:
+        import torch
+
+        calls = self.calls
+        score_function = calls.score_function or model.similarity
+        queries = model.encode_query(list(self.queries.values()), **calls.query, **calls.embedding)
+        scores, places = torch.empty(len(self.queries), 0), torch.empty(len(self.queries), 0, dtype=torch.int64)
+        run: Run = {query: {} for query in self.queries}
+        for start in range(0, len(self.documents), calls.chunk):
+            texts = [self.corpus[each] for each in self.documents[start : start + calls.chunk]]
+            found = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
+            shape = (len(self.queries), len(texts))
+            if not isinstance(found, torch.Tensor) or found.shape != shape:
+                found = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
+                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {found}"
+                raise ValueError(f"score_function: {problem}")
+            found = self._of_candidates(found, start)
+            for query, row, judged in self._rows(self.judged, start, len(texts)):
+                values = found[row, judged].tolist()
+                run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
+            found, columns = _highest_columns(found, self.depth)
+            scores, order = _highest_columns(torch.cat([scores.to(found), found], dim=1), self.depth)
+            places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
+        for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
+            run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
+        return {query: _ranked(documents) for query, documents in run.items()}
+
+    def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
+        """Return the scores of a chunk, -inf where a document is no candidate of the query."""
+        if self.candidates is None:
+            return scores
+        kept = scores.new_full(scores.shape, -np.inf)
+        for _, row, columns in self._rows(self.candidates, start, scores.shape[1]):
+            kept[row, columns] = scores[row, columns]
+        return kept
+
+    def _rows(
+        self, of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
+    ) -> Iterator[tuple[Any, int, list[int]]]:
+        """Yield each query with documents in a chunk, its row in the scores, and their columns."""
+        if of_queries is None:
+            return
+        place = {document: at for at, document in enumerate(self.documents[start : start + width])}
+        for row, query in enumerate(self.queries):
+            if columns := [place[document] for document in of_queries[query] if document in place]:
+                yield query, row, columns
+
+
+def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
+    """Return retrieved documents, the highest score first and equal ones by ascending ids."""
+    retrieved = ((document, score) for document, score in documents.items() if score != -np.inf)
+    return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
+
+
+def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
+    """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
+
+    Scores that tie with the k-th are returned too, up to `TIED` of them, as they share its rank. Rows with fewer
+    are padded with -inf.
+    """
+    import torch
+
+    k = min(k, scores.shape[1])
+    values, columns = scores.topk(k, dim=1)
+    last = values[:, -1:]
+    reach = (scores >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
+    reach[last == -np.inf] = k
+    width = int(reach.max())
+    if width > k:
+        columns = scores.topk(width, dim=1).indices
+        tied = reach[:, 0] > k  # topk takes any of them
+        columns[tied] = scores[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
+    columns = columns.sort(dim=1).values
+    values, order = scores.gather(1, columns).sort(dim=1, descending=True, stable=True)
+    values[torch.arange(width, device=values.device) >= reach] = -np.inf
+    return values, columns.gather(1, order)
+
+
+def sentence_transformers_evaluator(
+    queries: Mapping[Any, Any],
+    corpus: Mapping[Any, Any],
+    relevant_docs: Mapping[Any, Mapping[Any, float] | Collection[Any]],
+    k: Cutoffs = 10,
+    *,
+    documents: Mapping[Any, Collection[Any]] | None = None,
+    exclude: Mapping[Any, Collection[Any]] | None = None,
+    sample_weight: Any = None,
+    by: Any = None,
+    confidence: float = 0.95,
+    name: str = "",
+    batch_size: int = 32,
+    corpus_chunk_size: int = 50_000,
+    score_function: "Callable[[Any, Any], Tensor] | Literal['cosine', 'dot', 'euclidean', 'manhattan'] | None" = None,
+    truncate_dim: int | None = None,
+    max_active_dims: int | None = None,
+    query_prompt: str | None = None,
+    query_prompt_name: str | None = None,
+    corpus_prompt: str | None = None,
+    corpus_prompt_name: str | None = None,
+    show_progress_bar: bool = False,
+    write_csv: bool = True,
+    **options: Unpack[QueryOptions],
+) -> Any:
+    """Return an evaluator of sentence-transformers, for `evaluator=` of its trainers or to be called with a model.
+
+    It takes a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, and a `CrossEncoder`, which reranks
+    `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low` and
+    `nDCG@10_high`, and `en_nDCG@10` for each slice; the first of them is `primary_metric`. It leaves the `report` and
+    the `run`, `{query: {document: score}}`, as attributes of the evaluator. The scores are those of `compute` on the
+    whole ranking of each query: besides its k best documents the run has those that tie with the last of them, up to
+    1,000, the lowest ids first, and if `judged_only` or `ideal="retrieved"` is set all judged documents.
+
+    At any time there are in memory the embeddings of the queries and of one chunk of the corpus, queries × (chunk +
+    k) scores, and these documents of each query; with `k=None` all documents.
+
+    Args:
+        queries: the text of each query, by its id.
+        corpus: the text of each document, by its id.
+        relevant_docs: the relevance of documents, `{query: {document: grade}}`; of ids alone it is 1. Queries that
+            are not in it are left out.
+        k: the cutoff or cutoffs; None for the whole list, or beside `measures` that have cutoffs.
+        documents: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
+            A query that is not in it has no ranking, which `missing=` is about.
+        exclude: documents to leave out, `{query: ids}`.
+        sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
+        by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
+        confidence: of the intervals, between 0 and 1.
+        name: put before the names of results, and into that of the CSV file.
+        batch_size: texts, or pairs of them, that the model takes at once.
+        corpus_chunk_size: documents, or pairs, that are encoded and scored at a time.
+        score_function: of the embeddings of queries and of documents, or its name; None for the model's similarity.
+        truncate_dim: dimensions of a dense embedding; None for all.
+        max_active_dims: dimensions of a sparse embedding that are not 0; None for as many as there are.
+        query_prompt: what is put before each query, by a reranker before each pair.
+        query_prompt_name: likewise, by its name in the model.
+        corpus_prompt: what is put before each document.
+        corpus_prompt_name: likewise, by its name in the model.
+        show_progress_bar: of the model, for each chunk.
+        write_csv: append the results to a file in the folder that a call, or the trainer, names.
+        **options: of `compute`, but `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: what `report` refuses; an id that is not in `queries` or `corpus`.
+        ImportError: sentence-transformers or SciPy is missing.
+    """
+    parsed = Options.of_method(sentence_transformers_evaluator, k, options)
+    resampling = Resampling.parse(confidence, 10_000, 0)
+    evaluator_class = _evaluator_class()
+    for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
+        _check_mapping(argument, side)
+        if not side:
+            raise ValueError(f"{argument} is empty; give at least one entry")
+    _check_in_corpus("relevant_docs", relevant_docs, corpus)
+    if unknown := [query for query in relevant_docs if query not in queries]:
+        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
+        raise ValueError(f"relevant_docs: {problem}; give its text, or leave it out")
+    for argument, texts in {"queries": queries, "corpus": corpus}.items():
+        for each, text in texts.items():
+            if text is None or isinstance(text, (int, float)):
+                raise ValueError(f"{argument}: {shown(each)}: must be a text; got {shown(text)}")
+    references = {
+        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
+        for query, each in relevant_docs.items()
+    }
+    depth = None if None in parsed.cutoffs else max(each for each in parsed.cutoffs if each is not None)
+    if exclude is not None:
+        _check_mapping("exclude", exclude)
+        depth = depth and depth + max(map(len, exclude.values()), default=0)
+    candidates = None
+    if documents is not None:
+        _check_in_corpus("documents", documents, corpus)
+        if unknown := [query for query in documents if query not in queries]:
+            problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
+            raise ValueError(f"documents: {problem}; ids are compared with their types")
+        if not documents.keys() & references:
+            raise ValueError("documents: no query of relevant_docs has any; give {query: ids}")
+        candidates = {query: dict.fromkeys(documents[query]) for query in references if query in documents}
+    if isinstance(score_function, str):
+        from sentence_transformers import SimilarityFunction
+
+        score_function = SimilarityFunction.to_similarity_fn(score_function)
+    embedding = {"truncate_dim": truncate_dim, "max_active_dims": max_active_dims}
+    sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size}
+    sizes |= {argument: size for argument, size in embedding.items() if size is not None}
+    for argument, size in sizes.items():
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
+    prompts = {"query_prompt": query_prompt, "query_prompt_name": query_prompt_name}
+    prompts |= {"corpus_prompt": corpus_prompt, "corpus_prompt_name": corpus_prompt_name}
+    given = {name: value for name, value in (embedding | prompts).items() if value is not None}
+    shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
+    calls = Calls(
+        query={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
+        document={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
+        embedding={"convert_to_tensor": True, **{each: given[each] for each in embedding if each in given}},
+        chunk=corpus_chunk_size,
+        score_function=score_function,
+    )
+    if not isinstance(name, str):
+        raise ValueError(f"name must be a text; got {shown(name)}")
+    texts = {query: queries[query] for query in (references if candidates is None else candidates)}
+    how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
+    report_of = partial(_report_of, references, exclude, how)
+    try:  # what is wrong with the judgments is said before a model is trained
+        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
+    except ValueError as error:
+        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    # beyond the depth too, judged documents are in the condensed list, or in the ideal
+    needs_judged = depth is not None and (parsed.judged_only or parsed.ideal == "retrieved")
+    search = Search(texts, corpus, candidates, depth, references if needs_judged else None, calls)
+    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], given)
+
+
+def _check_mapping(argument: str, given: Any) -> None:
+    """Raise an error for what is no mapping of ids."""
+    if not isinstance(given, Mapping):
+        holds = "text" if argument in ("queries", "corpus") else "ids of documents"
+        raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}")
+    check_ids(argument, given, nested=False)
+
+
+def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> None:
+    """Raise an error for documents, by query, that are not in the corpus, or are no ids."""
+    _check_mapping(argument, given)
+    for query, documents in given.items():
+        if isinstance(documents, str) or not isinstance(documents, Collection):
+            raise ValueError(f"{argument}: query {shown(query)}: must hold ids of documents; got {shown(documents)}")
+        for document in documents:
+            if document not in corpus:
+                problem = f"query {shown(query)}, document {shown(document)}: is not in corpus"
+                raise ValueError(f"{argument}: {problem}; give its text there, or leave it out")
+
+
+def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) -> Report:
+    """Return the report on a run."""
+    return report_on(Inputs(run, references, exclude=exclude), **how)
+
+
+def _flat(report: Report) -> dict[str, float]:
+    """Return the scores of a report with the ends of their intervals, then those of its slices."""
+    values: dict[str, float] = {}
+    for name, score in report.scores.items():
+        values |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
+    for value, each in report.slices.items():
+        values |= {f"{slice_name(value)}_{name}": score.value for name, score in each.scores.items()}
+    return values
+
+
+@cache
+def _evaluator_class() -> Callable[..., Any]:
+    """Return the class of evaluators, whose base is that of sentence-transformers."""
+    try:
+        from sentence_transformers.base.evaluation import BaseEvaluator
+    except ImportError:
+        needs = "sentence_transformers_evaluator needs sentence-transformers, 6 or newer"
+        raise ImportError(f'{needs}: pip install "sentence-transformers>=6"') from None
+
+    class NDCGEvaluator(BaseEvaluator):
+        """The report on what a model retrieves or reranks.
+
+        Attributes:
+            run: the ranking of the last model, `{query: {document: score}}`.
+            report: on that ranking.
+        """
+
+        def __init__(
+            self,
+            search: Search,
+            report_of: Callable[[Run], Report],
+            name: str,
+            write_csv: bool,
+            primary: str,
+            config: Mapping[str, Any],
+        ) -> None:
+            super().__init__()
+            self.search, self.report_of, self.config = search, report_of, config
+            self.name, self.write_csv, self.primary_metric = name, write_csv, primary
+            self.csv_file = "_".join(filter(None, ["nDCG_evaluation", name, "results.csv"]))
+            self.run: Run | None = None
+            self.report: Report | None = None
+            self.prefix_name_to_metrics({}, name)
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            """Pickle: a model whose card has the results is sent to other processes with the evaluator."""
+            return _blank_evaluator, (), self.__dict__
+
+        def __call__(
+            self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
+        ) -> dict[str, float]:
+            """Return the results of a model."""
+            run = self.search.run(model)
+            self.run, self.report = run, self.report_of(run)
+            values = _flat(self.report)
+            if output_path is not None and self.write_csv:
+                self._write(output_path, {"epoch": epoch, "steps": steps, **values})
+            metrics: dict[str, float] = self.prefix_name_to_metrics(values, self.name)
+            self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+            return metrics
+
+        def _write(self, folder: str, row: Mapping[str, float]) -> None:
+            os.makedirs(folder, exist_ok=True)
+            path = os.path.join(folder, self.csv_file)
+            is_new = not os.path.isfile(path)
+            with open(path, "a", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, row)
+                if is_new:
+                    writer.writeheader()
+                writer.writerow(row)
+
+        def get_config_dict(self) -> dict[str, Any]:
+            """Return the signature of the numbers and what the embeddings depend on, for the model card."""
+            signature = {} if self.report is None else {"signature": self.report.signature}
+            return {**signature, **self.config}
+
+    return NDCGEvaluator
+
+
+def _blank_evaluator() -> Any:
+    """Return an evaluator whose attributes are yet to be restored."""
+    made: Any = _evaluator_class()
+    return made.__new__(made)
+
+
+# ndcg/loops/meter.py: The metric as a loop of PyTorch takes it: batch by batch, in one process or in several.
+
+MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
+Sums = dict[str, tuple[int, list[float]]]  # of each result: how many queries have it, and the parts of its sum
+
+
+class MeterState(NamedTuple):
+    """What a meter holds of the batches so far."""
+
+    sums: Sums
+    rows: tuple[MeterRows, ...]
+
+
+class Meter:
+    """The mean over queries that come in batches."""
+
+    def __init__(self, options: Options) -> None:
+        """Keep how to score."""
+        self.options = options
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        self._state = MeterState({}, ())
+
+    def update(self, scores: Any, labels: Any, mask: Any = None, query_ids: Any = None) -> None:
+        """Add a batch; one that is refused adds nothing.
+
+        Args:
+            scores: what `compute` calls predictions: a row per query and a column per document,
+                or with `query_ids` one score per document. Tensors on any device and of any
+                type of floats, arrays, or lists, which may differ in length.
+            labels: what `compute` calls references, likewise.
+            mask: True or 1 for a document, False or 0 for padding, in the shape of the scores.
+            query_ids: the query of each document, whose others may come in other batches, and in
+                other processes unless `ties` goes by their order. Then all rows are kept. What depends
+                on all rows of a query, such as `missing="raise"`, is checked by `compute`.
+
+        Raises:
+            ValueError: what `compute` refuses; a mask of another shape or with other values.
+        """
+        scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
+        if query_ids is not None:
+            query_ids = query_ids if hasattr(query_ids, "dtype") else np.array(query_ids, object)
+        if mask is not None:
+            scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
+            is_document = _checked_mask(mask)
+            if query_ids is None:
+                scores, labels = (np.ma.array(side, mask=~is_document) for side in (scores, labels))
+            elif np.shape(query_ids) == mask.shape:
+                scores, labels, query_ids = (side[is_document] for side in (scores, labels, query_ids))
+            else:
+                shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
+                raise ValueError(f"query_ids and mask must have one shape, an id per document; got {shapes}")
+        if _is_empty(scores) and _is_empty(labels):
+            return  # such as the last batch of a process
+        sums, rows = self._state
+        if query_ids is None:
+            self._state = MeterState(
+                _added(sums, _exact_sums(query_values(Inputs(scores, labels), self.options))), rows
+            )
+        else:
+            columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
+            batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
+            check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
+            if rows and _types(rows[-1]) != _types(batch):  # the types must fit those of the batches before
+                check_rows(Inputs(*concatenated([*rows, batch])), self.options)
+            self._state = MeterState(sums, (*rows, batch))
+
+    def compute(self) -> dict[str, float]:
+        """Return the mean over the queries of all processes since the last reset, the same number in each of them.
+
+        Where `torch.distributed` is initialized, each of its processes must call it.
+
+        Raises:
+            ValueError: there are no queries, or none has a value; the processes have different options.
+            RuntimeError: a process has died, or has not called it within the timeout of the process group.
+        """
+        states = self._of_all_processes()
+        sums = _added(*(state.sums for state in states))
+        if any(state.rows for state in states):
+            rows = self._whole([state.rows for state in states])
+            sums = _added(sums, _exact_sums(query_values(Inputs(*rows), self.options)))
+        if not sums:
+            raise ValueError(NOTHING_TO_SCORE)
+        return {
+            name: mean(name, np.array([math.fsum(parts) / queries] if queries else []))
+            for name, (queries, parts) in sums.items()
+        }
+
+    def _of_all_processes(self) -> list[MeterState]:
+        """Return the states of all processes, or of this one if there are no others."""
+        distributed = sys.modules.get("torch.distributed")  # whoever has other processes has imported it
+        if distributed is None or not (distributed.is_available() and distributed.is_initialized()):
+            return [self._state]
+        gathered: list[Any] = [None] * distributed.get_world_size()
+        try:
+            distributed.all_gather_object(gathered, (self.options.signature(), self._state))
+        except RuntimeError as error:
+            problem = f"the meters of {len(gathered)} processes did not come together"
+            hint = "each must call compute, and one may have died"
+            raise RuntimeError(f"{problem}; {hint} ({in_short(error)})") from error
+        signatures, states = zip(*gathered, strict=True)
+        if len(different := dict.fromkeys(signatures)) > 1:
+            raise ValueError(f"processes score by different options; give all the same: {', '.join(different)}")
+        return list(states)
+
+    def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
+        """Return all rows of all processes, in an order that is the same however they are split."""
+        rows = concatenated(list(chain.from_iterable(processes)))
+        if self.options.ties not in ("first", "last"):
+            order = np.lexsort([_sortable(column) for column in rows[1::-1]])
+            return tuple(column[order] for column in rows)
+        seen: set[Any] = set()
+        for ids in ({each for _, _, ids in batches for each in ids.tolist()} for batches in processes):
+            if both := seen & ids:
+                problem = f"two processes have rows of query {shown(min(both, key=str))}"
+                hint = 'give one process all rows of a query, or use ties="average"'
+                raise ValueError(f'ties="{self.options.ties}" needs an order of rows, and {problem}; {hint}')
+            seen |= ids
+        return rows
+
+
+def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
+    """Return a meter for a loop: `update(scores, labels, mask)` for each batch, `compute()`, `reset()`.
+
+    Args:
+        k: the cutoff or cutoffs, as in `compute`.
+        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: an option that `compute` refuses.
+
+    >>> batches = meter(k=2)
+    >>> batches.update([[.9, .4, .1]], [[0, 1, 2]])
+    >>> batches.update([[.3, .2, 0], [.5, .1, .7]], [[1, 0, 0], [2, 0, 1]], mask=[[1, 1, 0], [1, 1, 1]])
+    >>> {name: round(value, 4) for name, value in batches.compute().items()}
+    {'nDCG@2': 0.6998}
+    """
+    return Meter(Options.of_method(meter, k, options))
+
+
+def exact_parts(numbers: Iterable[float]) -> list[float]:
+    """Return a few numbers whose sum is exactly that of many.
+
+    >>> exact_parts([1e30, 1.0, 1.0, 1e30])
+    [2e+30, 2.0]
+    """
+    rest, parts = list(numbers), []
+    while part := math.fsum(rest):  # rounded once
+        parts.append(part)
+        rest.append(-part)
+    return parts
+
+
+def _exact_sums(values: Values) -> Sums:
+    """Return the sums over queries that have a value."""
+    valued = {name: each[~np.isnan(each)].tolist() for name, each in values.items()}
+    return _added({name: (len(each), each) for name, each in valued.items()})
+
+
+def _added(*several: Sums) -> Sums:
+    """Return sums as one, in few parts."""
+    filled = [sums for sums in several if sums]
+    total: Sums = {}
+    for name in filled[0] if filled else ():
+        counts, parts = zip(*(sums[name] for sums in filled), strict=True)
+        try:
+            total[name] = sum(counts), exact_parts(chain.from_iterable(parts))
+        except OverflowError:
+            raise ValueError(f"{name}: the sum over queries overflows; scale the gains") from None
+    return total
+
+
+def _is_empty(side: Any) -> bool:
+    """Return whether there are no rows."""
+    return hasattr(side, "__len__") and getattr(side, "ndim", 1) > 0 and not len(side)
+
+
+def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
+    """Return arrays of one shape.
+
+    Raises:
+        ValueError: they differ in shape, or one of them is lists that differ in length.
+    """
+    arrays = []
+    for name, side in sides.items():
+        try:
+            arrays.append(np.asanyarray(side))
+        except ValueError:
+            problem = "lists that differ in length take no mask, as nothing pads them"
+            raise ValueError(f"{name}: {problem}; pad them, or leave the mask out") from None
+    if len({each.shape for each in arrays}) > 1:
+        scores, labels, mask = (each.shape for each in arrays)
+        shapes = f"a mask of {mask}, scores of {scores} and labels of {labels}"
+        raise ValueError(f"mask, scores and labels must have one shape; got {shapes}")
+    return arrays
+
+
+def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return a mask as bools.
+
+    Raises:
+        ValueError: it holds other values than True, False, 1 and 0, or masked ones.
+    """
+    if np.ma.is_masked(mask):
+        raise ValueError("mask: is masked itself; give False or 0 for padding")
+    if mask.dtype.kind not in "biu" or not np.isin(mask, (0, 1)).all():
+        raise ValueError(f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}")
+    return mask.astype(bool)
+
+
+def _types(rows: MeterRows) -> list[Any]:
+    """Return the type of each column, of objects the types that are among them."""
+    return [set(map(type, each.tolist())) if each.dtype == object else each.dtype.kind for each in rows]
+
+
+def _sortable(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column that can be sorted: in place of objects, which may be None, the ordinals of their values."""
+    if column.dtype != object:
+        return column
+    values = sorted(set(column.tolist()), key=lambda each: (each is not None, each))
+    ordinal = {each: at for at, each in enumerate(values)}
+    return np.array([ordinal[each] for each in column.tolist()])
+
+
+def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
+    """Return copies of what there is of documents, one row each, so that no batch is kept as a whole.
+
+    Raises:
+        ValueError: there is more than one per document, or another number of them; masked values.
+    """
+    flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
+    for name, column in flat.items():
+        if column.ndim != 1:
+            raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}")
+        if np.ma.is_masked(column):
+            raise ValueError(f"with query_ids, {name} must not be masked; label padding as ignore_index does")
+    if len({len(column) for column in flat.values()}) > 1:
+        lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
+        raise ValueError(f"with query_ids, predictions, references and ids are one per document; got {lengths}")
+    return tuple(np.array(_wide(each, ignore_index) if name == "references" else each) for name, each in flat.items())
+
+
+def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
+    """Return labels in float64 if they are floats, with padding found in their own type, as batches may differ."""
+    padding = is_padding(labels, ignore_index)
+    if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:
+        return labels
+    wide = np.asarray(labels, np.float64)
+    wide[padding] = ignore_index
+    return wide
+
+
+def concatenated(batches: Sequence[MeterRows]) -> MeterRows:
+    """Return rows as one; columns of several types as objects, since a common type would change ids and scores."""
+    return tuple(map(_as_one, zip(*batches, strict=True)))
+
+
+def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    alike = len({each.dtype.kind for each in arrays}) == 1
+    return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
+
+
+# ndcg/statistics/comparison.py: Several systems on the same queries: which of them ranks better, and how sure that is.
+
+COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
+PLACES = 16  # at most: float64 holds no more digits
+SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
+ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
+
+
+class Testing(NamedTuple):
+    """What the tests of a comparison ask.
+
+    Attributes:
+        alternative: whether two systems differ ("two-sided"), the first is better ("greater") or worse ("less").
+        margin: by how much, in units of the measure, the first may yet be worse ("greater") or better ("less").
+        corrected_over: the p-values that Holm corrects together: those of a "measure", or "all".
+    """
+
+    alternative: str = "two-sided"
+    margin: float = 0.0
+    corrected_over: str = "measure"
+
+    @classmethod
+    def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
+        """Check what the tests are to ask.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        choice("alternative", alternative, ("two-sided", "greater", "less"))
+        margin = in_units("margin", margin)
+        if margin and alternative == "two-sided":
+            hint = '"greater" asks whether a system is worse by less than the margin'
+            raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
+        return cls(alternative, margin, choice("corrected_over", corrected_over, ("measure", "all")))
+
+    def families(self, pairs: Sequence["Pair"]) -> int:
+        """Return into how many groups of p-values Holm's correction divides pairs."""
+        return 1 if self.corrected_over == "all" else len({each.measure for each in pairs})
+
+    @property
+    def relation(self) -> str:
+        """What a small p-value says of the system that is ahead."""
+        return "not worse than" if self.margin else "better than"
+
+    def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
+        """Return the system that a small p-value is in favour of, and the other one."""
+        ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
+        return (system, other) if ahead else (other, system)
+
+    def __str__(self) -> str:
+        if self.alternative == "two-sided":
+            return "do the two differ"
+        how = {"greater": ("better", "worse"), "less": ("worse", "better")}[self.alternative]
+        return f"is the first not {how[1]} by {self.margin:g} or more" if self.margin else f"is the first {how[0]}"
+
+
+class Pair(NamedTuple):
+    """How two systems differ in one measure.
+
+    Attributes:
+        measure: the name of the result, such as ``"nDCG@10"``.
+        system: the one.
+        other: the one it is compared with.
+        difference: the mean of ``system`` less that of ``other``.
+        low: lower end of its confidence interval.
+        high: upper end.
+        standard_error: of the difference.
+        p: of the randomisation test, of what the comparison's `testing` asks.
+        p_holm: the same, corrected by Holm for all pairs of this measure, or of all measures.
+        p_t: of the paired t-test.
+        p_t_holm: the same, corrected.
+        wins: queries, of those with any weight, in which ``system`` scores higher.
+        ties: queries in which both score the same, up to rounding.
+        losses: queries in which ``system`` scores lower.
+        exact: whether the randomisation test tried all exchanges of scores.
+        exchanges: how many it tried.
+        detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
+            the 5% level with 80% power; None where that is unknown.
+        queries_needed: how many queries such a test needs for the difference seen; None where no number would do.
+    """
+
+    measure: str
+    system: str
+    other: str
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    p: float
+    p_holm: float
+    p_t: float
+    p_t_holm: float
+    wins: int
+    ties: int
+    losses: int
+    exact: bool
+    exchanges: int
+    detectable: float | None
+    queries_needed: int | None
+
+    @property
+    def p_error(self) -> float:
+        """The standard error of `p`, from trying only some of the exchanges."""
+        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
+
+
+class ComparedSlice(NamedTuple):
+    """How systems differ in the queries that have one value of `by`.
+
+    Attributes:
+        queries: how many there are.
+        scores: by system, then by name.
+        pairs: the differences, by measure; p-values are corrected for those of all slices.
+    """
+
+    queries: int
+    scores: dict[str, dict[str, Score]]
+    pairs: tuple[Pair, ...]
+
+
+ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # of some queries: scores by system and name, and pairs
+
+
+@dataclass(frozen=True)
+class Comparison(Readable):
+    """Which of several systems is better, and how sure that is.
+
+    Attributes:
+        signature: every choice that the scores depend on.
+        scores: by system, then by name.
+        pairs: the differences, by measure.
+        baseline: the system that all others are compared with, or None for every pair.
+        queries: a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
+            under each score's name the query's value (null where it has none).
+        resampling: how intervals and tests were found.
+        testing: what the tests ask.
+        notes: what the reader should know besides.
+        slices: by each value of `by`, ascending, but those of fewer than two queries; queries without
+            one, None, come last.
+    """
+
+    signature: str
+    scores: dict[str, dict[str, Score]]
+    pairs: tuple[Pair, ...]
+    baseline: str | None
+    queries: pa.Table
+    resampling: Resampling
+    testing: Testing
+    notes: tuple[str, ...] = ()
+    slices: dict[Value, ComparedSlice] = field(default_factory=dict)
+
+    @property
+    def measures(self) -> list[str]:
+        """The names of the results, such as ``"nDCG@10"``."""
+        return list(next(iter(self.scores.values())))
+
+    def differences(self, system: str, other: str, measure: str | None = None, n: int = 10) -> pa.Table:
+        """Return the queries in which two systems differ most: ``query``, both values and the ``difference``.
+
+        Args:
+            system: the one.
+            other: the one it is compared with.
+            measure: the name of a result; by default the first.
+            n: how many queries.
+
+        Raises:
+            ValueError: an unknown system or measure, or a number of queries below 0.
+        """
+        measure = self.measures[0] if measure is None else measure
+        n = whole("n", n, 0)
+        for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
+            if name not in known:
+                raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
+        sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
+        values = [side[measure] for side in sides]
+        table = pa.table({"query": sides[0]["query"], "system": values[0], "other": values[1]})
+        table = table.append_column("difference", pc.subtract(*values)).drop_null()
+        order = pc.sort_indices(pc.negate(pc.abs(table["difference"])))
+        return table.take(order[:n]).rename_columns(["query", system, other, "difference"])
+
+    def _letters(self) -> dict[str, str]:
+        return {system: _letter(at) for at, system in enumerate(self.scores)}
+
+    def _better_than(self, system: str, measure: str) -> str:
+        """Return the letters of the systems that this one is significantly better than, or not worse than."""
+        letters = self._letters()
+        beaten = []
+        for pair in self.pairs:
+            if pair.measure == measure and pair.p_holm < SIGNIFICANT:
+                ahead, behind = self.testing.marks(pair.system, pair.other, pair.difference)
+                if ahead == system:
+                    beaten.append(letters[behind])
+        return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
+
+    def _tables(self) -> list[list[list[str]]]:
+        level = f"{100 * self.resampling.confidence:g}% interval"
+        systems = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
+        for system, letter in self._letters().items():
+            row = [f"{letter}  {system}"]
+            for name in self.measures:
+                score = self.scores[system][name]
+                interval = interval_text(score.low, score.high)
+                row += [number_text(score.value), interval, self._better_than(system, name)]
+            systems.append(row)
+        pairs = [
+            ["pair", "measure", "difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
+        ]
+        for pair in self.pairs:
+            pairs.append(
+                [
+                    f"{pair.system} – {pair.other}",
+                    pair.measure,
+                    number_text(pair.difference, sign="+"),
+                    interval_text(pair.low, pair.high, sign="+"),
+                    *(p_text(each) for each in (pair.p, pair.p_holm, pair.p_t, pair.p_t_holm)),
+                    f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}",
+                ]
+            )
+        power = [
+            [
+                "80% power (4 of 5 trials at the 5% level)",
+                "measure",
+                "detectable difference",
+                "queries needed for the one seen",
+            ]
+        ]
+        for pair in self.pairs:
+            needed = "–" if pair.queries_needed is None else f"{pair.queries_needed:,}"
+            power.append([f"{pair.system} – {pair.other}", pair.measure, number_text(pair.detectable), needed])
+        most = [[f"queries that differ most in {self.measures[0]}", "query", "first", "second", "difference"]]
+        for pair in self.pairs:
+            if pair.measure == self.measures[0]:
+                columns = self.differences(pair.system, pair.other, n=3).columns
+                for query, first, second, difference in zip(*(each.to_pylist() for each in columns), strict=True):
+                    values = [number_text(first), number_text(second), number_text(difference, sign="+")]
+                    most.append([f"{pair.system} – {pair.other}", str(query), *values])
+        return [systems, pairs, power, *([self._slice_table(level)] if self.slices else []), most]
+
+    def _slice_table(self, level: str) -> list[list[str]]:
+        rows = [["slice", "queries", "pair", "measure", "difference", level, "p", "p (Holm)"]]
+        for value, each in islice(self.slices.items(), SHOWN):
+            for pair in each.pairs:
+                figures = [number_text(pair.difference, sign="+"), interval_text(pair.low, pair.high, sign="+")]
+                cells = [pair.measure, *figures, p_text(pair.p), p_text(pair.p_holm)]
+                rows.append([slice_name(value), f"{each.queries:,}", f"{pair.system} – {pair.other}", *cells])
+        return rows
+
+    def _exactness(self) -> str:
+        """Return for how many pairs p is exact, and how near it is for the others."""
+        pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
+        sampled = [pair for pair in pairs if not pair.exact]
+        if not sampled:
+            return "all exchanges: exact"
+        error = max(each.p_error for each in sampled)
+        text = f"{sampled[0].exchanges:,} exchanges: standard error of p at most {error:.1g}"
+        exact = len(pairs) - len(sampled)
+        return f"{exact:,} of {len(pairs):,} exact, else {text}" if exact else text
+
+    def _remarks(self) -> list[str]:
+        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
+        return [
+            f"{self.resampling}. p: {self.testing}? By the paired randomisation test ({self._exactness()}), beside it "
+            f"by the paired t-test; both also corrected by Holm for {over}. {self.testing.relation.capitalize()}: p "
+            f"(Holm) < {SIGNIFICANT}.",
+            *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
+            *first_slices(self.slices),
+            *self.notes,
+        ]
+
+    def to_latex(self, places: int = 4) -> str:
+        """Return the systems' scores as a LaTeX tabular, after comments on what its marks mean.
+
+        A superscript names the systems that one is significantly better than (with a margin, not
+        worse than), with a corrected p below 0.05; the highest score of each measure is bold.
+
+        Args:
+            places: how many decimal places the scores have.
+
+        Raises:
+            ValueError: places are not an integer from 0 to 16.
+        """
+        places = whole("places", places, 0, PLACES)
+        marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
+        best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
+        lines = [
+            f"% {marks} (paired randomisation test, p corrected by Holm < {SIGNIFICANT}).",
+            *(f"% {remark}" for remark in self.remarks()),
+            f"% {visible(self.signature)}",
+            "\\begin{tabular}{ll" + "c" * len(self.measures) + "}",
+            "\\hline",
+            " & ".join(["", "System", *map(latex_text, self.measures)]) + " \\\\",
+            "\\hline",
+        ]
+        for system, letter in self._letters().items():
+            cells = [f"$^{{{letter}}}$", latex_text(system)]
+            for name in self.measures:
+                value = self.scores[system][name].value
+                text = number_text(value, places)
+                text = f"\\textbf{{{text}}}" if value == best[name] else text
+                beaten = self._better_than(system, name).replace(" ", "")
+                cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
+            lines.append(" & ".join(cells) + " \\\\")
+        return "\n".join([*lines, "\\hline", "\\end{tabular}"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in types that JSON has."""
+        return {
+            "signature": self.signature,
+            "scores": {system: score_dicts(scores) for system, scores in self.scores.items()},
+            "pairs": [pair._asdict() for pair in self.pairs],
+            "baseline": self.baseline,
+            "queries": self.queries.to_pydict(),
+            "resampling": self.resampling._asdict(),
+            "notes": list(self.notes),
+            "testing": self.testing._asdict(),
+            "slices": [
+                {
+                    "slice": value,
+                    "queries": each.queries,
+                    "scores": {system: score_dicts(scores) for system, scores in each.scores.items()},
+                    "pairs": [pair._asdict() for pair in each.pairs],
+                }
+                for value, each in self.slices.items()
+            ],
+        }
+
+    @classmethod
+    @as_saved("Comparison")
+    def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
+        """Return the comparison that `to_dict` was called on, in this version or in 1.0.
+
+        Every entry must have its type and range. Means, differences, wins and corrected p-values must follow from the
+        values of the queries, up to rounding; intervals and tests only if this version found them, and p-values that
+        were sampled up to six standard errors. These cannot be checked: ids, notes, the signature after its measures,
+        and what a score rests on besides (`worst`, `best`, `chance`, `tied`, `ranked`, `unjudged`). Since weights are
+        not saved, a weighted mean need only lie among the values, and within its interval.
+
+        Raises:
+            ValueError: the values are others; names the entry.
+        """
+        resampling, signature = saved_resampling(values["resampling"]), values["signature"]
+        of_1_0: dict[str, Any] = {"exact": resampling.exact, "exchanges": resampling.resamples}
+        of_1_0 |= {"detectable": None, "queries_needed": None}
+
+        of_1_0 = {} if is_of_this_version(signature) else of_1_0
+
+        def read(part: Mapping[str, Any], place: str) -> dict[str, Any]:
+            scores = part["scores"].items()
+            return {
+                "scores": {name: scores_from_dicts(each, f"{place}scores: {name}", signature) for name, each in scores},
+                "pairs": tuple(_saved_pair({**of_1_0, **pair}, f"{place}pairs") for pair in part["pairs"]),
+            }
+
+        slices = {}
+        for each in values.get("slices", []):
+            place = f"slices: {slice_name(each['slice'])}: "
+            queries = saved_count(each["queries"], f"{place}queries")
+            slices[each["slice"]] = ComparedSlice(queries, **read(each, place))
+        found = cls(
+            signature=signature,
+            **read(values, ""),
+            baseline=values["baseline"],
+            queries=table_from_lists(values["queries"]),
+            resampling=resampling,
+            notes=saved_notes(values["notes"]),
+            testing=Testing.parse(*Testing(**values.get("testing", {}))),
+            slices=slices,
+        )
+        found._check_figures()
+        return found
+
+    def _check_figures(self) -> None:
+        """Raise an error unless the figures follow from the values of the queries."""
+        names = system_names(self.scores, self.baseline)
+        saved_signature(self.signature, self.measures)
+        options = Options.parse(measures=self.measures)
+        tables = [self.queries.filter(pc.equal(self.queries["system"], name)) for name in names]
+        shared = [name for name in ("query", "slice") if name in self.queries.column_names]
+        if self.queries.column_names != ["system", *shared, *self.measures] or "query" not in shared:
+            raise ValueError(f"queries: must have the columns system, query, {', '.join(self.measures)}")
+        of_systems = [each.select(shared) for each in tables]
+        in_order = pa.concat_tables(tables)["system"] == self.queries["system"]
+        if not in_order or any(each != of_systems[0] for each in of_systems):
+            raise ValueError("queries: must be the same for each system, system after system")
+        columns = {name: saved_columns(each, options.names) for name, each in zip(names, tables, strict=True)}
+        slices = saved_slices(tables[0], self.slices, left_out=True)
+        contest = _Contest(options, self.baseline, self.resampling, self.testing)
+        ((scores, pairs),) = contest.results(columns, None)
+        self._check_part(ComparedSlice(len(tables[0]), self.scores, self.pairs), scores, pairs, columns, "")
+        self._check_holm(self.pairs)
+        if self.resampling.exact != all(pair.exact for pair in self.pairs):
+            raise ValueError("resampling: exact: must be that of all pairs")
+        if slices is None:
+            return
+        weighted = "|weights:given" in self.signature  # then other slices may be left out
+        again = _compared_slices(contest, slices, columns, None)
+        if not (set(self.slices) <= set(again) if weighted else list(self.slices) == list(again)):
+            raise ValueError("slices: are not those of the queries")
+        for value, each in self.slices.items():
+            other, place = again[value], f"slices: {slice_name(value)}: "
+            if each.queries != other.queries:
+                raise ValueError(f"{place}queries: must be {other.queries}; got {each.queries}")
+            self._check_part(each, other.scores, other.pairs, columns, place)
+        self._check_holm([pair for each in self.slices.values() for pair in each.pairs])
+
+    def _check_part(
+        self,
+        found: ComparedSlice,
+        scores: Mapping[str, Mapping[str, Score]],
+        pairs: Sequence[Pair],
+        columns: Mapping[str, PerQuery],
+        place: str,
+    ) -> None:
+        """Raise an error unless the figures of some queries are those found again, as far as these tell."""
+        if list(found.scores) != list(scores):
+            raise ValueError(f"{place}scores: must be of {', '.join(scores)}")
+        for system, of_system in found.scores.items():
+            check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
+            if any(max(each.tied, 0) > found.queries for each in of_system.values()):
+                raise ValueError(f"{place}scores: {system}: tied: must be at most {found.queries}")
+        if [pair[:3] for pair in found.pairs] != [pair[:3] for pair in pairs]:
+            raise ValueError(f"{place}pairs: are not those of the systems and measures")
+        fields = ["wins", "ties", "losses"]
+        if is_of_this_version(self.signature):
+            fields += ["low", "high", "standard_error", "p_t", "exact", "exchanges", "detectable", "queries_needed"]
+        for pair, other in zip(found.pairs, pairs, strict=True):
+            at = f"{place}pairs: {pair.system} - {pair.other}, {pair.measure}"
+            one, two = (found.scores[each][pair.measure].value for each in (pair.system, pair.other))
+            size = max(abs(one), abs(two))
+            mean = pair._replace(difference=float(differences(np.array(one), np.array(two))))
+            check_figures(pair, mean, ["difference"], at, size)
+            if not pair.low <= pair.difference <= pair.high or pair.wins + pair.ties + pair.losses > found.queries:
+                raise ValueError(f"{at}: does not follow from the values of the queries")
+            if "|weights:given" not in self.signature:
+                check_figures(pair, other, fields, at, size)
+                if is_of_this_version(self.signature) and abs(pair.p - other.p) > SAVED + 6 * other.p_error:
+                    raise ValueError(f"{at}: p: must be {other.p:.6g}, by the values of the queries; got {pair.p}")
+
+    def _check_holm(self, pairs: Sequence[Pair]) -> None:
+        """Raise an error unless corrected p-values follow from the others."""
+        for pair, other in zip(pairs, _corrected(pairs, self.testing), strict=True):
+            at = f"pairs: {pair.system} - {pair.other}, {pair.measure}"
+            check_figures(pair, other, ("p_holm", "p_t_holm"), at, 1.0)
+
+    def plot(self, measure: str | None = None) -> Any:
+        """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
+
+        Args:
+            measure: such as ``"nDCG@10"``, or ``"nDCG"`` for the first of its cutoffs; by default the first of all.
+
+        Raises:
+            ValueError: an unknown measure.
+        """
+        of_measure = [name for name in self.measures if measure in (None, name, measure_of(name))]
+        if not of_measure:
+            raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
+        measure = of_measure[0]
+        pairs = [pair for pair in self.pairs if pair.measure == measure]
+        lines = len(pairs) * max(1, min(len(self.slices), SHOWN) / 2)
+        figure, (axes, *slices) = figure_of(1 + bool(self.slices), height=1.2 + 0.4 * lines)
+        figure.set_figwidth(7 * (1 + len(slices)))
+        for at, pair in enumerate(reversed(pairs)):
+            sure = pair.p_holm < SIGNIFICANT
+            axes.plot([pair.low, pair.high], [at, at], color="C0", linewidth=2)
+            axes.plot(pair.difference, at, "o", color="C0", markerfacecolor="C0" if sure else "white")
+        axes.axvline(0, color="gray", linewidth=1)
+        if self.testing.margin:
+            sign = {"greater": -1, "less": 1}[self.testing.alternative]
+            axes.axvline(sign * self.testing.margin, color="gray", linewidth=1, linestyle="dashed")
+        axes.set_yticks(range(len(pairs)), [f"{pair.system} – {pair.other}" for pair in reversed(pairs)])
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)
+        axes.margins(y=0.5 / max(1, len(pairs)))
+        level = f"{100 * self.resampling.confidence:g}%"
+        sides = "" if self.testing.alternative == "two-sided" else f" ({self.testing}?)"
+        axes.set_xlabel(f"difference in {measure}, with {level} interval; filled: corrected p < {SIGNIFICANT}{sides}")
+        if self.slices:
+            self._plot_slices(slices[0], measure)
+        return figure
+
+    def _plot_slices(self, axes: Any, measure: str) -> None:
+        """Draw the differences in slices, the first on top, with their intervals; each pair has a color."""
+        slices = list(self.slices.items())[:SHOWN]
+        for at, (_, each) in enumerate(slices):
+            pairs = [pair for pair in each.pairs if pair.measure == measure]
+            for row, pair in enumerate(pairs):
+                height, sure = at + (row + 0.5) / len(pairs) / 2 - 0.25, pair.p_holm < SIGNIFICANT
+                name = f"{pair.system} – {pair.other}".replace("$", r"\$") if at == 0 else None
+                axes.plot([pair.low, pair.high], [height, height], color=f"C{row}", linewidth=2, label=name)
+                face = f"C{row}" if sure else "white"
+                axes.plot(pair.difference, height, "o", color=f"C{row}", markerfacecolor=face)
+        axes.axvline(0, color="gray", linewidth=1)
+        axes.set_yticks(range(len(slices)), [f"{slice_name(value)} ({each.queries:,})" for value, each in slices])
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)
+        axes.invert_yaxis()
+        axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
+        axes.legend()
+
+
+def compare(
+    *,
+    systems: Mapping[str, Any],
+    references: Any,
+    k: Cutoffs = None,
+    baseline: str | None = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    by: Any = None,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+    margin: float = 0.0,
+    corrected_over: Literal["measure", "all"] = "measure",
+    **options: Unpack[QueryOptions],
+) -> Comparison:
+    """Tell which of several systems ranks better on the same queries, and how sure that is.
+
+    Each pair of systems, or each system and the baseline, is compared query by query: the
+    difference with its interval, a paired randomisation test and a paired t-test,
+    both also corrected by Holm.
+
+    Args:
+        systems: the predictions of each system by its name, in any form of `compute`.
+        references: the relevances that all of them are scored by.
+        k: the cutoff or cutoffs.
+        baseline: the system to compare all others with; None for every pair.
+        sample_weight: one weight per query for the means.
+        query_ids: for flat predictions and references.
+        document_ids: with `query_ids`.
+        data: a frame; then the arguments above, and each system's predictions, may be names of its columns.
+        exclude: documents to leave out, as in `compute`.
+        by: a value per query, as in `report`: the queries that share one are compared as a slice, with
+            p-values corrected for those of all slices.
+        confidence: of the intervals, between 0 and 1.
+        resamples: the least number of exchanges of scores that a test tries.
+        seed: of the random numbers; the same seed gives the same comparison.
+        alternative: what the tests ask of a pair: "two-sided", do the systems differ; "greater",
+            is the first better; "less", is it worse.
+        margin: with "greater", ask whether the first is worse by less than this (non-inferiority),
+            with "less" whether it is better by less; in units of the measure.
+        corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
+        **options: of `compute`, but `use_aggregator` and `engine`. By default a judged query that one
+            system lacks and another has is refused; `missing="skip"` leaves it out for all.
+
+    Raises:
+        ValueError: what `compute` refuses, with the system's name; fewer than two systems or
+            queries; systems with rankings of different queries; an unknown baseline.
+        ImportError: SciPy is missing.
+
+    >>> comparison = compare(
+    ...     systems={"a": [[3, 2, 1], [1, 2, 3]], "b": [[1, 2, 3], [1, 3, 2]]},
+    ...     references=[[2, 1, 0], [0, 0, 1]],
+    ... )
+    >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
+    [('a', 'b', 0.3746, 0.5)]
+    """
+    resampling = Resampling.parse(confidence, resamples, seed)
+    testing = Testing.parse(alternative, margin, corrected_over)
+    parsed = Options.of_method(compare, k, options)
+    names = system_names(systems, baseline)
+    runs = {f"systems[{shown(name)}]": systems[name] for name in names}
+    inputs = Inputs(None, references, query_ids, document_ids, exclude)._asdict()
+    del inputs["predictions"]
+    arguments, weight, by = columns_of(data, {**runs, **inputs}, sample_weight=sample_weight, by=by)
+    same_queries = options.get("missing") is None and parsed.missing == "empty"
+    columns = _columns_of_systems(names, arguments, parsed, same_queries)
+    weight = weights(weight, len(columns[names[0]]["ideal"]))
+    signature = parsed.signature(weighted=weight is not None, excluding=exclude is not None)
+    return comparison_of(
+        columns,
+        weight,
+        by,
+        options=parsed,
+        baseline=baseline,
+        resampling=resampling,
+        testing=testing,
+        signature=signature,
+    )
+
+
+def comparison_of(
+    columns: Mapping[str, PerQuery],
+    weight: NDArray[np.float64] | None,
+    by: Any,
+    *,
+    options: Options,
+    baseline: str | None,
+    resampling: Resampling,
+    testing: Testing,
+    signature: str,
+) -> Comparison:
+    """Return the comparison of systems by what is known of each query, of values alone too."""
+    contest = _Contest(options, baseline, resampling, testing)
+    ((scores, pairs),) = contest.results(columns, weight)
+    pairs = _corrected(pairs, testing)
+    comparison = Comparison(
+        signature=signature,
+        scores=scores,
+        pairs=tuple(pairs),
+        baseline=baseline,
+        queries=_table_of_systems(columns, options.names),
+        resampling=resampling._replace(exact=all(pair.exact for pair in pairs)),
+        notes=(
+            *notes(list(columns.values()), options, weight),
+            *_notes_on_tests(pairs, testing, baseline),
+            *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
+        ),
+        testing=testing,
+    )
+    if by is None:
+        return comparison
+    first = next(iter(columns.values()))
+    slices = slices_of(by, first.get("query"), len(first["ideal"]))
+    queries = _table_of_systems({name: with_slices(each, slices) for name, each in columns.items()}, options.names)
+    compared = _compared_slices(contest, slices, columns, weight)
+    of_slices = (*small_slices(compared), *_notes_on_slices(comparison, compared, len(slices.values)))
+    return replace(comparison, queries=queries, slices=compared, notes=(*comparison.notes, *of_slices))
+
+
+def _compared_slices(
+    contest: "_Contest", slices: Slices, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None
+) -> dict[Value, ComparedSlice]:
+    """Return how systems differ in each slice in which every system has two values or more of each measure."""
+    found: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    with progress(len(slices.values), "Comparing", " slices") as bar:
+        for piece in in_pieces(slices):
+            valued = ~np.isnan(
+                [each[name][piece.queries] for each in columns.values() for name in contest.options.names]
+            )
+            valued &= True if weight is None else weight[piece.queries] > 0
+            enough = np.min([piece.parts.sums(each) for each in valued], axis=0) > 1
+            if enough.any():
+                queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
+                own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
+                results = contest.results(own, None if weight is None else weight[queries], Parts(sizes))
+                values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
+                found |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
+            bar.update(len(piece.values))
+    corrected = iter(_corrected([pair for _, (_, pairs) in found.values() for pair in pairs], contest.testing))
+    return {
+        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
+        for value, (queries, (scores, pairs)) in found.items()
+    }
+
+
+def _notes_on_slices(comparison: Comparison, compared: Mapping[Value, ComparedSlice], slices: int) -> list[str]:
+    """Say over what the p-values of slices are corrected, and how many slices are not compared."""
+    found = []
+    if compared:
+        of_all = comparison.testing.corrected_over == "all"
+        pairs = len(comparison.pairs) // (1 if of_all else len(comparison.measures))
+        family = f"{pairs * len(compared):,} of {'all measures' if of_all else 'a measure'}, {pairs:,} in each"
+        found.append(f"In slices, p-values are corrected by Holm for the {family} of {len(compared):,} slices.")
+    if left := slices - len(compared):
+        few = "fewer than two of their queries have a value"
+        found.append(f"{left:,} of {slices:,} slices are not compared: {few}.")
+    return found
+
+
+def _corrected(pairs: Sequence[Pair], testing: Testing) -> list[Pair]:
+    """Return pairs with p-values that are corrected for all pairs of a measure, or of all measures."""
+    found = list(pairs)
+    for measure in [None] if testing.corrected_over == "all" else {pair.measure for pair in pairs}:
+        alike = [at for at, pair in enumerate(pairs) if measure in (None, pair.measure)]
+        p_holm, p_t_holm = (holm(np.array([getattr(pairs[at], name) for at in alike])) for name in ("p", "p_t"))
+        for at, p, p_t in zip(alike, p_holm.tolist(), p_t_holm.tolist(), strict=True):
+            found[at] = pairs[at]._replace(p_holm=p, p_t_holm=p_t)
+    return found
+
+
+class _Contest(NamedTuple):
+    """How to compare systems: in what, with whom, and by which intervals and tests."""
+
+    options: Options
+    baseline: str | None
+    resampling: Resampling
+    testing: Testing
+
+    def results(
+        self, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None, parts: Parts | None = None
+    ) -> list[ScoresAndPairs]:
+        """Return what each part of the queries says, or all of them as the only part, before Holm's correction."""
+        names = self.options.names
+        values = np.stack([each[name] for each in columns.values() for name in names])
+        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
+        opponents = list(combinations(columns, 2))
+        if self.baseline is not None:
+            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
+        contests = [(name, *each) for name in names for each in opponents]
+        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
+        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
+        found = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
+        by_system = []
+        for at, each in enumerate(columns.values()):
+            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in found))
+            by_system.append(scores_of(each, self.options, weight, of_system, parts))
+        results: list[ScoresAndPairs] = [
+            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
+        ]
+        of_pairs = Intervals(*(figures[len(values) :] for figures in found))
+        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
+        for contest, figures in zip(contests, figures_of_pairs, strict=True):
+            name, *systems = contest
+            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
+            difference = differences(*means)
+            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
+            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
+            lists = [_plain(columns_of_pair[field]) for field in Pair._fields[3:]]
+            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
+            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
+                of_part.append(Pair(*contest, *of_pair))
+        return results
+
+    def _figures(
+        self,
+        values: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+        pairs: Sequence[tuple[int, int]],
+        found: Intervals,
+        parts: Parts | None,
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield for each pair of rows the fields of a `Pair` that rest on the values, in each part."""
+        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
+        resamples, seed = self.resampling.resamples, self.resampling.seed
+        tests = paired_tests(values, weight, pairs, **how, resamples=resamples, seed=seed)
+        told = power(values, weight, pairs, **how)
+        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
+        whole = Parts([values.shape[1]]) if parts is None else parts
+        for at, (one, other) in enumerate(pairs):
+            by_query = differences(values[one], values[other])
+            by_part = {
+                **{name: each[at] for name, each in found._asdict().items()},
+                "p": tests.randomization[at],
+                "p_holm": tests.randomization[at],
+                "p_t": tests.t_test[at],
+                "p_t_holm": tests.t_test[at],
+                "wins": whole.sums((by_query > 0) & counted),
+                "ties": whole.sums((by_query == 0) & counted),
+                "losses": whole.sums((by_query < 0) & counted),
+                "exact": tests.exact[at],
+                "exchanges": tests.exchanges[at],
+                "detectable": told.detectable[at],
+                "queries_needed": told.queries_needed[at],
+            }
+            yield {name: each.reshape(-1) for name, each in by_part.items()}
+
+
+def _notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
+    """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
+    sides = 2 if testing.alternative == "two-sided" else 1
+    families = testing.families(pairs)
+    together = len(pairs) // families
+    of_family = np.split(np.array([min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs]), families)
+    least = np.concatenate([holm(each) for each in of_family])
+    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
+    found = []
+    if beyond:
+        few, ways = "queries that differ", [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
+        if not all(pair.exact for pair, _ in beyond):
+            few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+        if together > 1:
+            ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
+        corrected = f" corrected for {together:,}" if together > 1 else ""
+        found.append(
+            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p{corrected} is at "
+            f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
+        )
+    near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
+    if near:
+        found.append(
+            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: more "
+            "resamples tell on which side."
+        )
+    return found
+
+
+def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:
+    """Return a row per system and query, with the values of all results."""
+    first = query_table(next(iter(columns.values())))
+    shared = {name: first[name] for name in ("query", "slice") if name in first.column_names}
+    tables = []
+    for system, each in columns.items():
+        values = {name: pa.array(each[name], from_pandas=True) for name in names}
+        tables.append(pa.table({"system": pa.repeat(system, len(first)), **shared, **values}))
+    return pa.concat_tables(tables)
+
+
+def _columns_of_systems(
+    names: Sequence[str], arguments: Mapping[str, Any], options: Options, same_queries: bool
+) -> dict[str, PerQuery]:
+    """Return what a report says of each query, for each system; each input is read once.
+
+    Args:
+        names: of the systems.
+        arguments: each system's predictions, in the order of the names; then what is the same for all.
+        options: how to score them.
+        same_queries: refuse a system without a ranking for a judged query that another ranks.
+    """
+    read = settled(**{argument: from_file(argument, side) for argument, side in arguments.items()})
+    sides = dict(zip(arguments, read, strict=True))
+    runs = {argument: sides.pop(argument) for argument in list(sides)[: len(names)]}
+    if same_queries:
+        _refuse_lacking_queries(dict(zip(names, runs.values(), strict=True)), sides["references"])
+    columns = {}
+    for name, (argument, predictions) in zip(names, runs.items(), strict=True):
+        try:
+            columns[name] = query_columns(Inputs(predictions, **sides), options)
+        except ValueError as error:
+            raise ValueError(f"{argument}: {error}") from None
+    leave_out_alike(columns, options.names)
+    return columns
+
+
+def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
+    """Leave a query that has no value for one system out of the means of all, so that they are over the same queries.
+
+    It is one that a system lacks, of those that are skipped, or of which it retrieved nothing, if the ideal is of that.
+    """
+    for name in names:
+        lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
+        if lacking.any():
+            for each in columns.values():
+                for column in (name, f"worst {name}", f"best {name}", f"chance {name}"):
+                    each[column] = np.where(lacking, np.nan, each[column])
+
+
+def system_names(systems: Any, baseline: Any) -> list[str]:
+    """Return the names of systems that can be compared.
+
+    Raises:
+        ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
+    """
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
+        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
+    for name in systems:
+        if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
+            problem = 'must be a string of printable characters, other than "query" and "difference"'
+            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
+    if baseline is not None:
+        choice("baseline", baseline, tuple(systems))
+    return list(systems)
+
+
+def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
+    """Refuse a system that, by ids, has no ranking for a judged query that another ranks."""
+
+    def queries(side: Any) -> set[Any] | None:
+        if isinstance(side, Columns):
+            return set(side.query_ids.to_pylist())
+        return set(side) if isinstance(side, Mapping) else None
+
+    judged = queries(references)
+    if judged is None:
+        return
+    ranked = {name: found & judged for name, side in rankings.items() if (found := queries(side)) is not None}
+    for name, own in ranked.items():
+        if lacking := set().union(*ranked.values()) - own:
+            query = min(lacking, key=str)
+            other = next(each for each, theirs in ranked.items() if query in theirs)
+            problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
+            hint = (
+                'missing="empty" counts it as having retrieved nothing there, missing="skip" leaves the query out for '
+                "all systems"
+            )
+            raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
+
+
+def _saved_pair(values: Mapping[str, Any], place: str) -> Pair:
+    """Return a saved difference, once its fields are of their types and ranges."""
+    found = Pair(**values)
+    at = f"{place}: {shown(found.system)} - {shown(found.other)}, {shown(found.measure)}"
+    checked: dict[str, Any] = {}
+    for name, value in values.items():
+        if name in ("wins", "ties", "losses", "exchanges") or (name == "queries_needed" and value is not None):
+            checked[name] = saved_count(value, f"{at}: {name}")
+        elif name == "exact" and not isinstance(value, bool):
+            raise ValueError(f"{at}: exact: must be True or False; got {shown(value)}")
+        elif name not in ("measure", "system", "other", "exact", "queries_needed") and (name, value) != (
+            "detectable",
+            None,
+        ):
+            checked[name] = saved_number(value, f"{at}: {name}")
+            if math.isnan(checked[name]) or (name.startswith("p") and not 0 <= checked[name] <= 1):
+                raise ValueError(f"{at}: {name}: is beyond its range; got {shown(value)}")
+    if found.exchanges < 1:
+        raise ValueError(f"{at}: exchanges: must be at least 1; got {found.exchanges}")
+    return found._replace(**checked)
+
+
+def _plain(figures: NDArray[Any]) -> list[Any]:
+    """Return figures as numbers of Python, None for nan."""
+    return [None if each != each else each for each in figures.tolist()]
+
+
+def p_text(value: float) -> str:
+    """Return a p-value as tables show it."""
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _letter(index: int) -> str:
+    """Return the letters a, b, ..., z, aa, ab, ..."""
+    return (_letter(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
+
+
+def latex_text(text: str) -> str:
+    """Return text that LaTeX shows as it is."""
+    special = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+    return "".join(special.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
+
+
+# ndcg/loops/mteb_files.py: What MTEB leaves of an evaluation, across tasks: its predictions as one ranking, its results as a value per task.
+
+META = "model_meta.json"
+PREDICTIONS = "_predictions.json"
+RESULT = {"task_name", "scores", "mteb_version", "mteb_dataset_name"}  # any of them marks a file as a result
+
+Entry = tuple[str, str, str]  # task, subset, split
+Described = TypeVar("Described", Report, Comparison)
+
+
+@dataclass(frozen=True)
+class MTEBResults:
+    """nDCG of models on MTEB's tasks, as its result files have it: a mean for each subset and split of a task.
+
+    Attributes:
+        measure: such as ``"nDCG@10"``.
+        scores: by model, then by task, subset and split.
+        languages: of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
+        versions: of MTEB, by which the files were written.
+        others: tasks without this measure, which are left out.
+    """
+
+    measure: str
+    scores: dict[str, dict[Entry, float]]
+    languages: dict[Entry, str]
+    versions: tuple[str, ...]
+    others: tuple[str, ...]
+
+    def report(
+        self,
+        model: str | None = None,
+        *,
+        per: Literal["task", "subset"] = "task",
+        by: Any = None,
+        confidence: float = 0.95,
+    ) -> Report:
+        """Return a report on one model, in which tasks stand for queries.
+
+        Args:
+            model: its name; None where there is only one.
+            per: what counts once: a "task", as the mean of its subsets and splits, or a "subset".
+            by: "language", "task", or `{name: value}` of the tasks or subsets.
+            confidence: of the intervals, between 0 and 1.
+
+        Raises:
+            ValueError: an unknown model, fewer than two tasks, a task without a value in `by`.
+        """
+        if model is None and len(self.scores) > 1:
+            raise ValueError(f"model must be one of {', '.join(map(shown, self.scores))}; got None")
+        name = next(iter(self.scores)) if model is None else choice("model", model, tuple(self.scores))
+        units = self._units(set(self.scores[name]), per)
+        return self._described(
+            report_of(
+                self._columns(name, units),
+                None,
+                self._by(by, units),
+                options=self._options,
+                resampling=Resampling.parse(confidence, 10_000, 0),
+                signature=self._signature(per),
+            ),
+            per,
+        )
+
+    def compare(
+        self,
+        *,
+        baseline: str | None = None,
+        per: Literal["task", "subset"] = "task",
+        by: Any = None,
+        missing: Literal["raise", "skip"] = "raise",
+        confidence: float = 0.95,
+        resamples: int = 10_000,
+        seed: int = 0,
+        alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+        margin: float = 0.0,
+        corrected_over: Literal["measure", "all"] = "measure",
+    ) -> Comparison:
+        """Return a comparison of the models, task by task, in which tasks stand for queries.
+
+        Args:
+            baseline: the model to compare all others with; None for every pair.
+            per: what counts once, as in `report`.
+            by: as in `report`.
+            missing: what to do if models have results of different tasks, subsets or splits: "raise", or "skip"
+                what any of them lacks.
+            confidence: as in `compare`.
+            resamples: likewise.
+            seed: likewise.
+            alternative: likewise.
+            margin: likewise.
+            corrected_over: likewise.
+
+        Raises:
+            ValueError: fewer than two models or tasks, an unknown baseline, a result that a model lacks.
+        """
+        names = system_names(self.scores, baseline)
+        shared = set.intersection(*(set(each) for each in self.scores.values()))
+        if choice("missing", missing, ("raise", "skip")) == "raise":
+            for name in names:
+                if lacking := sorted(set(self.languages) - set(self.scores[name])):
+                    what = "task {}, subset {}, split {}".format(*lacking[0])
+                    problem = f"has no {self.measure} of {what}, which another model has ({len(lacking)} such results)"
+                    raise ValueError(f'model {shown(name)} {problem}; missing="skip" leaves out what any model lacks')
+        if not shared:
+            raise ValueError("the models have no task, subset and split in common; give results of the same tasks")
+        units = self._units(shared, per)
+        return self._described(
+            comparison_of(
+                {name: self._columns(name, units) for name in names},
+                None,
+                self._by(by, units),
+                options=self._options,
+                baseline=baseline,
+                resampling=Resampling.parse(confidence, resamples, seed),
+                testing=Testing.parse(alternative, margin, corrected_over),
+                signature=self._signature(per),
+            ),
+            per,
+            len(self.languages) - len(shared),
+        )
+
+    @property
+    def _options(self) -> Options:
+        return Options.parse(measures=self.measure)
+
+    def _signature(self, per: str) -> str:
+        return f"{self.measure}|values:MTEB {'+'.join(self.versions)}|per:{per}|v:{__version__}"
+
+    def _units(self, entries: set[Entry], per: str) -> dict[str, list[Entry]]:
+        """Return the results that each task, or subset of one, is the mean of, by its name."""
+        choice("per", per, ("task", "subset"))
+        subsets = {(task, subset) for task, subset, _ in self.languages}
+        several = {task for task, count in Counter(task for task, _ in subsets).items() if count > 1}
+        units = defaultdict(list)
+        for entry in sorted(entries):
+            task, subset, _ = entry
+            units[f"{task}/{subset}" if per == "subset" and task in several else task].append(entry)
+        return dict(units)
+
+    def _columns(self, model: str, units: Mapping[str, list[Entry]]) -> PerQuery:
+        scores = self.scores[model]
+        values = np.array([math.fsum(scores[each] for each in of) / len(of) for of in units.values()])
+        return columns_of_values(list(units), {self.measure: values})
+
+    def _by(self, by: Any, units: Mapping[str, list[Entry]]) -> Any:
+        """Return the value of each task or subset, in place of the word for it."""
+        if not isinstance(by, str):
+            return by
+        if choice("by", by, ("language", "task")) == "task":
+            return {name: entries[0][0] for name, entries in units.items()}
+        of_units = {name: {self.languages[each] for each in entries} for name, entries in units.items()}
+        return {name: next(iter(of)) if len(of) == 1 else "several" for name, of in of_units.items()}
+
+    def _described(self, found: Described, per: str, left: int = 0) -> Described:
+        """Return a report or a comparison with notes on what its queries are."""
+        what = {"task": "tasks", "subset": "subsets of tasks"}[per]
+        own: list[str] = [
+            f"Queries are MTEB's {what}, each with its mean: intervals and p-values are about other tasks like these, "
+            "not about other queries of the same tasks."
+        ]
+        if per == "subset":
+            own.append("Subsets of one task are alike, so that intervals may be too narrow and p-values too small.")
+        if self.others:
+            own.append(f"Left out, for want of {self.measure}: {len(self.others):,} of MTEB's tasks.")
+        if left:
+            own.append(f"Left out, since some model lacks them: {left:,} results, each of a subset and a split.")
+        return replace(found, notes=(*own, *found.notes))
+
+
+class _Result(NamedTuple):
+    """What a result file holds of one measure."""
+
+    task: str
+    version: str | None
+    scores: dict[Entry, float]
+    languages: dict[Entry, str]
+
+
+def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
+    """Read MTEB's result files of one or more models, for reports and comparisons across tasks.
+
+    Args:
+        path: a folder of them, at any depth, such as MTEB's cache, `~/.cache/mteb`: a folder for each model. Its name
+            is that in `model_meta.json`, or else the folder's; folders of one name have their paths added. Links to
+            folders are followed, and each folder is read once. Predictions and other JSON files are ignored.
+        k: the cutoff, of those that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
+
+    Raises:
+        ValueError: no file of results, one in another format, a subset twice for a model, no nDCG@k. Names the file.
+    """
+    measure = Options.parse(k=k).names[0]
+    root = Path(os.path.expanduser(path))
+    by_folder: dict[Path, dict[Entry, float]] = {}
+    languages: dict[Entry, str] = {}
+    versions: set[str] = set()
+    tasks: set[str] = set()
+    for file in _json_files(root):
+        if (result := _read_result(file, k)) is None:
+            continue
+        folder = file.parent
+        scores = by_folder.setdefault(folder, {})
+        if scores.keys() & result.scores.keys():
+            model = _model_names(root, [folder])[folder]
+            raise ValueError(f"{file}: task {shown(result.task)} of {model} is in another file already")
+        scores |= result.scores
+        languages |= result.languages
+        tasks.add(result.task)
+        if result.version is not None:
+            versions.add(result.version)
+    if not by_folder:
+        raise ValueError(f"{root}: holds no results of MTEB, {{task}}.json; give a folder that does")
+    if not languages:
+        raise ValueError(f"{root}: no result has ndcg_at_{k}; MTEB has it for retrieval and reranking, at some cutoffs")
+    others = tasks - {task for task, _, _ in languages}
+    names = _model_names(root, list(by_folder))
+    of_models = {names[folder]: scores for folder, scores in by_folder.items() if scores}
+    return MTEBResults(measure, of_models, languages, tuple(sorted(versions)), tuple(sorted(others)))
+
+
+def _json_files(root: Path) -> list[Path]:
+    """Return the JSON files that may be results, in a folder and in all below it, each folder once."""
+    files: list[Path] = []
+    seen: set[Path] = set()
+    waiting = deque([root] if root.is_dir() else [])
+    while waiting:
+        folder = waiting.popleft()
+        if (real := folder.resolve()) in seen:
+            continue
+        seen.add(real)
+        for each in sorted(folder.iterdir()):
+            if each.is_dir():
+                # links come last, so that a folder that is there itself goes by its own path
+                (waiting.append if each.is_symlink() else waiting.appendleft)(each)
+            elif each.suffix == ".json" and each.name != META and not each.name.endswith(PREDICTIONS):
+                files.append(each)
+    return sorted(files)
+
+
+def _read_result(file: Path, k: int) -> _Result | None:
+    """Return the scores of a file of results, or None for a file of something else."""
+    found = _json(file)
+    if not isinstance(found, dict) or not RESULT & found.keys():
+        return None
+    try:
+        task, version = found["task_name"], found.get("mteb_version")
+        entries = [
+            (each["hf_subset"], split, each["languages"], each.get(f"ndcg_at_{k}"))
+            for split, of_split in found["scores"].items()
+            for each in of_split
+        ]
+    except (AttributeError, KeyError, TypeError):
+        problem = 'holds no result of MTEB 1.11 or newer, {"task_name": …, "scores": {split: [{…}]}}'
+        raise ValueError(f"{file}: {problem}; load it with MTEB and save it again") from None
+    if not isinstance(task, str):
+        raise ValueError(f"{file}: task_name must be a string; got {shown(task)}")
+    if not isinstance(version, str | None):
+        raise ValueError(f"{file}: mteb_version must be a string or null; got {shown(version)}")
+    scores: dict[Entry, float] = {}
+    languages: dict[Entry, str] = {}
+    for subset, split, spoken, value in entries:
+        place = f"{file}: subset {shown(subset)}, split {shown(split)}"
+        if not isinstance(subset, str):
+            raise ValueError(f"{place}: hf_subset must be a string")
+        if not isinstance(spoken, list) or not all(isinstance(each, str) for each in spoken):
+            raise ValueError(f'{place}: languages must be a list of strings, such as ["eng-Latn"]; got {shown(spoken)}')
+        if value is None:
+            continue
+        entry = task, subset, split
+        if entry in scores:
+            raise ValueError(f"{place}: has two entries with ndcg_at_{k}; keep one")
+        if not is_real(value) or not 0 <= float(value) <= 1:
+            raise ValueError(f"{place}: ndcg_at_{k} must be from 0 to 1; got {shown(value)}")
+        scores[entry], languages[entry] = float(value), _language(spoken)
+    return _Result(task, version, scores, languages)
+
+
+def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
+    """Return the rankings, or the judgments, of several tasks as one, whose queries are named after their tasks.
+
+    Args:
+        tasks: by the name of a task the path of MTEB's `{task}_predictions.json`, or a mapping
+            `{query: {document: value}}`, by subset and split where MTEB has them so.
+
+    Returns:
+        `{query: {document: value}}`, where a query is called `task/subset/split/id`, without subset and split where
+        they are not given.
+
+    Raises:
+        ValueError: a file that is not JSON, or what is neither a mapping nor a path; two queries of one name.
+
+    >>> join_tasks({"NFCorpus": {"default": {"test": {"q1": {"d1": 2}}}}, "SciFact": {"q1": {"d7": 1}}})
+    {'NFCorpus/default/test/q1': {'d1': 2}, 'SciFact/q1': {'d7': 1}}
+    """
+    if not isinstance(tasks, Mapping):
+        raise ValueError(f"tasks must be a mapping of their names to rankings or files; got {type(tasks).__name__}")
+    joined: dict[str, dict[Any, Any]] = {}
+    for name, documents in _named_queries(tasks):
+        if name in joined:
+            raise ValueError(f"tasks: two queries are called {shown(name)}; give tasks, subsets or queries other names")
+        joined[name] = documents
+    return joined
+
+
+def _named_queries(tasks: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
+    for task, given in tasks.items():
+        found = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
+        if not isinstance(found, Mapping):
+            raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(found)}")
+        try:
+            rankings = list(rankings_in({name: each for name, each in found.items() if name != "mteb_model_meta"}))
+        except RecursionError:
+            raise ValueError(f"tasks: {shown(task)}: nests mappings too deep") from None
+        for names, queries in rankings:
+            for name in (task, *names):
+                if not isinstance(name, str):
+                    raise ValueError(f"tasks: {shown(name)} is not a name; give tasks, subsets and splits as strings")
+            for query, documents in queries.items():
+                if not isinstance(query, (str, Integral)) or isinstance(query, bool):
+                    problem = f"{shown(query)} is not the id of a query; give a string or an integer"
+                    raise ValueError(f"tasks: {shown(task)}: {problem}")
+                yield "/".join([task, *names, str(query)]), documents
+
+
+def _json(file: Path) -> Any:
+    try:
+        return parse_json(file.read_bytes())
+    except OSError as error:
+        raise ValueError(f"{file}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ValueError(f"{file}: cannot be read as JSON: {error}") from None
+
+
+def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
+    """Return the name of the model of each folder, with the path of the folder if several have one name."""
+    paths = {folder: folder.relative_to(root).as_posix() for folder in folders}
+    names = {}
+    for folder, path in paths.items():
+        meta = folder / META
+        found = _json(meta) if meta.is_file() else {}
+        own = found.get("name") if isinstance(found, dict) else found
+        if not isinstance(own, str | None):
+            raise ValueError(f'{meta}: must hold the name of the model, {{"name": "org/model"}}; got {shown(own)}')
+        names[folder] = own or (root.resolve().name if path == "." else path)
+    # a name with a path may be the name of another model
+    while twice := {name for name, count in Counter(names.values()).items() if count > 1}:
+        names = {folder: f"{name} ({paths[folder]})" if name in twice else name for folder, name in names.items()}
+    return names
+
+
+def _language(languages: list[str]) -> str:
+    """Return the languages of a result without their scripts.
+
+    >>> _language(["eng-Latn", "deu-Latn"])
+    'deu+eng'
+    """
+    return "+".join(sorted({each.partition("-")[0] for each in languages}))
+
+
+# ndcg/loops/scorer.py: The metric as scikit-learn, LightGBM and XGBoost call it, to select models and to stop training early.
+
+def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
+    """Return a scorer of scikit-learn, for `scoring=` in `cross_validate` and `GridSearchCV`.
+
+    It ranks by `decision_function`, else `predict_proba`, else `predict`. Rows are documents, and
+    `groups` has the query of each: enable metadata routing, request them by
+    `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. So does
+    `sample_weight`, the weight of each row's query. Without `groups` each row of a 2-D `y` is a
+    query, its columns the documents; a 1-D `y` is refused.
+
+    Args:
+        k: the cutoff.
+        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: an option that `compute` refuses; several results, where a scorer has one.
+        ImportError: scikit-learn is not installed.
+    """
+    names = Options.of_method(scorer, k, options).names
+    if len(names) > 1:
+        problem = f"a scorer has one result; got {', '.join(names)}"
+        raise ValueError(f"{problem}; give a dict of scorers, scoring={{{names[0]!r}: ndcg.scorer(...), ...}}")
+    try:
+        from sklearn.metrics import make_scorer
+    except ImportError:
+        raise ImportError('scorer needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
+    methods = ("decision_function", "predict_proba", "predict")
+    return make_scorer(ndcg, response_method=methods, k=k, **options)
+
+
+def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
+    """Return the one result of a model's scores, as a scorer calls it.
+
+    Raises:
+        ValueError: rows without groups, several scores for a row, or what `compute` refuses.
+    """
+    labels, predicted = np.asanyarray(y_true), np.asanyarray(y_score)
+    if groups is None and labels.ndim != 2:
+        how = 'enable metadata routing, scorer.set_score_request(groups=True), and pass params={"groups": groups}'
+        problem = "groups are missing, and with them the query of each row"
+        raise ValueError(f"{problem}; {how}. Only a 2-D y, a row per query, needs none")
+    if predicted.shape != labels.shape:
+        problem = f"the model gives scores of shape {predicted.shape} for labels of shape {labels.shape}"
+        hint = "one score for each label is needed: by a ranker, a regressor or a classifier of two classes"
+        raise ValueError(f"predictions: {problem}; {hint}")
+    inputs, weight = Inputs(predicted, labels), sample_weight
+    if groups is not None:
+        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # which keeps the types of ids
+        frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": weight}
+        named = None if weight is None else "sample_weight"
+        inputs, weight = from_frame(frame, Inputs("y_score", "y_true", "groups"), named)
+    try:
+        (result,) = scores(inputs, weight, options=Options.parse(**options)).values()
+    except ValueError as error:
+        raise ValueError(str(error).replace("query_ids", "groups")) from None
+    return float(result)  # type: ignore[arg-type]
+
+
+def lightgbm_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float, bool]]]:
+    """Return a function for `LGBMRanker.fit(eval_metric=...)` and for `lightgbm.train(feval=...)`.
+
+    Queries are the groups of the data. A query's weight is the mean of its rows', as in LightGBM.
+
+    Args:
+        k: the cutoff or cutoffs.
+        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`;
+            `convention="lightgbm"` gives the number of LightGBM itself.
+
+    Raises:
+        ValueError: an option that `compute` refuses.
+
+    >>> metric = lightgbm_metric(k=1, convention="lightgbm")
+    >>> metric(np.array([1, 0, 0]), np.array([.1, .9, .5]), None, np.array([2, 1]))
+    [('nDCG@1', 0.5, True)]
+    """
+    return partial(_for_lightgbm, Options.of_method(lightgbm_metric, k, options))
+
+
+def _for_lightgbm(
+    options: Options, labels: Any, predictions: Any, weight: Any = None, group: Any = None
+) -> list[tuple[str, float, bool]]:
+    """Return each result with its name, and that more is better."""
+    if hasattr(predictions, "get_group"):  # lightgbm.train gives the scores first, then the Dataset
+        data, predictions = predictions, labels
+        labels, weight, group = data.get_label(), data.get_weight(), data.get_group()
+    if group is None:
+        hint = "give Dataset(group=...), or eval_group=... to LGBMRanker.fit"
+        raise ValueError(f"lightgbm_metric: the data has no groups, and so no queries; {hint}")
+    lengths = np.asarray(group)
+    if lengths.dtype.kind not in "iu" or lengths.ndim != 1 or lengths.min(initial=0) < 0:
+        raise ValueError(f"lightgbm_metric: groups must be numbers of rows, one per query; got {shown(group)}")
+    rows = {"labels": len(labels), "weights": len(labels) if weight is None else len(weight)}
+    for name, number in rows.items():
+        if number != lengths.sum():
+            raise ValueError(f"lightgbm_metric: the groups hold {lengths.sum()} rows, the {name} {number}; give all")
+    if weight is not None:
+        query = np.repeat(np.arange(len(lengths)), lengths)
+        weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
+    results = _results(options, predictions, labels, offsets_of(lengths), weight)
+    return [(name, value, True) for name, value in results.items()]
+
+
+def xgboost_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float]]]:
+    """Return a function for `xgboost.train(custom_metric=...)`, of a `DMatrix` with `qid`.
+
+    Its results are called `ndcg.nDCG@10`, since early stopping takes more for better by the first
+    letters of a name. XGBoost keeps six decimals of them.
+
+    Args:
+        k: the cutoff or cutoffs.
+        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`;
+            `convention="xgboost"` gives the number of XGBoost itself.
+
+    Raises:
+        ValueError: an option that `compute` refuses.
+    """
+    return partial(_for_xgboost, Options.of_method(xgboost_metric, k, options))
+
+
+def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
+    """Return each result with its name."""
+    if not hasattr(data, "get_uint_info"):
+        problem = "XGBRanker(eval_metric=...) hands over single queries and weights each by its number of documents"
+        raise ValueError(f"xgboost_metric: {problem}; train with xgboost.train(custom_metric=...)")
+    begins = data.get_uint_info("group_ptr")
+    if len(begins) < 2:
+        raise ValueError("xgboost_metric: the DMatrix has no qid, and so no queries; give DMatrix(..., qid=...)")
+    weight = data.get_weight()
+    results = _results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
+    return [(f"ndcg.{name}", value) for name, value in results.items()]
+
+
+def _results(
+    options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
+) -> dict[str, Any]:
+    """Return the results of queries whose rows lie one after the other.
+
+    Raises:
+        ValueError: several scores for a row, or what `compute` refuses.
+    """
+    predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
+    if predictions.shape != labels.shape:
+        problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
+        raise ValueError(f"predictions: must be one score for each row; got scores {problem}")
+    lists = (pa.ListArray.from_arrays(pa.array(begins, pa.int32()), pa.array(side)) for side in (predictions, labels))
+    return scores(Inputs(*lists), weight, options=options)
+
+
+# ndcg/loops/trainer.py: The metric as `transformers.Trainer(compute_metrics=...)` calls it.
+
+class TrainerMetrics:
+    """A function of a Trainer's predictions and labels, for a whole set or batch by batch.
+
+    Without ``query_ids`` every row of the predictions is a query, its columns the documents.
+    With it every row is a document (of one score), and ``query_ids`` is a column of the evaluation
+    set, or tells the query of a row from the model's inputs, which
+    ``TrainingArguments(include_for_metrics=["inputs"])`` passes on.
+
+    Batch by batch only the results of queries are kept, or one score, label and id per document.
+    After a batch-wise evaluation that broke off, ``reset`` forgets its batches.
+    """
+
+    def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
+        """Keep how to score, and how to tell the query of a document.
+
+        Raises:
+            ValueError: ``query_ids`` is neither a function nor a column with one of references, or ``main_input``
+                no name.
+        """
+        if not isinstance(main_input, str):
+            raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
+        self.columns = None
+        if query_ids is not None and not callable(query_ids):
+            self.columns = _Columns.read(query_ids, references)
+        elif references is not None:
+            raise ValueError("references are the labels in the order of query_ids as a column; give such a column")
+        self.options, self.query_ids, self.main_input = options, query_ids, main_input
+        self._batches: list[Any] = []
+
+    def reset(self) -> None:
+        """Forget the batches of an evaluation that broke off."""
+        self._batches = []
+
+    def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
+        """Take predictions, and return the results unless more are to come.
+
+        Args:
+            evaluation: a `transformers.EvalPrediction`. Of several outputs of a model the first counts.
+            compute_result: False for a batch that is not the last, True for the last
+                (`batch_eval_metrics=True`); None for a whole set.
+
+        Raises:
+            ValueError: predictions, labels and query ids that do not belong together.
+        """
+        if compute_result is None:
+            self.reset()
+        predictions, labels, inputs = evaluation.predictions, evaluation.label_ids, evaluation.inputs
+        try:
+            for batch in _batches(predictions, labels, inputs):
+                self._add(*batch)
+            if compute_result is False:
+                return {}
+            values = self._batches
+            if not values:
+                raise ValueError(NOTHING_TO_SCORE)
+            if self.query_ids is not None:
+                columns = list(concatenated(self._batches))
+                if self.columns is not None:
+                    columns.append(self.columns.ids_of(columns[1]))
+                values = [query_values(Inputs(*columns), self.options)]
+            result = {name: mean(name, np.concatenate([each[name] for each in values])) for name in values[0]}
+        except BaseException:
+            self.reset()
+            raise
+        self.reset()
+        return result
+
+    def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
+        """Keep what is needed of a batch."""
+        scores, labels = _first("predictions", predictions), _first("labels", label_ids)
+        if self.query_ids is None:
+            if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
+                scores = scores[..., 0]
+            if scores.ndim != 2 or scores.shape != labels.shape:
+                shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
+                problem = "one row per query and one column per document on both sides, or query_ids="
+                raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
+            if len(scores):  # a batch may be empty, such as a process's last one
+                self._batches.append(query_values(Inputs(scores, labels), self.options))
+            return
+        columns = {"predictions": scores, "references": labels}
+        if self.columns is None:
+            ids = self.query_ids(self._main(inputs))
+            # a list may hold ids of several types
+            columns["query_ids"] = _array(ids) if hasattr(ids, "dtype") else np.array(ids, object)
+        self._batches.append(read_rows(columns, self.options.ignore_index))
+
+    def _main(self, inputs: Any) -> NDArray[Any]:
+        """Return the model's main input."""
+        if inputs is None:
+            raise ValueError('query_ids need the inputs: set TrainingArguments(include_for_metrics=["inputs"])')
+        if isinstance(inputs, Mapping):  # batch by batch the Trainer passes them all
+            if self.main_input not in inputs:
+                raise ValueError(f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}")
+            inputs = inputs[self.main_input]
+        return _array(inputs)
+
+
+class _Columns(NamedTuple):
+    """The queries and labels of an evaluation set, a row per document, in its order.
+
+    Attributes:
+        ids: of the queries.
+        labels: nan where they are missing.
+    """
+
+    ids: pa.Array
+    labels: NDArray[np.float64]
+
+    @classmethod
+    def read(cls, query_ids: Any, references: Any) -> "_Columns":
+        """Read columns of any library.
+
+        Raises:
+            ValueError: a column is missing or cannot be read, or their lengths differ.
+        """
+        if isinstance(query_ids, (str, int, Mapping)):
+            kinds = "a function of the model's main input, or a column with an id for each row, such as data['query']"
+            raise ValueError(f"query_ids must be {kinds}; got {shown(query_ids)}")
+        if references is None:
+            needs = "query_ids as a column need references, the labels in the same order"
+            raise ValueError(f"{needs}, which tell whether the Trainer keeps it; give such as data['label']")
+        codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
+        column = plain_in_order("references", references)
+        found = read_flat_column("references", column, lambda _, row: f"row {row}")
+        labels = np.where(True if found.present is None else found.present, found.values, np.nan)
+        if len(codes) != len(labels):
+            lengths = f"query_ids {len(codes)}, references {len(labels)}"
+            raise ValueError(f"query_ids and references must be of one length, a row per document; got {lengths}")
+        return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels)
+
+    def ids_of(self, labels: NDArray[Any]) -> pa.Array:
+        """Return the ids of rows with these labels.
+
+        Raises:
+            ValueError: they are not those of the evaluation set in its order.
+        """
+        if len(labels) != len(self.ids):
+            rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
+            raise ValueError(f"{rows}; give the column of the set that is evaluated, of all its rows (docs/trainer.md)")
+        given = labels.astype(np.float64)
+        # as near as labels of 16 bits are
+        differs = ~np.isclose(given, self.labels, rtol=2**-7) & ~np.isnan(self.labels)
+        if differs.any():
+            row = int(differs.argmax())
+            found = f"row {row} has the label {given[row]:g}, but in references {self.labels[row]:g}"
+            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/trainer.md)"
+            raise ValueError(f"query_ids: {found}; {hint}")
+        return self.ids
+
+
+NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # each row of a model's output is there
+
+
+def trainer_metrics(
+    k: Cutoffs = None,
+    *,
+    query_ids: Any = None,
+    references: Any = None,
+    main_input: str = "input_ids",
+    ignore_index: float | None = -100,
+    **options: Unpack[ScoringOptions],
+) -> TrainerMetrics:
+    """Return the function for `transformers.Trainer(compute_metrics=...)`.
+
+    It serves whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`,
+    batches: then no predictions are kept. The Trainer reports the results as
+    `eval_nDCG@10`.
+
+    Args:
+        k: the cutoff or cutoffs, as in `compute`.
+        query_ids: None where each row of the model's output is a query and its columns are
+            documents. Where each row is one document: the column of the evaluation set that
+            has the query id of each row, with `references`. Or a function that gets the model's
+            main input, an array, and returns the query id of each row. It needs
+            `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single
+            process: the Trainer does not gather the inputs of several.
+        references: with such a column that of the labels, in the same order: an evaluation whose
+            labels differ, as of another set or of shuffled rows, is refused.
+        main_input: the name of the model's main input.
+        ignore_index: the label of padding, which the Trainer itself uses to make
+            batches of one width.
+        **options: of `compute`, but `sample_weight`, `missing`, `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: an option that `compute` refuses, or columns that cannot be read.
+
+    >>> metrics = trainer_metrics(k=1)
+    >>> from transformers import EvalPrediction  # doctest: +SKIP
+    >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
+    {'nDCG@1': 1.0}
+    """
+    parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER)
+
+    return TrainerMetrics(parsed, query_ids, references, main_input)
+
+
+def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
+    """Return the predictions, labels and inputs of each batch; a whole set is one batch.
+
+    Raises:
+        ValueError: The sides are not in the same batches, or there are none.
+    """
+    sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
+    if not any(isinstance(side, list) for side in sides.values()):
+        return [(predictions, labels, inputs)]
+    # lists of batches, by eval_do_concat_batches=False
+    counts = {name: len(side) if isinstance(side, list) else None for name, side in sides.items()}
+    if len(set(counts.values())) > 1 or not predictions:
+        found = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
+        raise ValueError(f"predictions, labels and inputs must come in the same batches, at least one; got {found}")
+    return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
+
+
+def _first(argument: str, outputs: Any) -> NDArray[Any]:
+    """Return the first of a model's outputs, off the accelerator."""
+    if isinstance(outputs, tuple) and not outputs:
+        raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
+    return _array(outputs[0] if isinstance(outputs, tuple) else outputs)
+
+
+def _array(values: Any) -> NDArray[Any]:
+    """Return an array, off the accelerator, of a tensor or of anything that NumPy can read."""
+    return np.asanyarray(plain("outputs", values) if hasattr(values, "detach") else values)
+
+
+# ndcg/scores/batch_file.py: Tables in a file or in memory: each is added whole or not at all, whatever interrupts it.
+
+MARK = 8  # bytes at the beginning: the length of the whole file, or 0
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # by which an Arrow stream ends, where the next one follows
+TOGETHER = 1000  # rows that came alone and are written as one batch
+
+
+class Contents(NamedTuple):
+    """What a store holds; never changed, only replaced.
+
+    Attributes:
+        rows: of all tables.
+        end: where the bytes of the file that count end.
+        schema: of the last stream in the file.
+        pending: tables that are not yet in the file.
+        kept: tables in memory, of a store without a file.
+    """
+
+    rows: int = 0
+    end: int = MARK
+    schema: pa.Schema | None = None
+    pending: tuple[pa.Table, ...] = ()
+    kept: tuple[pa.Table, ...] = ()
+
+
+class Store:
+    """Where tables are put.
+
+    Args:
+        path: a file for another process to read, which is emptied.
+        folder: where to put a file without a name, for this process alone; without either, tables are kept in memory.
+    """
+
+    def __init__(self, path: str | None = None, folder: str | None = None) -> None:
+        self.path = path
+        self._file = None
+        if path is not None:
+            self._file = io.FileIO(path, "w+")
+        elif folder is not None:
+            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - open until `close`
+        if self._file is not None:
+            self._file.truncate(MARK)
+
+    def add(self, contents: Contents, table: pa.Table) -> Contents:
+        """Return the contents with a table.
+
+        Raises:
+            OSError: the file cannot hold it; what it held stays.
+            ValueError: the file was removed, replaced or cut off.
+        """
+        if contents.pending and contents.pending[0].schema != table.schema:
+            contents = self._written(contents)
+        contents = contents._replace(rows=contents.rows + table.num_rows, pending=(*contents.pending, table))
+        return self._written(contents) if table.num_rows > 1 or len(contents.pending) >= TOGETHER else contents
+
+    def tables(self, contents: Contents) -> list[pa.Table]:
+        """Return what it holds, memory-mapped where it is in the file: a table for each change of types.
+
+        Raises:
+            ValueError: the file was removed, replaced or cut off.
+        """
+        if self._file is None:
+            return [*contents.kept, *contents.pending]
+        if not self.is_whole(contents):
+            raise self._lost()
+        return [*_mapped(self._file, contents.end), *contents.pending]
+
+    def finish(self, contents: Contents) -> None:
+        """Write what is pending, and last the mark by which another process knows that the file is whole.
+
+        Raises:
+            OSError: the file cannot hold it; what it held stays.
+            ValueError: the file was removed, replaced or cut off.
+        """
+        self._mark(self._append(self._written(contents), []))
+
+    def reopen(self) -> None:
+        """Remove the mark, before more is added."""
+        if self._file is not None and _marked_end(self._file):
+            self._mark(0)
+
+    def is_whole(self, contents: Contents) -> bool:
+        """Return whether all bytes that count are in the open file, and its path, if it has one, still leads to it."""
+        if self._file is None:
+            return True
+        opened = os.fstat(self._file.fileno())
+        try:
+            found = self.path is None or os.path.samestat(opened, os.stat(self.path))
+        except FileNotFoundError:
+            return False
+        return found and opened.st_size >= contents.end
+
+    def _written(self, contents: Contents) -> Contents:
+        """Return the contents once all pending tables are in the file, or kept."""
+        if not contents.pending:
+            return contents
+        table = pa.concat_tables(contents.pending)
+        if self._file is None:
+            return contents._replace(kept=(*contents.kept, table), pending=())
+        messages = [batch.serialize() for batch in table.combine_chunks().to_batches()]
+        if table.schema != contents.schema:
+            ended = [] if contents.schema is None else [END_OF_STREAM]
+            messages = [*ended, table.schema.serialize(), *messages]
+        end = self._append(contents, messages)
+        return contents._replace(end=end, schema=table.schema, pending=())
+
+    def _append(self, contents: Contents, messages: list[Any]) -> int:
+        """Put messages behind the bytes that count; return where they end."""
+        if self._file is None or not self.is_whole(contents):
+            raise self._lost()
+        self._file.truncate(contents.end)
+        self._file.seek(contents.end)
+        for message in messages:
+            left = memoryview(message).cast("B")
+            while left:
+                left = left[self._file.write(left) :]
+        return self._file.tell()
+
+    def _mark(self, end: int) -> None:
+        """Say at the beginning of the file where it ends."""
+        if self._file is not None:
+            self._file.seek(0)
+            self._file.write(end.to_bytes(MARK, "little"))
+
+    def _lost(self) -> ValueError:
+        name = self.path or "one without a name"
+        problem = f"the cache file was removed, replaced or cut off by another: {name}"
+        return ValueError(f"{problem}; its batches are lost: reload the metric and add them again")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):  # if the file could be opened
+            self.close()
+
+
+def is_finished(path: str) -> bool:
+    """Return whether a file has the mark; False if there is none."""
+    try:
+        with io.FileIO(path) as file:
+            return _marked_end(file) is not None
+    except FileNotFoundError:
+        return False
+
+
+def read_finished(path: str, process: int) -> list[pa.Table]:
+    """Return what another process has written, memory-mapped: a table for each change of types.
+
+    Raises:
+        ValueError: the file is gone, or the process did not finish it.
+    """
+    found = "is cut off: the process died before its compute, or another took its place"
+    try:
+        with io.FileIO(path) as file:
+            if end := _marked_end(file):
+                return _mapped(file, end)
+    except FileNotFoundError:
+        found = "is gone"
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise ValueError(f"the cache file of process {process} cannot be read: {path}: {error}") from None
+    raise ValueError(f"the cache file of process {process} {found}: {path}; run all processes again")
+
+
+def _marked_end(file: io.FileIO) -> int | None:
+    """Return where a file ends if it has the mark, else None; a mark written only in part names another end."""
+    file.seek(0)
+    end = int.from_bytes(file.read(MARK), "little")
+    return end if end and end == os.fstat(file.fileno()).st_size else None
+
+
+def _mapped(file: io.FileIO, end: int) -> list[pa.Table]:
+    """Return the tables of the streams in the first bytes of a file, which stay when it is closed or removed."""
+    if end == MARK:
+        return []
+    source = pa.BufferReader(pa.py_buffer(mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ)).slice(MARK))
+    size = end - MARK
+    tables = []
+    while source.tell() < size:
+        tables.append(pa.ipc.open_stream(source).read_all())
+    return tables
+
+
+# ndcg/scores/batches.py: What a metric holds until `compute` scores it: batches, here and in other processes.
+
+Result = TypeVar("Result")
+
+SIDES = ["predictions", "references"]
+NO_QUERIES = pa.table({side: pa.array([], pa.list_(pa.float64())) for side in SIDES})
+LOOK_AGAIN = 0.02  # seconds between two looks at another process
+
+
+class Batch(NamedTuple):
+    """Queries that are added together.
+
+    Attributes:
+        table: Arrow lists of scores and relevances, and the ids of the queries.
+        ids: these ids, if they have any.
+        unmatched: what is wrong with `exclude` if it names none of these queries, empty if it names some;
+            None without `exclude`.
+    """
+
+    table: pa.Table = NO_QUERIES
+    ids: frozenset[bytes] = frozenset()
+    unmatched: str | None = None
+
+
+class CacheFile(NamedTuple):
+    """A file of a process, and its lock."""
+
+    path: str
+    lock: Any
+
+
+class BatchState(NamedTuple):
+    """What a metric holds.
+
+    Attributes:
+        pid: the process that holds it.
+        files: the cache files of the round that several processes have begun; this process's first, in process 0
+            those of all.
+        store: where batches are put; None before the first.
+        contents: of the store.
+        ids: of the queries added, in sets of falling size.
+        unmatched: as in `Batch`, of all batches together.
+        added: batches of this process that a `compute` has read but not yet scored.
+        rest: such batches of each other process.
+        read: the files that they were read from.
+        handed_over: the file of the last round, which process 0 removes once it is scored.
+    """
+
+    pid: int = 0
+    files: tuple[CacheFile, ...] = ()
+    store: Any = None
+    contents: Contents = Contents()
+    ids: tuple[frozenset[bytes], ...] = ()
+    unmatched: str | None = None
+    added: tuple[pa.Table, ...] = ()
+    rest: tuple[tuple[pa.Table, ...], ...] = ()
+    read: tuple[CacheFile, ...] = ()
+    handed_over: str | None = None
+
+    @property
+    def queries(self) -> int:
+        """The number of queries held."""
+        read: int = sum(table.num_rows for table in chain(self.added, *self.rest))
+        return self.contents.rows + read
+
+    def with_batch(self, batch: Batch) -> "BatchState":
+        """Return the state with a batch, which is put in the store."""
+        if not batch.table.num_rows:
+            return self
+        ids, larger = batch.ids, list(self.ids)
+        while ids and larger and len(larger[-1]) <= len(ids):
+            ids |= larger.pop()
+        contents = self.store.add(self.contents, batch.table)
+        unmatched = _unmatched(self, batch)
+        return self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids, unmatched=unmatched)
+
+
+class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
+    """A lock that only the process that made it gives up; a fork has it too, and older filelocks do not know."""
+
+    maker = 0  # the process that made it
+
+    def release(self, force: bool = False) -> None:
+        """Give the lock up, in the process that made it."""
+        if self.maker == os.getpid():
+            super().release(force)
+
+
+class Batches:
+    """The part of a metric that holds batches and knows the other processes.
+
+    evaluate has a protocol for several processes too. It is not used, since it takes what a killed process had
+    written for all of its queries (`test_evaluates_own_processes_score_what_a_killed_one_had_written`).
+
+    A round of several processes, each with a lock of its own and, but for process 0, the file of that lock:
+
+    1. Process 0 takes the rendez-vous lock and waits until all others have locked their files.
+       Then it locks its own file and gives the rendez-vous lock up.
+    2. Each other process waits until the file of process 0 is locked. It probes that lock only
+       while it holds the rendez-vous lock, so that a probe is never mistaken for a process.
+    3. All add batches. A process other than 0 hands its batches over: it marks its file as whole
+       and gives the lock up.
+    4. Process 0 takes the locks of the others, reads all files, scores them and removes them. A
+       process whose file is gone may begin the next round.
+    """
+
+    data_dir: str
+    experiment_id: str
+    keep_in_memory: bool
+    num_process: int
+    process_id: int
+    timeout: float
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._state = BatchState()
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._holds_batches():
+            raise TypeError("this metric holds batches, which cannot be copied to another process; compute them before")
+        return {**self.__dict__, "_state": BatchState(handed_over=self._state.handed_over), "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        """Return the number of queries added and not yet computed."""
+        return self._state.queries
+
+    def _holds_batches(self) -> bool:
+        return self._state.store is not None or bool(self._state.added or self._state.rest)
+
+    def _batch(self, predictions: pa.Array, references: pa.Array, query_ids: Sequence[Any] | pa.Array | None) -> Batch:
+        """Return queries as a batch.
+
+        Raises:
+            ValueError: one was added before.
+        """
+        ids, column = [], pa.nulls(len(predictions))
+        if query_ids is not None:
+            given = query_ids.to_pylist() if isinstance(query_ids, pa.Array) else query_ids
+            ids = list(map(_spelled, given))
+            column = pa.array(ids, pa.large_binary())
+        batch = Batch(pa.table([predictions, references, column], [*SIDES, "query_id"]), frozenset(ids))
+        for added in self._state.ids:
+            if again := added & batch.ids:
+                query = next(each for each in ids if each in again)
+                hint = "add all documents of a query in one batch, or give all rows to compute at once"
+                raise ValueError(f"query {_readable_id(query)} was added before; {hint}")
+        return batch
+
+    def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
+        """Return the result of a step, and take over the state that it ends with.
+
+        Python runs a signal's handler where something is called, so also as the lock is
+        released: whoever does not get the result holds what it was made of.
+
+        Raises:
+            RuntimeError: another thread uses the metric, or another process has added its batches.
+        """
+        before = None
+        try:
+            with self._lock_or_refuse():
+                after, result = step()
+                before, self._state = self._state, after
+        except BaseException:
+            if before is not None:
+                self._state = before
+            raise
+        return result
+
+    def _lock_or_refuse(self) -> threading.Lock:
+        """Return the lock of this metric, unless another thread has it or another process has added the batches."""
+        if self._state.pid not in (0, os.getpid()):
+            if self._holds_batches():
+                problem = f"this metric holds batches that process {self._state.pid} has added"
+                raise RuntimeError(f"{problem}; compute them there, and reload the metric in each process")
+            self._state = BatchState()
+        if self._lock.locked():
+            raise RuntimeError("this metric is in use by another thread; load one for each thread")
+        return self._lock
+
+    def _add(self, read: Callable[[], Batch]) -> None:
+        """Add the batch that a function reads, whole or not at all."""
+
+        def step() -> tuple[BatchState, None]:
+            self._settle()
+            batch = read()
+            return self._open().with_batch(batch), None
+
+        self._alone(step)
+
+    def _score(
+        self,
+        read: Callable[[], Batch] | None,
+        check: Callable[[Inputs], Any],
+        score: Callable[[Inputs], Result],
+        ignore_index: float | None,
+    ) -> Result | None:
+        """Return what a function makes of the queries given and those added before; None in processes other than 0.
+
+        Args:
+            read: returns the queries given; None if there are none.
+            check: refuses queries that cannot be scored, before they are among those of all processes.
+            score: scores all of them together.
+            ignore_index: the reference of padding, as the numbers of each batch compare with it.
+        """
+
+        def step() -> tuple[BatchState, Result | None]:
+            handed_over = self._settle()
+            batch = Batch() if read is None or handed_over else read()
+            if self.num_process > 1 and not self._state.read:
+                if batch.table.num_rows:
+                    check(Inputs(batch.table["predictions"], batch.table["references"]))
+                if self.process_id > 0:
+                    return self._state if handed_over else self._hand_over(batch), None
+                self._open()
+            if read is None and not self._holds_batches():
+                raise ValueError("there is nothing to score: give predictions and references, or add batches before")
+            state = self._collect()
+            _check_distinct([*state.ids, batch.ids], state.rest)
+            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # else others may have these queries
+                hint = "reload the metric and add the batches again, with ids that match"
+                raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
+            queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
+            try:
+                result = score(Inputs(queries["predictions"], queries["references"]))
+            except ValueError as error:
+                if not state.queries:
+                    raise
+                held = f"{state.queries} queries added before, which count from 0, are kept"
+                raise ValueError(f"{error} ({held}; to do without them, reload the metric)") from None
+            for file in state.read:
+                if file.lock.is_locked:  # else an interrupted call has removed the file, and another may have its name
+                    Path(file.path).unlink(missing_ok=True)
+                    file.lock.release(force=True)
+            return BatchState(), result
+
+        return self._alone(step)
+
+    def _open(self) -> BatchState:
+        """Return the state with a store, in a round that all processes have begun."""
+        state = self._state
+        if state.store is not None:
+            return state
+        if self.num_process == 1:
+            store = Store(folder=None if self.keep_in_memory else self.data_dir)
+            self._state = state = state._replace(pid=os.getpid(), store=store)
+            return state
+        if state.read:
+            problem = "process 0 has read the batches of all processes and not scored them"
+            raise ValueError(f"{problem}; compute them before more are added")
+        end = time.monotonic() + self.timeout
+        if state.handed_over is not None:
+            self._await_scored(state.handed_over, end)
+        if not state.files:  # known before they are locked, so that after an interrupt the same locks are at hand
+            files = tuple(map(self._file, range(self.num_process) if self.process_id == 0 else [self.process_id]))
+            self._state = state = state._replace(pid=os.getpid(), files=files, handed_over=None)
+        self._state = state = state._replace(store=self._begin(state.files, end))
+        return state
+
+    def _begin(self, files: Sequence[CacheFile], end: float) -> Store:
+        """Return a store of this process, in processes other than 0 in its file, once all have begun."""
+        own, *others = files
+        rendez_vous = self._file(f"{self.num_process}-rdv").lock
+        try:
+            if self.process_id == 0 and not own.lock.is_locked:  # locked, it has met the others in an interrupted call
+                problem = f"another process 0 waits for the others at {rendez_vous.lock_file}"
+                _acquire(rendez_vous, end, f"{problem}; give each evaluation an experiment_id of its own")
+                for process, file in enumerate(others, 1):
+                    self._await(process, end, partial(_has_begun, file))
+            problem = f"another metric uses the cache file {own.path}"
+            _acquire(own.lock, end, f"{problem}; give each evaluation an experiment_id of its own")
+            if self.process_id == 0:
+                return Store(folder=self.data_dir)
+            store = Store(own.path)
+            self._await(0, end, partial(self._process_0_has_begun, rendez_vous))
+            return store
+        finally:
+            rendez_vous.release(force=True)
+
+    def _process_0_has_begun(self, rendez_vous: Any) -> bool:
+        try:
+            rendez_vous.acquire(timeout=0)
+            return _is_locked(self._file(0))
+        except Timeout:  # process 0 holds it as it waits for others, or another looks
+            return False
+        finally:
+            rendez_vous.release(force=True)
+
+    def _await(self, process: int, end: float, begun: Callable[[], bool]) -> None:
+        """Wait until a process has begun."""
+        while not begun():
+            if time.monotonic() > end:
+                problem = f"not all of the {self.num_process} processes have begun within {self.timeout} seconds"
+                raise ValueError(f"{problem}; each must add a batch or compute: process {process} has not, or has died")
+            time.sleep(LOOK_AGAIN)
+
+    def _await_scored(self, path: str, end: float) -> None:
+        """Wait until process 0 has scored what this process handed over in the last round."""
+        while os.path.exists(path):
+            if time.monotonic() > end:
+                problem = f"process 0 has not computed the last round within {self.timeout} seconds"
+                raise ValueError(f"{problem}: {path} is still there; compute in all processes")
+            time.sleep(LOOK_AGAIN)
+
+    def _hand_over(self, batch: Batch) -> BatchState:
+        """Leave what was added, and a last batch, to process 0."""
+        state = self._open().with_batch(batch)
+        state.store.finish(state.contents)
+        state.files[0].lock.release(force=True)
+        return BatchState(handed_over=state.files[0].path)
+
+    def _settle(self) -> bool:
+        """Return whether process 0 has this process's file, although the call that handed it over was interrupted.
+
+        Else the file is this process's again, and unmarked: if it dies now, what it adds next is missing.
+        """
+        state = self._state
+        if self.process_id == 0 or state.store is None:
+            return False
+        path, lock = state.files[0]
+        if not lock.is_locked and not self._has_again(state):
+            self._state = BatchState(handed_over=path)
+            return True
+        state.store.reopen()
+        return False
+
+    def _has_again(self, state: BatchState) -> bool:
+        """Return whether this process has its lock again, before process 0 has read its file."""
+        lock = state.files[0].lock
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:  # process 0 reads it
+            return False
+        if not state.store.is_whole(state.contents):
+            lock.release(force=True)
+            return False
+        return True
+
+    def _collect(self) -> BatchState:
+        """Return the state with everything added, here and by the other processes, read and no longer in a store."""
+        state = self._state
+        if state.store is None:
+            return state
+        others = state.files[1:]
+        end = time.monotonic() + self.timeout
+        try:
+            for process, file in enumerate(others, 1):
+                problem = f"process {process} has not called compute within {self.timeout} seconds of process 0"
+                problem = f"{problem}, or has died in it; its batches are in {file.path}"
+                _acquire(file.lock, end, problem)
+            added = (*state.added, *state.store.tables(state.contents))
+            rest = tuple(tuple(read_finished(file.path, process)) for process, file in enumerate(others, 1))
+        except BaseException:
+            for file in others:
+                file.lock.release(force=True)
+            raise
+        read = (*state.read, *state.files)
+        self._state = state = BatchState(
+            state.pid, ids=state.ids, unmatched=state.unmatched, added=added, rest=rest, read=read
+        )
+        return state
+
+    def _file(self, of: int | str) -> CacheFile:
+        """Return the cache file of a process, or of another name."""
+        name = f"{self.num_process}-{of}" if isinstance(of, int) else of
+        path = os.path.join(self.data_dir, f"{self.experiment_id}-{name}.arrow")
+        lock = OwnLock(f"{path}.lock", thread_local=False)
+        lock.maker = os.getpid()
+        return CacheFile(path, lock)
+
+
+def _acquire(lock: Any, end: float, problem: str) -> None:
+    """Take a lock, unless it is taken already."""
+    try:
+        if not lock.is_locked:
+            lock.acquire(timeout=max(0, end - time.monotonic()))
+    except Timeout:
+        raise ValueError(problem) from None
+
+
+def _has_begun(file: CacheFile) -> bool:
+    """Return whether another process has taken its file and emptied it of what a killed run left."""
+    return _is_locked(file) and not is_finished(file.path)
+
+
+def _is_locked(file: CacheFile) -> bool:
+    """Return whether another process holds the lock."""
+    try:
+        file.lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    finally:
+        file.lock.release(force=True)
+    return False
+
+
+def _spelled(query: Any) -> bytes:
+    """Return an id as bytes that are equal if ids are: hexadecimal digits, or others behind a mark of their kind."""
+    kind = id_kind(type(query))
+    if kind == "text":
+        text: bytes = query.encode("utf-8", "surrogatepass")  # str() would drop NUL from the end of NumPy's text
+        return b"'" + text
+    if kind == "integers":
+        return b"%x" % int(query)
+    if kind == "bytes":
+        return b'"' + bytes(query)
+    moment = query.astimezone(UTC) if getattr(query, "tzinfo", None) else query
+    return b"@" + str(moment).encode()
+
+
+def _readable_id(spelled: bytes) -> str:
+    """Return an id for people."""
+    mark, rest = spelled[:1], spelled[1:]
+    if mark == b'"':
+        return shown(rest)
+    return shown(rest.decode("utf-8", "surrogatepass") if mark in (b"'", b"@") else int(spelled, 16))
+
+
+def _unmatched(*batches: Batch | BatchState) -> str | None:
+    """Return what is wrong with what they exclude; empty if one of them has a query that it names."""
+    return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
+
+
+def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:
+    """Refuse a query that two processes have added."""
+    seen = [(0, ids) for ids in own]
+    for process, tables in enumerate(rest, 1):
+        columns = (table["query_id"] for table in tables)
+        ids = frozenset(chain.from_iterable(each.to_pylist() for each in columns if each.type != pa.null()))
+        for other, before in seen:
+            if both := before & ids:
+                problem = f"query {_readable_id(min(both))} was added by process {other} and by process {process}"
+                raise ValueError(f"{problem}; add all documents of a query in one process, one batch")
+        seen.append((process, ids))
+
+
+def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
+    """Return the two sides of tables as one; where their numbers differ in type, in the wider, without padding."""
+    filled = [table.select(SIDES) for table in tables if table.num_rows] or [NO_QUERIES]
+    schema = pa.schema([(side, _widest({table[side].type for table in filled})) for side in SIDES])
+    return pa.concat_tables(
+        (table if ignore_index is None or table.schema == schema else without_padding(table, ignore_index)).cast(schema)
+        for table in filled
+    )
+
+
+def _widest(kinds: set[pa.DataType]) -> pa.DataType:
+    """Return the one type of lists that there is; of several float64 if it is among them, else float32."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return pa.list_(pa.float64() if pa.list_(pa.float64()) in kinds else pa.float32())
+
+
+# ndcg/scores/spark.py: The measure over a Spark DataFrame, where one machine is too small.
+
+def compute_spark(
+    df: Any,
+    *,
+    prediction: str,
+    reference: str,
+    query: str | None = None,
+    document: str | None = None,
+    sample_weight: str | None = None,
+    exclude: Any = None,
+    k: Cutoffs = None,
+    use_aggregator: bool = True,
+    **options: Unpack[QueryOptions],
+) -> Any:
+    """Score a Spark DataFrame where its rows are, as `compute` scores what is in memory.
+
+    A row is a document, with the id of its query, or, where `prediction` and `reference` are
+    arrays, a query. A null prediction marks a document that was not retrieved, a null
+    reference one that was not judged: so the full outer join of a run and qrels is scored
+    as it is, each query that only the run has as one with nothing relevant. The executors
+    need NumPy and pyarrow only. Works in classic and Spark Connect sessions.
+
+    Args:
+        df: the DataFrame; its rows in any order.
+        prediction: the column of scores.
+        reference: the column of relevances.
+        query: the column of query ids, integers or strings; needed where a row is a document.
+        document: the column of document ids, for `ties="docid"`; then a document that a query
+            has twice is refused.
+        sample_weight: the column of weights, the same in all rows of a query.
+        exclude: a DataFrame with columns of the names of `query` and `document`: documents that
+            take no rank and are in no ideal.
+        k: the cutoff or cutoffs.
+        use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
+            row for each query: its id, and its values in columns named as the results.
+        **options: of `compute`, but `engine` and `query_ids`. Rows have no order, so `ties`
+            may be `"first"` or `"last"` only in arrays.
+
+    Returns:
+        The means by name, as of `compute`, or the DataFrame, which is computed when it is used.
+
+    Raises:
+        ValueError: what `compute` refuses, with the id of the query; a column that is missing
+            or of a wrong type. Of a DataFrame of values, when it is used, as Spark's error.
+        ImportError: PySpark is missing.
+
+    >>> from pyspark.sql import SparkSession  # doctest: +SKIP
+    >>> df = SparkSession.builder.getOrCreate().createDataFrame(  # doctest: +SKIP
+    ...     [("q", 3.0, 2), ("q", 2.0, 0), ("q", 1.0, 1)], "query string, score double, relevance int"
+    ... )
+    >>> compute_spark(df, query="query", prediction="score", reference="relevance", k=2)  # doctest: +SKIP
+    {'nDCG@2': 0.7601875334318685}
+    """
+    parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
+    columns = {"query": query, "prediction": prediction, "reference": reference, "document": document}
+    frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
+    if not parsed.use_aggregator:
+        if query is None:
+            raise ValueError("query must name the column of query ids where every query's values are asked for")
+        return by_query(frame, parsed)
+    return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
+
+
+def means(frame: Any, options: Options) -> dict[str, float]:
+    """Return of each result the mean over all queries of what `prepare` returns: nan if none has a value.
+
+    Raises:
+        ValueError: the first, in alphabetical order, of what the executors refuse; weights that are all 0; no queries.
+    """
+    schema = "queries long, scale double, sums array<double>, weights array<double>, problem string"
+    rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
+    if problems := sorted(row.problem for row in rows if row.problem):
+        raise ValueError(problems[0])
+    found = {}
+    scale = max((row.scale for row in rows), default=1.0)
+    if not scale:
+        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
+    for at, name in enumerate(options.names):
+        total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
+        found[name] = total / weight if weight else math.nan
+    if not sum(row.queries for row in rows):
+        raise ValueError("the DataFrame holds no queries; there is nothing to score")
+    return found
+
+
+def by_query(frame: Any, options: Options) -> Any:
+    """Return a DataFrame with the values of every query of what `prepare` returns; it is computed when it is used."""
+    kind = frame.schema["query"].dataType.simpleString()
+    columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
+    return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
+
+
+def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
+    """Return the columns that the executors read, with a row for each query.
+
+    Where a row was a document, `missing` has a number for each of the query's: bit i is set where the i-th
+    column of lists was null, which Spark's lists leave out.
+
+    Args:
+        frame: the DataFrame.
+        columns: of each argument of `compute_spark` that names a column its name.
+        ties: the order of ties.
+        exclude: the DataFrame of documents to leave out.
+
+    Raises:
+        ValueError: a column that is missing or of another type than it should be; an order of
+            ties that Spark's rows do not have.
+        ImportError: PySpark is missing.
+    """
+    try:
+        from pyspark.sql import functions
+    except ImportError:
+        raise ImportError('compute_spark needs PySpark: pip install pyspark, or "ndcg[spark]"') from None
+    given = {name: column for name, column in columns.items() if column is not None}
+    nested = _are_nested(frame, given)
+    chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
+    if exclude is not None and (nested or "document" not in given):
+        raise ValueError("exclude is for a row per document: name the columns of ids as query and document")
+    if nested:
+        if "document" in given:
+            raise ValueError("document is for a row per document; in arrays, documents of ascending ids serve as well")
+        return chosen
+    if "query" not in given:
+        raise ValueError("query must name the column of query ids where each row is a document")
+    if ties == "docid" and "document" not in given:
+        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
+    if ties in ("first", "last"):
+        raise ValueError(
+            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
+        )
+    if "document" in given:
+        chosen = chosen.withColumn("document", functions.col("document").cast("string"))
+    if exclude is not None:
+        chosen = chosen.join(_excluded_rows(exclude, frame, given), ["query", "document"], "left")
+    kinds = {name: kind for name, kind in chosen.dtypes if name != "query"}
+    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
+    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
+    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
+    return chosen.groupBy("query").agg(*map(functions.expr, lists))
+
+
+def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
+    """Return the documents to exclude: the id of their query, their own, and a column that is true."""
+    from pyspark.sql import functions
+
+    if not hasattr(exclude, "mapInArrow"):
+        raise ValueError(f"exclude: beside a DataFrame of Spark it must be one too; got {type(exclude).__name__}")
+    ids = {name: given[name] for name in ("query", "document")}
+    for name, column in ids.items():
+        if exclude.columns.count(column) != 1:
+            there = ", ".join(exclude.columns)
+            raise ValueError(f"exclude: must have one column {shown(column)}, which {name} names; there are {there}")
+        types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
+        kinds = ["integer" if each in QUERY_TYPES and each != "string" else each for each in types]
+        if kinds[0] != kinds[1]:
+            found = f"{types[0]}, and in the rankings {types[1]}"
+            raise ValueError(f"exclude: column {shown(column)} is of type {found}; give one type for both")
+    columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
+    pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
+    return pairs.withColumn("excluded", functions.lit(True))
+
+
+def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
+    """Return whether predictions and references are arrays; refuse columns that are missing or of another type."""
+    if not hasattr(frame, "mapInArrow"):
+        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
+    for name, column in given.items():
+        if not isinstance(column, str) or column not in frame.columns:
+            there = ", ".join(frame.columns)
+            got = shown(column) if isinstance(column, str) else type(column).__name__
+            raise ValueError(f"{name} must name a column of the DataFrame; got {got}, and there are {there}")
+        if frame.columns.count(column) > 1:
+            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
+    types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
+    nested = bool(types["prediction"].startswith("array<"))
+    for name in ("prediction", "reference"):
+        inner = types[name].removeprefix("array<").removesuffix(">")
+        if inner not in NUMBERS or types[name].startswith("array<") != nested:
+            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
+            raise ValueError(
+                f"{name}: column {shown(given[name])} is of type {types[name]}, "
+                f"prediction of {types['prediction']}; {problem}"
+            )
+    if types.get("sample_weight", "double") not in NUMBERS:
+        raise ValueError(
+            f"sample_weight: column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}"
+        )
+    for name in ("query", "document"):
+        if types.get(name, "string") not in QUERY_TYPES:
+            problem = f"must hold integers or strings; got {types[name]}"
+            raise ValueError(f"{name}: column {shown(given[name])} {problem}")
+    return nested
+
+
+NUMBERS = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double")
+QUERY_TYPES = ("tinyint", "smallint", "int", "bigint", "string")
+
+
+# On executors
+
+
+def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
+    """Return a function that Spark sends with all that it needs of these rooms, which executors have not got."""
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__.removesuffix(".scores.spark")])
+    return partial(function, options)
+
+
+def _quoted(column: str) -> str:
+    return f"`{column.replace('`', '``')}`"
+
+
+def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield every query with its values."""
+    for table in _tables(batches):
+        queries, scored, _ = _scored(options, table)
+        yield pa.record_batch([queries, *map(pa.array, scored)], ["query", *options.names])
+
+
+def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Sum over queries, by weights of at most 1 and their scale; yield what is refused as a sentence."""
+    for table in _tables(batches):
+        row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "problem": None}
+        try:
+            _, scored, weight = _scored(options, table)
+            valued = [~np.isnan(values) for values in scored]
+            row["queries"] = len(weight)
+            row["scale"] = float(weight.max())
+            weight = weight / (row["scale"] or 1.0)
+            row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(scored, valued, strict=True)]
+            row["weights"] = [float(np.sum(weight[had])) for had in valued]
+        except ValueError as problem:
+            row["problem"] = str(problem)
+        yield pa.RecordBatch.from_pylist([row], SUMS)
+
+
+SUMS = pa.schema(
+    {
+        "queries": pa.int64(),
+        "scale": pa.float64(),
+        "sums": pa.list_(pa.float64()),
+        "weights": pa.list_(pa.float64()),
+        "problem": pa.string(),
+    }
+)
+
+
+def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Put batches together, as many as hold `PART` documents."""
+    pending: list[pa.RecordBatch] = []
+    documents = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        pending.append(batch)
+        documents += pc.sum(pc.list_value_length(batch["prediction"])).as_py() or 0
+        if documents >= PART:
+            yield pa.Table.from_batches(pending)
+            pending, documents = [], 0
+    if pending:
+        yield pa.Table.from_batches(pending)
+
+
+def _scored(
+    options: Options, table: pa.Table
+) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return the ids of queries, the values of each result, and the weights."""
+    columns = {name: table[name].combine_chunks() for name in table.column_names}
+    queries = columns.get("query")
+    begins = np.arange(table.num_rows)
+    if queries is not None and queries.null_count:
+        raise ValueError("query: a row has no query id; give each one")
+    nested = "missing" not in columns
+    if not nested:
+        offsets = np.append(0, np.cumsum(pc.list_value_length(columns["missing"]), dtype=np.int64))
+        begins = offsets[:-1]
+        columns = _documents(columns)
+        retrieved = pc.fill_null(pc.greater(columns["prediction"].cast(pa.float64()), -math.inf), False)
+        lacking = ~np.logical_or.reduceat(retrieved.to_numpy(zero_copy_only=False), begins)
+        if "document" in columns:
+            columns = _in_order_of_ids(columns, np.diff(offsets))
+            _refuse_repeats(queries, columns["document"], begins)
+        lists = {name: pa.LargeListArray.from_arrays(offsets, columns[name]) for name in ("prediction", "reference")}
+        columns.update(lists)
+    sides, weight = [columns["prediction"], columns["reference"]], columns.get("sample_weight")
+
+    def place(query: int) -> str:
+        return (
+            "a row (name a query column to learn which)"
+            if queries is None
+            else f"query {shown(queries[query].as_py())}"
+        )
+
+    _refuse_unlike(sides, place)
+    weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
+    try:
+        found = read(*sides, **options.reading)
+        if options.missing != "empty" and not nested:
+            found = found._replace(missing=lacking, place=lambda query, _: place(query))
+        if options.missing == "raise":
+            refuse_missing(found)
+        if "excluded" in columns:
+            found = found.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
+        scored = score_part(found, options)
+    except InvalidRankingError as error:
+        argument = {"relevance": "reference", "score": "prediction"}[error.array]
+        raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
+    return queries, [np.asarray(scored[measure][row]) for _, measure, row in options.results()], weights
+
+
+def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+    """Return the columns with a row for each document, and nulls again where `missing` says so."""
+    missing = columns["missing"].flatten().to_numpy()
+    lists = {name: each.flatten() for name, each in columns.items() if name not in ("query", "missing")}
+    if missing.any():
+        for bit, name in enumerate(lists):
+            lists[name] = pc.if_else(pa.array(missing & (1 << bit) == 0), lists[name], None)
+    return lists
+
+
+def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]) -> dict[str, pa.Array]:
+    """Return the columns with the documents of each query, so many, in ascending order of their ids."""
+    keys = {"query": np.repeat(np.arange(len(lengths)), lengths), "document": columns["document"]}
+    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
+    return {name: each.take(order) for name, each in columns.items()}
+
+
+def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
+    """Raise an error for a query without a list on one side, or with lists of two lengths."""
+    for name, side in zip(("prediction", "reference"), sides, strict=True):
+        if side.null_count:
+            query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
+            raise ValueError(f"{name}: {place(query)}: is null; give an array, empty if there is no document")
+    lengths = [pc.list_value_length(side).to_numpy() for side in sides]
+    if (lengths[0] != lengths[1]).any():
+        query = int(np.argmax(lengths[0] != lengths[1]))
+        raise ValueError(
+            f"{place(query)}: {lengths[0][query]} predictions and {lengths[1][query]} references; give both for every "
+            "document, null for the score of one not retrieved or the relevance of one not judged"
+        )
+
+
+def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]) -> NDArray[np.float64]:
+    """Return a weight for each query, which all of its rows must have."""
+    values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN where missing
+    lengths = np.diff(np.append(begins, len(values)))
+    weights = np.asarray(values[begins])
+    if (wrong := ~((values >= 0) & (values < math.inf))).any():
+        row = int(np.argmax(wrong))
+        query = int(np.searchsorted(begins, row, "right")) - 1
+        raise ValueError(
+            f"sample_weight: {place(query)}: must be finite and not negative in every row; got {weight[row].as_py()}"
+        )
+    if (unlike := values != np.repeat(weights, lengths)).any():
+        row = int(np.argmax(unlike))
+        query = int(np.searchsorted(begins, row, "right")) - 1
+        problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
+        raise ValueError(f"sample_weight: {place(query)}: {problem}")
+    return weights
+
+
+def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.int64]) -> None:
+    """Raise an error for a document that is in a query twice, or has no id."""
+    same = np.zeros(len(documents), bool)
+    same[1:] = pc.fill_null(pc.equal(documents[1:], documents[:-1]), False).to_numpy(zero_copy_only=False)
+    same[begins] = False
+    for wrong, problem in ((same, "is there twice"), (documents.is_null().to_numpy(zero_copy_only=False), "has no id")):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
+            raise ValueError(f"document: query {shown(query)}: document {shown(documents[row].as_py())} {problem}")
+
+
+# ndcg/scores/compute.py: The measure of rankings, wherever they lie: in memory, in files, in frames, on Spark.
+
+@shows_options
+def compute(
+    *,
+    predictions: Any,
+    references: Any,
+    k: Cutoffs = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    **options: Unpack[ComputeOptions],
+) -> Any:
+    """Return nDCG (Järvelin and Kekäläinen, 2002), or DCG, IDCG and CG: the mean over queries or each query's value.
+
+    Args:
+        predictions: the score of each document of each query, higher ranks first: nested lists,
+            arrays, tensors, columns of lists, `{query: {document: score}}` or the path of a file
+            of them; with `query_ids` flat scores; or each query's document ids, best first. `None`
+            marks a document that was not retrieved.
+        references: the relevance of the same documents in the same order, or by their ids; the
+            path of a file; or the ids of relevant documents. `None` marks one that was not judged.
+        k: the cutoff, how many ranks count, or several; None for the whole list.
+        sample_weight: one weight per query for the mean.
+        query_ids: for flat predictions and references, the id of each document's query.
+        document_ids: with `query_ids`, the id of each document.
+        data: a frame; then the arguments above may be names of its columns.
+        exclude: documents that take no rank and are in no ideal, such as items seen: `{query: ids}`, of
+            ranked ids a list of ids for each query, a frame with the columns of `data`, or a file.
+        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `ties`,
+            `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
+            `use_aggregator` and `engine`, as the metric card describes them.
+
+    Returns:
+        A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
+        for nDCG, or with `use_aggregator=False` a list with the value of each query. For a DataFrame
+        of Spark those values are a DataFrame, as of `compute_spark`.
+
+    Raises:
+        ValueError: names the option, or the argument, query and position at fault.
+        TypeError: an unknown option; names the nearest or all there are.
+
+    >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
+    {'nDCG@3': 0.4123818817534531}
+    """
+    if is_spark(data):
+        columns = {"prediction": predictions, "reference": references, "query": query_ids, "document": document_ids}
+        how: dict[str, Any] = {**columns, "exclude": exclude, **options}
+        return compute_spark(data, **how, sample_weight=sample_weight, k=k)
+    parsed = Options.of_method(compute, k, options, lacks=())
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+    return scores(*from_frame(data, inputs, sample_weight), options=parsed)
+
+
+# ndcg/statistics/explanation.py: Whose number it is: the same rankings by every convention, and which choice makes what difference.
+
+NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
+# What a number may differ by however many digits it has: some libraries compute in 32 bits.
+PRECISION = 1e-6
+ALTERNATIVES: dict[str, Sequence[Any]] = {
+    "gain": ("linear", "exponential", "binary"),
+    "discount": tuple(DISCOUNTS),
+    "ideal": IDEALS,
+    "ties": (*TIES, "docid"),
+    "zero_division": (0.0, 1.0, math.nan, "rightly_empty"),
+    "negative_relevance": ("clip", "keep"),
+    "missing": ("empty", "skip"),
+}
+SHOWN_VARIANTS = 5
+
+
+class Choice(NamedTuple):
+    """A choice in which two conventions differ.
+
+    Attributes:
+        name: of the option.
+        before: what the first convention chooses.
+        after: what the second chooses.
+        adds: what it adds to the difference of their numbers.
+    """
+
+    name: str
+    before: Any
+    after: Any
+    adds: float
+
+
+class Variant(NamedTuple):
+    """A convention with one choice changed.
+
+    Attributes:
+        convention: its name.
+        name: of the option that is changed.
+        value: what it is changed to.
+        number: the nDCG then.
+    """
+
+    convention: str
+    name: str
+    value: Any
+    number: float
+
+
+@dataclass(frozen=True)
+class Explanation(Readable):
+    """The number of rankings under every convention, and why two of them differ.
+
+    Attributes:
+        signature: of the first convention that matches, else of the second of `between`, else of the
+            first that has a number: every choice made.
+        measure: such as ``"nDCG@10"``.
+        numbers: by the name of the convention; None where it has none.
+        refused: why a convention has none, by its name.
+        got: the number to explain, if one was given.
+        matches: the conventions whose number it is, to the digits that were given.
+        variants: conventions that have the number with one choice changed, where none has it as it is.
+        between: the two conventions whose difference `choices` explain.
+        choices: in which they differ, with what each adds; together the difference.
+    """
+
+    signature: str
+    measure: str
+    numbers: dict[str, float | None]
+    refused: dict[str, str]
+    got: float | None = None
+    matches: tuple[str, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    between: tuple[str, str] | None = None
+    choices: tuple[Choice, ...] = ()
+
+    def _tables(self) -> list[list[list[str]]]:
+        numbers = [["convention", self.measure]]
+        if self.got is not None:
+            numbers[0] += ["minus yours", ""]
+        for name, number in self._sorted():
+            cells = [name, number_text(number)]
+            if self.got is not None:
+                cells += [number_text(number - self.got, sign="+"), "yours" if name in self.matches else ""]
+            numbers.append(cells)
+        tables = [numbers]
+        if self.between is not None:
+            adds = [
+                [each.name, _choice_text(each.name, each.before), _choice_text(each.name, each.after)]
+                for each in self.choices
+            ]
+            added = [number_text(each.adds, sign="+") for each in self.choices]
+            rows = [[*cells, text] for cells, text in zip(adds, added, strict=True)]
+            whole = ["together", "", "", number_text(sum(each.adds for each in self.choices), sign="+")]
+            tables.append([["choice", *self.between, "adds"], *rows, whole])
+        return tables
+
+    def _remarks(self) -> list[str]:
+        by_reason: dict[str, list[str]] = {}
+        for name, reason in self.refused.items():
+            by_reason.setdefault(reason, []).append(name)
+        refused = [f"No number of {_enumerated(names)}: {reason}." for reason, names in by_reason.items()]
+        return [*self._conclusion(), *refused]
+
+    def _conclusion(self) -> Iterator[str]:
+        """Yield what the number is, in words."""
+        if self.got is None:
+            return
+        if self.matches:
+            yield f"{self.got:g} is the {self.measure} of {_enumerated(self.matches)}."
+            return
+        name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
+        yield f"No convention has {self.got:g}; the nearest is {name}, {number_text(number)}."
+        for each in self.variants[:SHOWN_VARIANTS]:
+            yield f"It is that of {each.convention} with {each.name}: {_choice_text(each.name, each.value)}."
+        if (more := len(self.variants) - SHOWN_VARIANTS) > 0:
+            yield f"So it is in {more} other ways: see `variants`."
+        if not self.variants:
+            yield "Perhaps the cutoff was another, or other queries or documents were scored, weighted or excluded."
+
+    def _sorted(self) -> list[tuple[str, float]]:
+        """Return the conventions that have a number, the lowest first."""
+        known = [(name, number) for name, number in self.numbers.items() if number is not None]
+        return sorted(known, key=lambda each: each[1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in types that JSON has; a choice that is no number, such as nan, as text."""
+        lists = {name: [_in_json_types(each) for each in getattr(self, name)] for name in ("variants", "choices")}
+        between = None if self.between is None else list(self.between)
+        return {**vars(self), **lists, "matches": list(self.matches), "between": between}
+
+    def plot(self) -> Any:
+        """Return a Matplotlib figure: a dot for the number of each convention, filled if it is the one you got."""
+        known = self._sorted()
+        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
+        for at, (name, number) in enumerate(known):
+            axes.plot(number, at, "o", color="C0", markerfacecolor="C0" if name in self.matches else "white")
+        axes.set_yticks(range(len(known)), [name for name, _ in known])
+        axes.grid(axis="x", alpha=0.3)
+        axes.set_xlabel(self.measure)
+        if self.got is not None:
+            axes.axvline(self.got, color="gray", linewidth=1)
+            axes.set_xlabel(f"{self.measure}; line: {self.got:g}, what you got; filled: the same to its digits")
+        return figure
+
+
+def explain(
+    *,
+    predictions: Any,
+    references: Any,
+    got: float | str | None = None,
+    k: SupportsIndex | None = None,
+    between: Sequence[str] | None = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    **options: Unpack[ExplainOptions],
+) -> Explanation:
+    """Tell whose nDCG a number is: the number of rankings under every convention, and what makes the difference.
+
+    Args:
+        predictions: as in `compute`.
+        references: as in `compute`.
+        got: the nDCG to find, from 0 to 1 or in percent; its digits say how close a match must be,
+            so give "0.5920" as text to keep the last 0.
+        k: the cutoff.
+        between: two conventions whose difference to explain; by default scikit-learn's (or the first
+            that has a number) and the one that has the number that was got.
+        sample_weight: one weight per query for the mean.
+        query_ids: for flat predictions and references.
+        document_ids: with `query_ids`.
+        data: a frame; then the arguments above may be names of its columns.
+        exclude: documents to leave out, as in `compute`.
+        **options: of `compute`, the same for every convention: what you know of the number.
+
+    Raises:
+        ValueError: what `compute` refuses of any convention; a number or a convention that is none;
+            `between` a convention without a number.
+
+    >>> scores, relevance = [[.5, .5, .2], [.9, .8, .7]], [[1, 0, 0], [0, 0, 0]]
+    >>> found = explain(predictions=scores, references=relevance, got=0.9077)
+    >>> found.matches, found.variants[0][:3]
+    ((), ('sklearn', 'zero_division', 1.0))
+    """
+    digits = None if got is None else _number_and_precision(got)
+    pair = None if between is None else _two_conventions(between)
+    if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
+        raise ValueError(f"k must be one cutoff, since a number has one; got {shown(k)}")
+    inputs, weight = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude), sample_weight)
+    scorer = _Scorer(Inputs(*settled(**from_files(inputs)._asdict())), weight, k, options)
+    numbers: dict[str, float | None] = {}
+    refused = {}
+    with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
+        for name in CONVENTIONS:
+            try:
+                numbers[name] = scorer.number(scorer.options_of(name))
+            except ValueError as error:
+                numbers[name], refused[name] = None, str(error)
+            bar.update(1)
+    if all(number is None for number in numbers.values()):
+        raise ValueError(next(iter(refused.values())))
+    for name in pair or ():
+        if name in refused:
+            raise ValueError(f"between: {name} has no number: {refused[name]}")
+    first = next(name for name, number in numbers.items() if number is not None)
+    found = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), numbers, refused)
+    if digits is not None:
+        found = _with_matches(found, scorer, *digits)
+    if pair is None and found.matches:  # the one that differs in the fewest choices
+        pair = (first, min(found.matches, key=lambda name: len(scorer.differing(first, name))))
+    if pair is None or pair[0] == pair[1]:
+        return found
+    signature = found.signature if found.matches else scorer.signature(pair[1])
+    return replace(found, signature=signature, between=pair, choices=scorer.choices(*pair))
+
+
+class _Scorer:
+    """The same rankings, read once, under any choices."""
+
+    def __init__(self, inputs: Inputs, sample_weight: Any, k: Any, options: Mapping[str, Any]) -> None:
+        self.inputs, self.k, self.options = inputs, k, options
+        self.given = {"weighted": sample_weight is not None, "excluding": inputs.exclude is not None}
+        self.rankings: dict[bool, Rankings] = {}
+        self.numbers: dict[tuple[str, ...], float] = {}
+        plain = self._read(Options.parse(k=k, **options))
+        if not plain.queries:
+            raise ValueError(NOTHING_TO_SCORE)
+        self.weight: NDArray[np.float64] | None = weights(sample_weight, plain.queries)
+
+    @property
+    def cutoff(self) -> int | None:
+        """The cutoff."""
+        return Options.parse(k=self.k).cutoffs[0]
+
+    def signature(self, convention: str) -> str:
+        """Return every choice of a convention."""
+        return self.options_of(convention).signature(**self.given)
+
+    def options_of(self, convention: str, **changed: Any) -> Options:
+        """Return the options of a convention, what is given besides, and what is changed."""
+        return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
+
+    def number(self, options: Options) -> float:
+        """Return the nDCG under some options.
+
+        Raises:
+            ValueError: there is none.
+        """
+        key = tuple(repr(getattr(options, name)) for name in CHOICES)
+        if key not in self.numbers:
+            rankings = self._read(options)
+            if options.missing == "raise":
+                refuse_missing(rankings)
+            with user_terms(rankings):
+                values = score_part(rankings, options)["nDCG"][0]
+            self.numbers[key] = mean("nDCG", values, self.weight)
+        return self.numbers[key]
+
+    def differing(self, one: str, other: str) -> list[str]:
+        """Return the names of the choices in which two conventions differ."""
+        before, after = self.options_of(one), self.options_of(other)
+        return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
+
+    def choices(self, one: str, other: str) -> tuple[Choice, ...]:
+        """Return the choices in which two conventions differ, with what each adds."""
+        before, after = self.options_of(one), self.options_of(other)
+        names = self.differing(one, other)
+
+        def number(changed: Sequence[str]) -> float:
+            return self.number(replace(before, **{name: getattr(after, name) for name in changed}))
+
+        return tuple(
+            Choice(name, getattr(before, name), getattr(after, name), _share(name, names, number)) for name in names
+        )
+
+    def variants(self) -> Iterator[Variant]:
+        """Yield every convention with one choice changed, as far as it has a number."""
+        for convention in CONVENTIONS:
+            for name, values in ALTERNATIVES.items():
+                for value in values if self.options.get(name) is None else ():
+                    try:
+                        options = self.options_of(convention, **{name: value})
+                        yield Variant(convention, name, value, self.number(options))
+                    except ValueError:  # as for the convention itself, with which the reason is told
+                        continue
+
+    def _read(self, options: Options) -> Rankings:
+        by_docid = options.reading["by_docid"]
+        if by_docid not in self.rankings:
+            self.rankings[by_docid] = read(*self.inputs, **options.reading)
+        return self.rankings[by_docid]
+
+
+def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], float]) -> float:
+    """Return the Shapley value of a choice: what changing it adds, averaged over all orders of changing them."""
+    others = [each for each in names if each != name]
+    return math.fsum(
+        (number([*changed, name]) - number(changed)) / (len(names) * math.comb(len(others), size))
+        for size in range(len(names))
+        for changed in combinations(others, size)
+    )
+
+
+def _with_matches(found: Explanation, scorer: _Scorer, got: float, precision: float) -> Explanation:
+    """Return an explanation with the conventions that have a number, or that have it with one choice changed."""
+    matches = [name for name, number in found.numbers.items() if number is not None and abs(number - got) <= precision]
+    found = replace(found, got=got, matches=tuple(matches))
+    if matches:
+        return replace(found, signature=scorer.signature(matches[0]))
+    variants = (each for each in scorer.variants() if abs(each.number - got) <= precision)
+    return replace(found, variants=tuple(variants))
+
+
+def _number_and_precision(got: Any) -> tuple[float, float]:
+    """Return a number from 0 to 1, and how far from it another may be that has the same digits.
+
+    Raises:
+        ValueError: it is none.
+    """
+    plain = got.item() if getattr(got, "ndim", None) == 0 else got  # of an array or a tensor
+    text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
+    try:
+        number = Decimal(text.strip().removesuffix("%"))
+    except InvalidOperation:
+        number = Decimal("nan")
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
+        raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
+    percent = abs(number) > 1 or text.strip().endswith("%")
+    unit = 10.0**exponent / (100 if percent else 1)
+    return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION)
+
+
+def _two_conventions(between: Any) -> tuple[str, str]:
+    """Return the names of two conventions.
+
+    Raises:
+        ValueError: they are not two, or unknown.
+    """
+    if not isinstance(between, (list, tuple)) or len(between) != 2:
+        raise ValueError(f"between must be the names of two conventions; got {shown(between)}")
+    one, other = (choice("between", name, tuple(CONVENTIONS)) for name in between)
+    return one, other
+
+
+def _choice_text(name: str, value: Any) -> str:
+    """Return a choice as tables show it."""
+    return empty_text(value) if name == "zero_division" else str(value)
+
+
+def _in_json_types(values: NamedTuple) -> dict[str, Any]:
+    """Return a named tuple in types that JSON has."""
+    fields = values._asdict()
+    return {name: each if is_real(each) and math.isfinite(each) else str(each) for name, each in fields.items()}
+
+
+def _enumerated(names: Sequence[str]) -> str:
+    """Return names as a person lists them."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,198 @@
+"""Write ndcg_bundle.py: the modules of src/ndcg that ndcg.py needs, as one file.
+
+`evaluate.load` asks a Hub for each file beside ndcg.py, in every process; so there is one.
+`--check` writes nothing, and fails if the file is not what the modules give.
+"""
+
+import ast
+import builtins
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src"
+PACKAGE = "ndcg"
+START = SOURCE / PACKAGE / "ndcg_bundle.py"  # imports what ndcg.py needs
+BUNDLE = ROOT / "ndcg_bundle.py"
+HEADING = '''\
+"""The modules of src/ndcg in one file, for `evaluate.load`. `make bundle` writes it: read and edit src/ndcg instead."""
+'''
+
+External = tuple[str, str]  # a module, and what is imported from it; "" for the module itself
+
+
+class Module(NamedTuple):
+    """A module of the package.
+
+    Attributes:
+        path: of its file.
+        lines: its text without the imports and the docstring at its top.
+        about: the first line of its docstring.
+        defines: the names that it defines.
+        imports: the modules of the package that it imports.
+        external: what it imports from elsewhere, by the name that it has here.
+        for_types: such names that only type checkers need.
+    """
+
+    path: Path
+    lines: str
+    about: str
+    defines: frozenset[str]
+    imports: tuple[str, ...]
+    external: dict[str, External]
+    for_types: frozenset[str]
+
+
+def main() -> None:
+    """Write the bundle, or check it."""
+    text = bundle(START)
+    if sys.argv[1:] == ["--check"]:
+        if not BUNDLE.exists() or BUNDLE.read_text(encoding="utf-8") != text:
+            fail(f"{BUNDLE.name} is not what src/{PACKAGE} gives: run make bundle")
+    else:
+        BUNDLE.write_text(text, encoding="utf-8")
+
+
+def bundle(start: Path) -> str:
+    """Return the text of one module with everything that a module needs."""
+    modules = in_order(read(start).imports)
+    check_distinct(modules)
+    parts = [HEADING + "\n".join(imports(modules))]
+    for module in modules:
+        place = module.path.relative_to(SOURCE).as_posix()
+        parts.append(f"# {place}: {module.about}\n\n{module.lines}")
+    return "\n\n\n".join(parts) + "\n"
+
+
+def in_order(names: Iterable[str]) -> list[Module]:
+    """Return modules with all that they import, each after those that it imports."""
+    found: dict[str, Module | None] = {}
+
+    def add(name: str) -> None:
+        if name in found:
+            if found[name] is None:
+                fail(f"{name} imports itself, through others")
+            return
+        found[name] = None
+        module = read(SOURCE / Path(*name.split(".")).with_suffix(".py"))
+        for needed in module.imports:
+            add(needed)
+        del found[name]  # so that it comes after what it needs
+        found[name] = module
+
+    for name in names:
+        add(name)
+    return [module for module in found.values() if module is not None]
+
+
+def read(path: Path) -> Module:
+    """Return a module by its file."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    about = (ast.get_docstring(tree) or "").partition("\n")[0]
+    lines = text.splitlines()
+    inner: list[str] = []
+    external: dict[str, External] = {}
+    for_types: set[str] = set()
+    defines: list[str] = []
+    for at, statement in enumerate(tree.body):
+        for_checkers = isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING"
+        nested = statement.body if isinstance(statement, ast.If) and for_checkers else [statement]
+        if all(isinstance(each, (ast.Import, ast.ImportFrom)) for each in nested):
+            for each in nested:
+                for name, origin in bindings(each, path):
+                    if origin[0].startswith(f"{PACKAGE}."):
+                        inner.append(origin[0])
+                    else:
+                        external[name] = origin
+                        for_types |= {name} if for_checkers else set()
+        elif at or not ast.get_docstring(tree):
+            defines += defined(statement)
+            continue
+        for line in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
+            lines[line] = ""
+    refuse_inner_imports(tree, path)
+    return Module(
+        path,
+        "\n".join(lines).strip("\n"),
+        about,
+        frozenset(defines),
+        tuple(dict.fromkeys(inner)),
+        external,
+        frozenset(for_types),
+    )
+
+
+def bindings(statement: ast.stmt, path: Path) -> Iterator[tuple[str, External]]:
+    """Yield each name that an import gives, and what it stands for."""
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            top = alias.name if alias.asname else alias.name.partition(".")[0]
+            yield alias.asname or top, (alias.name, "")
+    elif isinstance(statement, ast.ImportFrom):
+        module = statement.module or ""
+        for alias in statement.names:
+            if statement.level or (module.startswith(f"{PACKAGE}.") and alias.asname not in (None, alias.name)):
+                fail(f"{path}:{statement.lineno}: import names of the package by its full name, and as they are")
+            yield alias.asname or alias.name, (module, alias.name)
+
+
+def defined(statement: ast.stmt) -> list[str]:
+    """Return the names that a statement at the top of a module defines."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return [statement.name]
+    return [each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+
+
+def refuse_inner_imports(tree: ast.Module, path: Path) -> None:
+    """Refuse imports of the package that are not at the top, since the bundle has no package."""
+    for each in ast.walk(tree):
+        if isinstance(each, ast.ImportFrom) and (each.module or "").startswith(PACKAGE) and each.col_offset:
+            fail(f"{path}:{each.lineno}: import modules of the package at the top")
+
+
+def check_distinct(modules: Iterable[Module]) -> None:
+    """Refuse a name that means two things, in two modules or in one and in Python."""
+    meaning: dict[str, tuple[str, str]] = {}
+    for module in modules:
+        place = module.path.relative_to(ROOT).as_posix()
+        origins = {name: " ".join(origin) for name, origin in module.external.items()}
+        for name, origin in [*origins.items(), *((name, place) for name in module.defines)]:
+            before, where = meaning.setdefault(name, (origin, place))
+            if before != origin:
+                fail(f"{name} means one thing in {where} and another in {place}: give one of them another name")
+        for name in module.defines & set(dir(builtins)):
+            fail(f"{place}: {name} is Python's own, which other modules may use: give it another name")
+
+
+def imports(modules: Iterable[Module]) -> list[str]:
+    """Return the imports of modules from elsewhere, each once; last those that only type checkers need."""
+    modules = list(modules)
+    needed = {name for module in modules for name in module.external.keys() - module.for_types}
+    wanted = {(*origin, name) for module in modules for name, origin in module.external.items()}
+    always = import_lines(each for each in wanted if each[2] in needed)
+    for_types = import_lines(each for each in wanted if each[2] not in needed)
+    return [*always, *(["", "if TYPE_CHECKING:", *(f"    {line}" for line in for_types)] if for_types else [])]
+
+
+def import_lines(wanted: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Return the statements that import names of modules, or modules, by names of here."""
+    lines, of_modules = [], defaultdict(list)
+    for module, attribute, name in sorted(wanted):
+        if attribute:
+            of_modules[module].append(attribute if attribute == name else f"{attribute} as {name}")
+        else:
+            lines.append(f"import {module}" + (f" as {name}" if name != module.partition(".")[0] else ""))
+    return [*lines, *(f"from {module} import {', '.join(names)}" for module, names in of_modules.items())]
+
+
+def fail(problem: str) -> NoReturn:
+    """End with an error."""
+    sys.exit(problem)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""nDCG, DCG, IDCG and CG of rankings, equal to scikit-learn's: the public functions of the installed package.
+
+They need NumPy and pyarrow. Each name is imported when it is first used, so that the command line
+answers at once; `ndcg.NDCG`, the metric for Hugging Face `evaluate`, also needs `evaluate` and `datasets`.
+
+>>> import ndcg
+>>> ndcg.compute(predictions=[[0.9, 0.4, 0.1]], references=[[0, 1, 2]], k=2)
+{'nDCG@2': 0.23981246656813146}
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ndcg.inputs.files import Limits as Limits
+    from ndcg.inputs.files import read_qrels as read_qrels
+    from ndcg.inputs.files import read_run as read_run
+    from ndcg.loops.evaluator import sentence_transformers_evaluator as sentence_transformers_evaluator
+    from ndcg.loops.meter import meter as meter
+    from ndcg.loops.mteb_files import join_tasks as join_tasks
+    from ndcg.loops.mteb_files import read_mteb as read_mteb
+    from ndcg.loops.scorer import lightgbm_metric as lightgbm_metric
+    from ndcg.loops.scorer import scorer as scorer
+    from ndcg.loops.scorer import xgboost_metric as xgboost_metric
+    from ndcg.loops.trainer import trainer_metrics as trainer_metrics
+    from ndcg.measure.conventions import CONVENTIONS as CONVENTIONS
+    from ndcg.measure.options import __version__ as __version__
+    from ndcg.measure.options import signature as signature
+    from ndcg.metric import NDCG as NDCG
+    from ndcg.scores.compute import compute as compute
+    from ndcg.scores.spark import compute_spark as compute_spark
+    from ndcg.statistics.comparison import Comparison as Comparison
+    from ndcg.statistics.comparison import compare as compare
+    from ndcg.statistics.explanation import Explanation as Explanation
+    from ndcg.statistics.explanation import explain as explain
+    from ndcg.statistics.report import Report as Report
+    from ndcg.statistics.report import report as report
+
+_MODULES = {
+    "inputs.files": ("Limits", "read_qrels", "read_run"),
+    "loops.evaluator": ("sentence_transformers_evaluator",),
+    "loops.meter": ("meter",),
+    "loops.mteb_files": ("join_tasks", "read_mteb"),
+    "loops.scorer": ("lightgbm_metric", "scorer", "xgboost_metric"),
+    "loops.trainer": ("trainer_metrics",),
+    "measure.conventions": ("CONVENTIONS",),
+    "measure.options": ("__version__", "signature"),
+    "metric": ("NDCG",),
+    "scores.compute": ("compute",),
+    "scores.spark": ("compute_spark",),
+    "statistics.comparison": ("Comparison", "compare"),
+    "statistics.explanation": ("Explanation", "explain"),
+    "statistics.report": ("Report", "report"),
+}
+__all__ = sorted(name for names in _MODULES.values() for name in names)
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name, imported when it is first used."""
+    module = next((module for module, names in _MODULES.items() if name in names), None)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        value = getattr(import_module(f"{__name__}.{module}"), name)
+    except ModuleNotFoundError as error:
+        if module != "metric":
+            raise
+        raise ImportError(f'NDCG needs {error.name}: pip install "ndcg[evaluate]"') from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,8 @@
+"""The command line, as `python -m ndcg`."""
+
+import sys
+
+from ndcg.shell.command_line import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,667 @@
+"""One side of the rankings, from any library: its values, where each query begins, what is missing, what is padding.
+
+A side is a 2-D array or tensor, nested lists, a list of 1-D arrays, a column of lists that Arrow can
+read, or, where each row is a document, one flat column. Arrays, tensors and Arrow columns are used
+where they lie; only lists are converted.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
+from itertools import chain, islice
+from numbers import Integral, Real
+from operator import attrgetter
+from types import NoneType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ndcg.measure.messages import in_short, raise_unless_of_values, shown
+from ndcg.measure.ties import Mask
+
+# words for a query, by its index, and a document in it, by its position or None
+Place = Callable[[int, int | None], str]
+ARROW = (pa.Array, pa.ChunkedArray)
+
+
+class Column(NamedTuple):
+    """One side of the rankings.
+
+    Attributes:
+        values: shape ``(queries, documents)``, or 1-D with ``offsets``.
+        offsets: where each query begins, from 0, and the last one ends; None for 2-D values.
+        present: False where a value is missing; None if none is.
+        padding: True where a value marks padding; None if none can.
+    """
+
+    values: NDArray[Any]
+    offsets: NDArray[np.int64] | None = None
+    present: Mask | None = None
+    padding: Mask | None = None
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of documents of each query."""
+        if self.offsets is not None:
+            return self.offsets[1:] - self.offsets[:-1]
+        return np.full(len(self.values), self.values.shape[1], np.int64)
+
+    def flat(self) -> "Column":
+        """Return the same documents in 1-D arrays."""
+        return self if self.offsets is not None else self._map(np.ravel, offsets_of(self.lengths))
+
+    def grid(self) -> "Column":
+        """Return the same documents in 2-D arrays, if there are queries, all of one length."""
+        lengths = self.lengths
+        if not len(lengths) or (lengths != lengths[0]).any():
+            return self
+        return self._map(lambda array: array.reshape(len(lengths), lengths[0]), None)
+
+    def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
+        """Return the documents of 1-D arrays in another order, and with other offsets."""
+        return self._map(lambda array: array[order], offsets)
+
+    def only(self, present: Mask) -> "Column":
+        """Return the same values, missing too where a mask is False."""
+        present = present if self.present is None else present & self.present
+        return self._replace(present=None if present.all() else present)
+
+    def _map(self, change: Callable[[NDArray[Any]], NDArray[Any]], offsets: NDArray[np.int64] | None) -> "Column":
+        present, padding = (None if mask is None else change(mask) for mask in (self.present, self.padding))
+        return Column(change(self.values), offsets, present, padding)
+
+
+def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where queries of these lengths begin, and the last one ends.
+
+    >>> offsets_of([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, dtype=np.int64, out=offsets[1:])
+    return offsets
+
+
+# Columns of other libraries
+
+
+def settled(**arguments: Any) -> list[Any]:
+    """Convert tensors and columns of other libraries, each once, as ``plain`` does.
+
+    Raises:
+        ValueError: an argument that cannot be converted, two that are queries to a database, or
+            columns of pandas with different indexes.
+    """
+    foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
+    if not foreign:
+        return list(arguments.values())
+    queries = {id(values): name for name, values in foreign.items() if is_database_query(values)}
+    if len(queries) > 1:
+        first, second, *_ = queries.values()
+        raise ValueError(
+            f"{second}: is a separate database query ({type(arguments[second]).__name__}), as {first} is, and the rows "
+            "of two queries come in no common order; give both as columns of one: "
+            "data=relation, predictions='score', references='relevance'"
+        )
+    indexes = {name: values.index for name, values in foreign.items() if _has_index(values)}
+    for name, index in indexes.items():
+        first = next(iter(indexes))
+        if index is not indexes[first] and not index.equals(indexes[first]):
+            raise ValueError(
+                f"{name}: has another index than {first}, and rows are taken in their order, whatever the index; "
+                "join both tables by query and document first, or give .to_numpy() of each if their order is right"
+            )
+    found: dict[int, Any] = {}
+    for name, values in foreign.items():
+        if id(values) not in found:
+            found[id(values)] = plain(name, values)
+    return [found.get(id(values), values) for values in arguments.values()]
+
+
+def _is_plain(values: Any) -> bool:
+    """Return whether it is a list, a dict, None or an array of NumPy, which need no conversion."""
+    kind = type(values)
+    return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
+
+
+DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
+
+
+def is_database_query(values: Any) -> bool:
+    """Return whether reading it runs a query, or takes what is left of one: its rows are in an order of their own."""
+    runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
+    return runs or isinstance(values, pa.RecordBatchReader)
+
+
+def _library(values: Any) -> str:
+    """Return the name of the library that its type comes from."""
+    return type(values).__module__.partition(".")[0]
+
+
+def _has_index(values: Any) -> bool:
+    """Return whether its rows have names, as those of pandas do."""
+    return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
+
+
+def plain(argument: str, values: Any) -> Any:
+    """Convert a tensor or a column of another library to a NumPy or Arrow array; return others as they are.
+
+    Raises:
+        ValueError: its library cannot convert it, or it is a table of several columns. Names the argument.
+
+    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # no column
+    True
+    """
+    if isinstance(values, (list, tuple)):
+        return values
+    try:
+        found = _converted(values)
+    except BaseException as error:  # whatever its library raises says why
+        raise_unless_of_values(error)
+        problem = in_short(error)
+        raise ValueError(
+            f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
+            "Arrow column"
+        ) from error
+    if isinstance(kind := getattr(found, "type", None), pa.BaseExtensionType):
+        raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
+    if names := _field_names(found):
+        raise ValueError(
+            f"{argument}: must be one column; got a table of columns {shown(names)}. If each row is a document, join "
+            "both sides into one table by query and document and give its columns: predictions, references, "
+            "query_ids and document_ids. If each row is a query, give its column of lists"
+        )
+    return found
+
+
+def plain_in_order(argument: str, values: Any) -> Any:
+    """Convert values, one for each query in the order of the queries, as ``plain`` does.
+
+    Raises:
+        ValueError: they are a query to a database, whose rows come in an order of their own.
+    """
+    if is_database_query(values):
+        kind = type(values).__name__
+        problem = "whose rows may come in another order than the queries; give a column of the table with the rankings"
+        raise ValueError(f"{argument}: is a separate database query ({kind}), {problem}")
+    return plain(argument, values)
+
+
+def _converted(values: Any) -> Any:
+    """Return the values as an array, by the first way that their library offers; without importing any."""
+    if isinstance(values, (np.ndarray, *ARROW, Mapping)):
+        return values
+    if _library(values) == "torch" and hasattr(values, "detach"):
+        return _from_torch(values)
+    if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
+        return _converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
+    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of datasets
+        source = values.source
+        if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
+            return type(values)(source.with_format("arrow"), values.column_name)[:]
+        return _converted(values[:])
+    if hasattr(values, "__arrow_c_stream__"):
+        if (rows := _masked_rows(values)) is not None:
+            return rows
+        try:
+            return _only_column(pa.chunked_array(values))
+        except Exception:
+            if getattr(values, "ndim", None) != 1:
+                raise
+            return np.asarray(values)  # a column that Arrow cannot hold, such as a sparse one or one of mixed objects
+    if hasattr(values, "__arrow_c_array__"):
+        return pa.array(values)
+    if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
+        return pa.array(values, from_pandas=True)  # as newer pandas tells Arrow: NaN is a missing value
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    if hasattr(values, "__dlpack__"):
+        return np.from_dlpack(values)
+    return values
+
+
+def _from_torch(tensor: Any) -> Any:
+    """Return a tensor of PyTorch as NumPy's array, off the accelerator."""
+    if not tensor.dtype.is_floating_point or str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64"):
+        return tensor.numpy(force=True)
+    widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)
+    widened.rounded = lambda number: float(like.new_tensor(float(number)))
+    return widened
+
+
+def _masked_rows(values: Any) -> list[Any] | None:
+    """Return the rows of a column of objects, such as one of pandas, if some are masked arrays: Arrow drops masks."""
+    if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
+        values = values.iloc[:, 0]
+    if str(getattr(values, "dtype", None)).lower() != "object":
+        return None
+    rows = list(values)
+    return rows if any(isinstance(row, np.ma.MaskedArray) for row in rows) else None
+
+
+def _field_names(values: Any) -> list[str]:
+    """Return the names of the columns of a table; none for anything else."""
+    if isinstance(values, ARROW) and pa.types.is_struct(values.type):
+        return [field.name for field in values.type]
+    if isinstance(values, np.ndarray):
+        return list(values.dtype.names or ())
+    return list(values.column_names or ()) if hasattr(values, "with_format") else []
+
+
+def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the column of a table that has one, besides pandas' index."""
+    if not pa.types.is_struct(column.type):
+        return column
+    fields = [at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")]
+    if len(fields) != 1:
+        return column
+    return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
+
+
+# Forms of one side
+
+
+def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
+    """Read one side of which each row is a query.
+
+    >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
+    [[False, False], [False, True]]
+    """
+    values = _combined(values)
+    if isinstance(values, pa.Array):
+        return _from_arrow(argument, values, ignore_index)
+    if isinstance(values, np.ndarray):
+        if values.dtype != object:
+            return _from_array(argument, values, ignore_index)
+        values = values.tolist()  # None where masked
+    if not isinstance(values, (list, tuple)):
+        raise ValueError(
+            f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
+            f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
+        )
+    if not (kinds := set(map(type, values))) <= {list, tuple}:
+        if not all(issubclass(kind, np.ndarray) for kind in kinds):
+            values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
+            kinds = set(map(type, values))
+        if all(issubclass(kind, np.ndarray) for kind in kinds):
+            return _from_arrays(argument, values, ignore_index)
+    return _from_lists(argument, values, ignore_index)
+
+
+def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
+    """Read one side of which each row is a document, as if all were of one query."""
+    values = _combined(values)
+    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
+        return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index)
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        if values.dtype != object:
+            return _from_arrays(argument, [values], ignore_index)
+        values = values.tolist()  # None where masked
+    if isinstance(values, (list, tuple)):
+        if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
+            raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
+        return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index)
+    form = f"{values.ndim}-D" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
+    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}")
+
+
+def _combined(values: Any) -> Any:
+    """Return a chunked Arrow column as one array, a single chunk as it is; others as they are."""
+    if not isinstance(values, pa.ChunkedArray):
+        return values
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+
+
+DTYPE = attrgetter("dtype")
+
+
+def _one_query(argument: str, values: Any) -> Any:
+    """Return one query of a list, as NumPy's array if it is an array of another library."""
+    if is_database_query(values):
+        raise ValueError(
+            f"{argument}: is a query to a database ({type(values).__name__}), whose rows come in no certain order; run "
+            "it first and give the columns of its table: table = relation.to_arrow_table(); "
+            "predictions=[table['score']], references=[table['relevance']]"
+        )
+    values = plain(argument, values)
+    if not isinstance(values, ARROW):
+        return values
+    if not values.null_count:
+        return values.to_numpy(zero_copy_only=False)
+    if not _is_numeric(values.type):
+        return values.to_pylist()
+    mask = values.is_null().to_numpy(zero_copy_only=False)
+    return np.ma.MaskedArray(_filled(values).to_numpy(zero_copy_only=False), mask)
+
+
+def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
+    """Read a 2-D array, used where it lies."""
+    if values.ndim != 2:
+        found = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
+        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {found}")
+    present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
+    return Column(_numeric(argument, values), None, present, is_padding(values, ignore_index))
+
+
+def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
+    """Read one 1-D array per query."""
+    found = list(map(DTYPE, rows))
+    are_alike = found.count(found[0]) == len(found)  # hashes of types are slow
+    first = {
+        dtype: found.index(dtype) for dtype in ([found[0]] if are_alike else dict.fromkeys(found))
+    }  # their queries
+    if np.dtype(object) in first:
+        return _from_lists(argument, rows, ignore_index)
+    if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
+        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
+        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
+    dtypes = {dtype: _numeric(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
+    present, arrays = None, rows
+    if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
+        if any(map(np.ma.is_masked, rows)):
+            present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
+        arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
+    values = arrays[0] if len(arrays) == 1 else _concatenated(arrays, are_alike)
+    mixed = len(dtypes) > 1 and values.dtype.kind == "f"
+    if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
+        return _from_lists(argument, rows, ignore_index)
+    if ignore_index is None or (set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))):
+        padding = is_padding(values, ignore_index)
+    else:  # values are of another type than a row was given in
+        padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
+    return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
+
+
+def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
+    """Return arrays one after the other, those of one type by their bytes, which is faster for short ones."""
+    with suppress(TypeError, BufferError):  # of one that lies in steps
+        if are_alike:
+            return np.frombuffer(b"".join(arrays), arrays[0].dtype)
+    return np.concatenate(arrays)
+
+
+def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> Column:
+    """Read an Arrow list array, its values where they lie."""
+    if any(test(lists.type) for test in OTHER_LISTS):
+        offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
+        lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
+    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
+        kind = shown(str(lists.type))[1:-1]
+        raise ValueError(
+            f"{argument} must be a column of lists, one per query; got {kind}; for a row per document give query_ids"
+        )
+    if lists.null_count:
+        query = int(np.flatnonzero(lists.is_null())[0])
+        raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
+    offsets = lists.offsets.to_numpy().astype(np.int64)
+    values = lists.values[offsets[0] : offsets[-1]]
+    if pa.types.is_null(values.type):  # each value is missing
+        values = values.cast(pa.float64())
+    if not _is_numeric(values.type):
+        kind = "text" if is_text(values.type) else shown(str(values.type))[1:-1]
+        raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
+    present = None
+    if values.null_count:
+        present = values.is_valid().to_numpy(zero_copy_only=False)
+        values = _filled(values)
+    array = values.to_numpy(zero_copy_only=False)
+    return Column(array, offsets - offsets[0], present, is_padding(array, ignore_index))
+
+
+NOT_NESTED = "for a single query, wrap it in a list, for a row per document give query_ids"
+OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether Arrow values of this type are text."""
+    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
+    """Return a dictionary column as its values; views of text as strings."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    kind = pa.string() if is_text(column.type.value_type) else column.type.value_type
+    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    """Return whether Arrow values of this type are numbers."""
+    return any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
+
+
+def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+    """Return numbers with 0 for nulls."""
+    return values.fill_null(False if pa.types.is_boolean(values.type) else 0)
+
+
+def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None = None) -> Column:
+    """Read nested sequences of numbers and None, and arrays among them."""
+    given = rows
+    if not set(map(type, rows)) <= {list, tuple}:
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None where masked
+        for query, row in enumerate(rows):
+            if isinstance(row, (list, tuple)):
+                continue
+            if isinstance(row, Real):
+                problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
+            else:
+                problem = f"must be a list of documents; got {type(row).__name__}"
+            raise ValueError(f"{argument}: query {query}: {problem}")
+    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
+    column = read_numbers(argument, rows, offsets, ignore_index=ignore_index)
+    if column.padding is not None:
+        for query, row in enumerate(given):
+            if isinstance(row, np.ndarray) and row.dtype != object:
+                column.padding[offsets[query] : offsets[query + 1]] = is_padding(row, ignore_index)
+    return column.grid()
+
+
+# Numbers
+
+
+MANY = 1 << 9  # numbers; fewer are read faster one by one
+OWN: dict[type, type] = {np.int64: int, np.float64: float}  # what Python calls numbers of NumPy's
+
+
+def _numbered(query: int, position: int | None) -> str:
+    """Return words for a place in rankings that have no ids."""
+    return f"query {query}, position {position}"
+
+
+def read_numbers(
+    argument: str,
+    rows: Sequence[Sequence[Any]],
+    offsets: NDArray[np.int64],
+    place: Place = _numbered,
+    ignore_index: float | None = None,
+    kinds: Set[type] | None = None,
+) -> Column:
+    """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
+
+    Args:
+        argument: what errors call them.
+        rows: the numbers.
+        offsets: where each query begins.
+        place: words for a place.
+        ignore_index: the reference that marks padding.
+        kinds: the types of all of them, if they are known.
+
+    Raises:
+        ValueError: a value that is no number, or would be rounded. Names the argument and the place.
+    """
+    if offsets[-1] >= MANY and (column := _plain_numbers(rows, ignore_index, kinds)) is not None:
+        return column._replace(offsets=offsets)
+    values = list(chain.from_iterable(rows))
+    try:
+        array = np.array(values)
+    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, one of them is no plain number
+        raise_unless_of_values(error)
+        array = np.empty(0, object)
+    present = None
+    if not _holds_all(array):
+        array, present = _one_by_one(argument, values, offsets, place)
+    padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
+    return Column(array, offsets, present, padding)
+
+
+def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None, kinds: Set[type] | None) -> Column | None:
+    """Return plain numbers and None, read all at once; None if some are others, or would be rounded.
+
+    Numbers of NumPy are plain among None, of which NumPy makes objects.
+    """
+    head = list(islice(chain.from_iterable(rows), MANY))
+    first = next((value for value in head if value is not None), None)
+    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are no integers here
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            try:
+                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type makes the sum one of that
+            except TypeError:  # of None
+                found = set(map(type, chain.from_iterable(rows)))
+        if kinds or NoneType in found:
+            found = {OWN.get(kind, kind) for kind in found}
+        if found == {int}:
+            with suppress(ValueError):  # integers that take more than a byte
+                array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
+                return Column(array, padding=is_padding(array, ignore_index))
+        if found <= {int, float, NoneType}:
+            kind = pa.float64() if float in found else pa.int64()
+            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, reading one by one says it
+        raise_unless_of_values(error)
+    return None
+
+
+def _holds_all(array: NDArray[Any]) -> bool:
+    """Return whether NumPy's array of numbers, of several types perhaps, holds each of them as it is."""
+    if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        return False
+    if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
+        return True
+    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy makes NaN of a masked number
+
+
+def _one_by_one(
+    argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place
+) -> tuple[NDArray[Any], Mask | None]:
+    """Return numbers as an array, and where they are not None; refuse what is no number or would be rounded."""
+
+    def refuse(at: int, problem: str) -> ValueError:
+        query = int(np.searchsorted(offsets, at, side="right")) - 1
+        return ValueError(f"{argument}: {place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}")
+
+    foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
+    values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
+    present = np.array([value is not None for value in values], bool)
+    mask = None if present.all() else present
+    values = [0 if value is None else value for value in values]
+    kinds = set(map(type, values))
+    for kind in kinds:
+        if not _is_number(kind):
+            at = next(at for at, value in enumerate(values) if type(value) is kind)
+            raise refuse(at, "is not a number; give a number or None")
+    if mask is not None and _holds_all(array := np.array(values)):
+        return array, mask
+    if all(issubclass(kind, Integral) for kind in kinds):
+        for dtype in ("int64", "uint64"):
+            if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
+                return np.array(values, dtype), mask
+    try:
+        array = np.array(values, np.float64)
+    except OverflowError:  # an integer beyond all floats is refused below
+        array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
+    usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
+    for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
+        value = int(values[at]) if isinstance(values[at], Integral) else values[at]
+        if float(array[at]) != value and value == value:  # and it is no NaN
+            raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
+    return array, mask
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, Real) and not issubclass(kind, np.timedelta64)
+
+
+def number(value: Any) -> Any:
+    """Return a number of another library, such as a 0-d tensor, as Python's, None for a masked one; others as they are.
+
+    >>> number(np.ma.masked), number(np.array(0.5)), number("0.5")
+    (None, 0.5, '0.5')
+    """
+    try:
+        array = _converted(value)
+        if isinstance(array, np.ndarray) and array.ndim == 0:
+            return None if np.ma.is_masked(array) else _numeric("number", array).item()
+    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is no number then
+        raise_unless_of_values(error)
+    return value
+
+
+def beyond_2_53(values: NDArray[Any]) -> Mask:
+    """Return where integers may be such that float64 cannot tell them from their neighbours."""
+    if values.dtype.kind == "f":  # of narrower floats none was rounded
+        size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
+        return np.asarray((size >= 2**53) & (size < math.inf))
+    return (values >= 2**53) | (values <= -(2**53))
+
+
+def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Return the array without its mask, if its values are real numbers of at most 64 bits."""
+    if _is_narrow(values.dtype):
+        values = values.astype(np.float32)
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+        raise ValueError(f"{argument} must hold real numbers of at most 64 bits; got {values.dtype}")
+    return np.asarray(values, values.dtype.newbyteorder("="))
+
+
+# Padding, found in the type that each value is given in
+
+
+class Widened(np.ndarray[Any, Any]):
+    """Values of a float type that NumPy lacks, in float32, with the function that rounds a number to that type."""
+
+    rounded: Callable[[float], float] = float
+
+    def __array_finalize__(self, of: Any) -> None:
+        self.rounded = getattr(of, "rounded", float)
+
+
+def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
+    """Return where values are the reference of padding as their own type holds it; None if there is no such reference.
+
+    >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
+    [False, True]
+    """
+    if ignore_index is None:
+        return None
+    with np.errstate(over="ignore"):  # a float too large for the type is infinite in it
+        if isinstance(values, Widened):
+            ignore_index = values.rounded(ignore_index)
+        elif _is_narrow(values.dtype):
+            ignore_index = float(np.asarray(ignore_index, np.float64).astype(values.dtype))
+            values = np.asarray(values).astype(np.float32)
+        elif values.dtype == bool:  # NumPy compares bools with integers of 64 bits only
+            values = np.asarray(values).view(np.uint8)
+        return np.asarray(np.asarray(values) == ignore_index)
+
+
+def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
+    """Return as ``is_padding``, of a list's array, but in the type that each number of the list is given in."""
+    if set(map(type, values)) <= {bool, int, float, NoneType}:
+        return is_padding(array, ignore_index)
+
+    def is_reference(value: Any) -> bool:
+        if value is None or (_is_number(type(value)) and not isinstance(value, np.generic)):
+            return bool(value == ignore_index)
+        return bool(is_padding(np.asanyarray(_converted(value)), ignore_index))
+
+    return np.array(list(map(is_reference, values)), bool)
+
+
+def _is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Return whether it is a float type of JAX and TensorFlow that float32 holds exactly."""
+    return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))

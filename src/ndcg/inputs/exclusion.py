@@ -1,0 +1,284 @@
+"""Documents that take no rank and are in no ideal, such as items a user has seen -> both sides without them."""
+
+from collections.abc import Collection, Iterable, Mapping, Set
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ndcg.inputs.columns import ARROW, plain, settled
+from ndcg.inputs.hashes import Columns, check_ids, id_kind
+from ndcg.inputs.joining import encode_ids
+from ndcg.measure.messages import shown
+from ndcg.measure.ties import Mask
+
+IdMapping = Mapping[Any, Mapping[Any, Any]]
+
+
+class Pairs(NamedTuple):
+    """Documents to exclude, a row each, as columns of any library.
+
+    Attributes:
+        query_ids: the id of each row's query.
+        document_ids: the id of each row's document.
+    """
+
+    query_ids: Any
+    document_ids: Any
+
+
+class NothingExcludedError(ValueError):
+    """No query to exclude from is one of the references', although their ids have the same type."""
+
+
+class _Rows(NamedTuple):
+    """Ids of queries and documents, a row each, as indices into the distinct ids."""
+
+    query: NDArray[np.int64]
+    queries: pa.Array
+    document: NDArray[np.int64]
+    documents: pa.Array
+
+
+def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
+    """Return both sides, mappings or files, without the documents to exclude.
+
+    Args:
+        exclude: ``{query: ids}``, the ``Pairs`` of a frame, or a file's ``Columns``.
+        predictions: by the ids of queries and documents.
+        references: likewise.
+
+    Raises:
+        ValueError: something else to exclude, ids that cannot be read or are of another type than the rankings',
+            no query in common.
+
+    >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
+    ({'q': {'b': 0.1}}, {'q': {'b': 1}})
+    """
+    sides = predictions, references
+    by_query = _by_query(exclude) if any(isinstance(side, Mapping) for side in (exclude, *sides)) else {}
+    own = next((side for side in sides if isinstance(side, Columns)), None)
+    rows = None if own is None else _excluded_rows_of(exclude, own.query_ids, own.document)
+    judged = references.query_ids.to_pylist() if isinstance(references, Columns) else references
+    _check_queries(_queries(exclude, rows, by_query), judged, isinstance(exclude, Columns))
+    if rows is None:
+        _check_documents(by_query, _one_of_each_kind(sides))
+    predictions, references = (
+        _of_mapping(side, by_query) if rows is None or isinstance(side, Mapping) else _of_columns(side, rows)
+        for side in sides
+    )
+    return predictions, references
+
+
+def excluded_rows(
+    exclude: Any, query: NDArray[np.int64], queries: pa.Array, document: NDArray[np.int64], documents: pa.Array
+) -> Mask:
+    """Return of each row whether its document is to be excluded.
+
+    Args:
+        exclude: as `without` takes it.
+        query: of each row, an index into ``queries``.
+        queries: distinct ids.
+        document: of each row, an index into ``documents``.
+        documents: distinct ids.
+
+    Raises:
+        ValueError: as `without`.
+    """
+    rows = _excluded_rows_of(exclude, queries, documents)
+    _check_queries(_queries(exclude, rows), queries.to_pylist(), isinstance(exclude, Columns))
+    return _are_among(_Rows(query, queries, document, documents), rows)
+
+
+def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
+    """Return a mapping without the documents to exclude of each query."""
+    return {
+        query: {each: value for each, value in documents.items() if each not in excluded.get(query, ())}
+        for query, documents in side.items()
+    }
+
+
+def _of_columns(side: Columns, excluded: _Rows) -> Columns:
+    """Return a file's columns without the rows to exclude."""
+    kept = ~_are_among(_Rows(side.query, side.query_ids, *encode_ids("document_ids", side.document)), excluded)
+    return side.only(kept)
+
+
+def _are_among(rows: _Rows, excluded: _Rows) -> Mask:
+    """Return which rows have the query and the document of a row to exclude."""
+    query = _places("queries", excluded.queries, rows.queries)[excluded.query]
+    document = _places("documents", excluded.documents, rows.documents)[excluded.document]
+    known = (query >= 0) & (document >= 0)
+    pairs = query[known] * len(rows.documents) + document[known]
+    return np.isin(rows.query * len(rows.documents) + rows.document, pairs)
+
+
+def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> _Rows:
+    """Return the documents to exclude row by row; of a mapping those that columns of the rankings' types may hold."""
+    if isinstance(exclude, Columns):
+        return _Rows(exclude.query, exclude.query_ids, *encode_ids("exclude", exclude.document))
+    if not isinstance(exclude, Pairs):
+        exclude = _pairs(_by_query(exclude), queries, documents)
+    columns = settled(**exclude._asdict())
+    # without rows, a column has a type of no id
+    query, document = (encode_ids("exclude", ids if len(ids) else []) for ids in columns)
+    if len(query[0]) != len(document[0]):
+        lengths = f"{len(query[0])} query ids and {len(document[0])} document ids"
+        raise ValueError(f"exclude: has {lengths}; give both in each row")
+    return _Rows(*query, *document)
+
+
+def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
+    """Return the documents to exclude as columns, without ids that those of the rankings cannot hold.
+
+    Raises:
+        ValueError: documents of another kind than the rankings'.
+    """
+    _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
+    held = _those_held_by(queries.type, by_query)
+    rows = [(query, each) for query in held for each in _those_held_by(documents.type, by_query[query])]
+    return Pairs([query for query, _ in rows], [document for _, document in rows])
+
+
+def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
+    """Return the ids that a column of a type may hold: of its kind, and of no more bits if they are integers."""
+    alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
+    if id_kind(kind) != "integers":
+        return alike
+    limits = np.iinfo(kind.to_pandas_dtype())
+    return [each for each in alike if limits.min <= each <= limits.max]
+
+
+def _queries(exclude: Any, rows: _Rows | None, by_query: Mapping[Any, Any] | None = None) -> Iterable[Any]:
+    """Return the ids of queries that have documents to exclude."""
+    if isinstance(exclude, Mapping) or rows is None:
+        by_query = _by_query(exclude) if by_query is None else by_query
+        return filter(by_query.get, by_query)
+    return list(rows.queries.to_pylist())
+
+
+def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
+    """Return the documents to exclude of each query."""
+    if isinstance(exclude, Mapping):
+        check_ids("exclude", exclude, nested=False)
+        return {query: _ids(query, documents) for query, documents in exclude.items()}
+    if not isinstance(exclude, (Pairs, Columns)):
+        forms = "{query: ids}, a file, or beside data a frame with columns of the same names"
+        raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
+    query, queries, document, documents = _excluded_rows_of(exclude)
+    found: dict[Any, set[Any]] = {each: set() for each in queries.to_pylist()}
+    columns = queries.take(pa.array(query)).to_pylist(), documents.take(pa.array(document)).to_pylist()
+    for of_query, of_document in zip(*columns, strict=True):
+        found[of_query].add(of_document)
+    return found
+
+
+def by_position(exclude: Any, queries: int) -> dict[int, Any]:
+    """Return ``{query: ids}`` of a list of ids for each query, by position.
+
+    Raises:
+        ValueError: it is no list with an entry for each query.
+    """
+    rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
+    if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
+        found = "a file or a frame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
+        problem = f"got {found}, but the predictions are ranked ids, whose queries have no ids"
+        raise ValueError(f"exclude: {problem}; give a list or a set of ids for each query, in the same order")
+    if len(rows) != queries:
+        raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
+    return dict(enumerate(rows))
+
+
+def _ids(query: Any, documents: Any) -> Set[Any]:
+    """Return the ids of a query's documents."""
+    found = documents
+    if not isinstance(found, (list, tuple, Set, Mapping, str, bytes)):
+        found = plain("exclude", found)
+        found = found.to_pylist() if isinstance(found, ARROW) else found
+        found = found.tolist() if isinstance(found, np.ndarray) else found
+    if not isinstance(found, (list, tuple, Set, Mapping)):
+        raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {shown(documents)}")
+    if wrong := {kind for kind in set(map(type, found)) if not id_kind(kind)}:
+        other = next(each for each in found if type(each) in wrong)
+        raise ValueError(f"exclude: query {shown(query)}: must hold ids, text or integers; got {shown(other)}")
+    return frozenset(found)
+
+
+def _places(what: str, ids: pa.Array, among: pa.Array) -> NDArray[np.int64]:
+    """Return of each id where it is among others; -1 where it is not.
+
+    Raises:
+        ValueError: text, bytes, integers, dates or times, and the others are none.
+    """
+    if not len(ids) or not len(among):
+        return np.full(len(ids), -1, np.int64)
+    if _type_family(ids.type) != _type_family(among.type):
+        raise _another_type(what, ids[0].as_py(), among[0].as_py())
+    if pa.types.is_timestamp(among.type):
+        try:
+            values, own = ids.cast(among.type), among
+        except pa.ArrowInvalid:  # finer than the others, which none of them can equal
+            values, own = ids, among.cast(ids.type)
+    else:
+        values, own = (
+            each.cast(pa.large_binary() if _type_family(each.type) == "bytes" else pa.large_string()).cast(
+                pa.large_binary()
+            )
+            for each in (ids, among)
+        )
+    return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
+
+
+def _type_family(kind: pa.DataType) -> str:
+    """Return what ids of a type are: ids of one kind are equal or not, whatever their width or unit."""
+    found = id_kind(kind)
+    return f"{found} of {kind.tz}" if found == "times" else found
+
+
+def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
+    """Raise an error for queries that are all of other ids than the rankings'.
+
+    Raises:
+        NothingExcludedError: the ids have the same type, so other rankings may have these queries.
+        ValueError: the ids are of another type.
+    """
+    theirs, ours = dict.fromkeys(excluded), dict.fromkeys(own)
+    if theirs and ours and theirs.keys().isdisjoint(ours):
+        one, other = next(iter(theirs)), next(iter(ours))
+        ids = f"{shown(one)} in exclude, {shown(other)} in the references"
+        different = id_kind(type(one)) != id_kind(type(other))
+        hint = "; give one type for both" * different
+        hint += ": ids of files are text, so read the file and give its frame" * (is_file and different)
+        kind = ValueError if different else NothingExcludedError
+        raise kind(f"exclude: no query is one of the references'; ids are such as {ids}{hint}")
+
+
+def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
+    """Raise an error for documents of a kind that the rankings' have not; names the same in any order of a set.
+
+    Args:
+        excluded: the documents to exclude of each query.
+        own: a document of the rankings of each kind there is.
+    """
+    types = set(map(type, chain.from_iterable(excluded.values())))
+    if own and (wrong := {each for each in types if id_kind(each) not in own}):
+        others = [each for each in chain.from_iterable(excluded.values()) if type(each) in wrong]
+        raise _another_type("documents", min(others, key=shown), next(iter(own.values())))
+
+
+def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
+    """Return a document of each kind that mappings have, the first of its type."""
+    found: dict[str, Any] = {}
+    for documents in chain.from_iterable(side.values() for side in sides):
+        for kind in set(map(type, documents)):
+            if id_kind(kind) not in found:
+                found[id_kind(kind)] = next(each for each in documents if type(each) is kind)
+    return found
+
+
+def _another_type(what: str, excluded: Any, own: Any) -> ValueError:
+    ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
+    return ValueError(f"exclude: ids of {what} are of another type, such as {ids}; give one type for both")

@@ -1,0 +1,142 @@
+"""Rankings as lists of document ids, best first, next to the ids of relevant documents -> mappings.
+
+Integers can be ids as well as scores or relevances. They are ids beside a set or a mapping of a
+query's documents, which no list of scores or relevances is; text is always ids.
+"""
+
+from collections.abc import Iterable, Mapping, Set
+from itertools import chain, count, repeat
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ndcg.inputs.columns import is_text
+from ndcg.inputs.hashes import id_kind
+from ndcg.measure.messages import shown
+
+WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
+RankedSide = Mapping[int, Mapping[Any, Any]]
+
+
+def by_ranked_ids(predictions: Any, references: Any) -> tuple[RankedSide, RankedSide] | None:
+    """Return ``{query: {document: value}}`` of ranked ids and the ids of relevant documents; None of other forms.
+
+    Args:
+        predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
+        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
+            their relevances. Ids are of one type, text or integers.
+
+    Returns:
+        Both sides by the index of each query. Scores fall by one from rank to rank; a listed document
+        has the relevance 1.
+
+    Raises:
+        ValueError: an id that is neither text nor an integer, or stands twice in a list; other
+            queries on one side than on the other, text on one and integers on the other. Names the argument, query
+            and position.
+
+    >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
+    ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
+    >>> by_ranked_ids([[7, 1]], [{1: 3}])
+    ({0: {7: -1, 1: -2}}, {0: {1: 3}})
+    >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
+    True
+    """
+    held = _kind_of_ids(predictions), _kind_of_ids(references)
+    kinds = set(held)
+    if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
+        hint = "give ids as all text or all integers, scores and relevances as numbers"
+        raise ValueError(f"predictions hold {held[0]} and references {held[1]}; {hint}")
+    if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
+        return None
+    ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
+    check_queries_equal(len(ranked), len(relevant))
+    sides = (
+        {query: _by_id("predictions", query, row, count(-1, -1)) for query, row in enumerate(ranked)},
+        {query: _by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
+    )
+    types = {type(document) for side in sides for documents in side.values() for document in documents}
+    if len(set(map(id_kind, types))) > 1:
+        raise _mixed_types(sides)
+    return sides
+
+
+def check_queries_equal(predicted: int, referred: int) -> None:
+    """Raise an error for other numbers of queries on one side than on the other."""
+    if predicted != referred:
+        raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
+
+
+def _mixed_types(sides: tuple[RankedSide, RankedSide]) -> ValueError:
+    """Return the error for ids of several kinds."""
+    found: dict[str, str] = {}
+    for argument, side in zip(("predictions", "references"), sides, strict=True):
+        for query, documents in side.items():
+            for document in documents:
+                found.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {query}")
+    places = ", and ".join(place for _, place in sorted(found.items(), reverse=True))
+    return ValueError(f"ids must be all text or all integers; got {places}")
+
+
+def _kind_of_ids(side: Any) -> str | None:
+    """Return what the first query that has any holds: "mapping" (a set too), "text", "integers" or other "numbers".
+
+    None if no query has any; "other" of no list.
+    """
+    if isinstance(side, (pa.Array, pa.ChunkedArray)):
+        kind = side.type
+        while pa.types.is_nested(kind) and kind.num_fields == 1:
+            kind = kind.field(0).type
+        if pa.types.is_integer(kind):
+            return "integers"
+        return None if pa.types.is_null(kind) else "text" if is_text(kind) else "numbers"
+    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
+        return {"U": "text", "T": "text", "i": "integers", "u": "integers"}.get(side.dtype.kind, "numbers")
+    if not isinstance(side, (list, tuple, np.ndarray)):
+        return "other"
+    for row in side:
+        if isinstance(row, (Set, Mapping)):
+            return "mapping"
+        if isinstance(row, str):
+            return "text"
+        if row is None:
+            continue
+        if not isinstance(row, (list, tuple, np.ndarray)):
+            return "numbers"
+        if len(row):
+            kind = id_kind(type(row[0]))
+            return kind if kind in ("text", "integers") else "numbers"
+    return None
+
+
+def _ranked_rows(side: Any) -> list[Any]:
+    """Return the rows of a side as lists, sets and mappings."""
+    if isinstance(side, (pa.Array, pa.ChunkedArray)):
+        return list(side.to_pylist())
+    rows = side.tolist() if isinstance(side, np.ndarray) else side
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+
+
+def _by_id(argument: str, query: int, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
+    """Return a query's documents with their values: those it maps them to, or else those of their positions."""
+    if row is None:
+        raise ValueError(f"{argument}: query {query}: is None; give [] if there is no document")
+    if not isinstance(row, (list, tuple, Set, Mapping)):
+        raise ValueError(f"{argument}: query {query}: must be a list of ids, a set or a mapping; got {shown(row)}")
+    if not all(map(id_kind, set(map(type, row)))):
+        position, document = next(each for each in enumerate(row) if not id_kind(type(each[1])))
+        problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
+        raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+    if isinstance(row, Mapping):
+        return row
+    if isinstance(row, Set) and argument == "predictions":
+        raise ValueError(f"predictions: query {query}: a set has no order; give a list of ids, best first")
+    found = dict(zip(row, values, strict=False))
+    if len(found) < len(row):
+        seen: dict[Any, int] = {}
+        for position, document in enumerate(row):
+            if (first := seen.setdefault(document, position)) < position:
+                problem = f"document {shown(document)} is in position {first} already; give it once for a query"
+                raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+    return found

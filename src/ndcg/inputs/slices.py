@@ -1,0 +1,112 @@
+"""Slices: the queries that have one value of `by`, such as a language, a segment or a length."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ndcg.inputs.columns import ARROW, decoded, is_text, plain_in_order
+from ndcg.inputs.hashes import check_ids
+from ndcg.measure.messages import shown
+
+Value = str | int | bool | None
+# The types of Arrow that values may have, and what they are read as.
+TYPES = {
+    is_text: pa.large_string(),
+    pa.types.is_integer: pa.int64(),
+    pa.types.is_floating: pa.int64(),  # whole numbers, as pandas holds them where some are missing
+    pa.types.is_boolean: pa.bool_(),
+    pa.types.is_null: pa.null(),
+}
+
+
+class Slices(NamedTuple):
+    """A value for each query.
+
+    Attributes:
+        values: all there are, ascending; None, of queries without a slice, is the last.
+        code: for each query the index of its value.
+    """
+
+    values: list[Value]
+    code: NDArray[np.int64]
+
+
+def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
+    """Return the slices of queries.
+
+    Args:
+        by: a value for each query, by position or by its id.
+        query_ids: the queries' ids, if they have any.
+        queries: how many there are.
+
+    Raises:
+        ValueError: a value is missing, or is no text, integer, boolean or None.
+    """
+    if isinstance(by, Mapping):
+        by = _by_ids(by, query_ids)
+    found = by if isinstance(by, Slices) else read_slices(by)
+    if len(found.code) != queries:
+        raise ValueError(f"by must hold one value for each of {queries} queries; got {len(found.code)}")
+    return found
+
+
+def read_slices(values: Any) -> Slices:
+    """Return the slices that values tell apart, one for each query or row.
+
+    >>> read_slices(["en", None, "de", "en"])
+    Slices(values=['de', 'en', None], code=array([1, 2, 0, 1]))
+    """
+    column = _column(values)
+    distinct = pc.unique(column).to_pylist()
+    ordered = sorted(each for each in distinct if each is not None) + [None] * (None in distinct)
+    code = pc.index_in(column, value_set=pa.array(ordered, column.type))
+    return Slices(ordered, code.to_numpy().astype(np.int64))
+
+
+def slice_name(value: Value) -> str:
+    """Return the value of a slice as tables show it, in one line.
+
+    >>> slice_name("en"), slice_name(None), slice_name("")
+    ('en', '(none)', "''")
+    """
+    if value is None:
+        return "(none)"
+    plain = isinstance(value, str) and value.isprintable() and value.strip() and value != "(none)"
+    return str(value) if plain else shown(value)
+
+
+def _by_ids(by: Mapping[Any, Any], query_ids: NDArray[Any] | None) -> list[Any]:
+    """Return the value of each query, in the order of the queries."""
+    if query_ids is None:
+        raise ValueError("by is a mapping, but the queries have no ids; give a sequence in the order of the queries")
+    check_ids("by", by, nested=False)
+    ids = query_ids.tolist()
+    if lacking := [each for each in ids if each not in by]:
+        problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
+        raise ValueError(f"by: {problem}; give each query of the references a value, None for no slice")
+    return [by[each] for each in ids]
+
+
+def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
+    """Return values as a column of text, integers of 64 bits, booleans or nulls."""
+    if isinstance(values, str):
+        raise ValueError(f"by: {shown(values)} names a column, but of no frame; give its frame as data")
+    values = list(values) if isinstance(values, range) else plain_in_order("by", values)
+    if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None where masked, but no times
+        values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
+    if not isinstance(values, (list, tuple, *ARROW)):
+        found = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+        raise ValueError(f"by must be a sequence with one value per query, or a mapping by their ids; got {found}")
+    try:
+        column = values if isinstance(values, ARROW) else pa.array(values, from_pandas=True)
+        column = decoded(column) if pa.types.is_dictionary(column.type) else column
+        return column.cast(next(target for is_such, target in TYPES.items() if is_such(column.type)))
+    except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
+        kinds = {type(each).__name__ for each in values if each is not None}
+        found = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
+        problem = "must be all text, all integers of 64 bits or all booleans, None for no slice"
+        raise ValueError(f"by {problem}; got {shown(found)[1:-1]}; give others as text, fractions as ranges") from None

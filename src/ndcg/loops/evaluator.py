@@ -1,0 +1,428 @@
+"""The metric as an evaluator of sentence-transformers: of bi-encoders, sparse encoders and rerankers.
+
+A model ranks the documents of each query, and the report on that run gives the numbers. Of the
+corpus only one chunk is encoded at a time, and of each query only the documents that may count are kept.
+"""
+
+import csv
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache, partial
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+
+import numpy as np
+
+from ndcg.inputs.hashes import check_ids
+from ndcg.inputs.rankings import Inputs
+from ndcg.inputs.slices import slice_name
+from ndcg.measure.messages import shown
+from ndcg.measure.options import Cutoffs, Options, QueryOptions
+from ndcg.statistics.report import Report, Resampling, report_on
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Run = dict[Any, dict[Any, float]]
+
+TIED = 1000  # documents of each query that are kept beyond its depth, as they tie with the last one there
+
+
+class Calls(NamedTuple):
+    """How a model and its similarity are called.
+
+    Attributes:
+        query: the arguments of the model for queries, and for pairs.
+        document: those for documents.
+        embedding: more of them, for either as an embedding.
+        chunk: how many documents, or pairs, are encoded and scored at a time.
+        score_function: of the embeddings of queries and of documents; None for the model's own.
+    """
+
+    query: dict[str, Any]
+    document: dict[str, Any]
+    embedding: dict[str, Any]
+    chunk: int
+    score_function: "Callable[[Any, Any], Tensor] | None"
+
+
+class Search:
+    """The ranking of a corpus by a model, for each query."""
+
+    def __init__(
+        self,
+        queries: Mapping[Any, Any],
+        corpus: Mapping[Any, Any],
+        candidates: Mapping[Any, Collection[Any]] | None,
+        depth: int | None,
+        judged: Mapping[Any, Collection[Any]] | None,
+        calls: Calls,
+    ) -> None:
+        """Keep what to rank.
+
+        Args:
+            queries: the text of each query, by its id.
+            corpus: the text of each document, by its id.
+            candidates: the documents to rank for each query; None for the whole corpus.
+            depth: how many documents of each query to keep; None for all.
+            judged: documents of each query to keep at any rank; None for none.
+            calls: how to call the model.
+        """
+        self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
+        self.judged = judged
+        ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
+        try:
+            self.documents = sorted(ranked)
+        except TypeError:
+            raise ValueError("corpus: ids must be all text or all integers") from None
+        self.depth = len(self.documents) if depth is None else depth
+
+    def run(self, model: Any) -> Run:
+        """Return the documents of each query with their scores, the highest first and equal ones by ascending ids.
+
+        Raises:
+            ValueError: a reranker without candidates, or with several scores for a pair; scores that are no tensor of
+            queries and documents.
+        """
+        from sentence_transformers import CrossEncoder
+
+        return self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
+
+    def _reranked(self, model: Any) -> Run:
+        if self.candidates is None:
+            hint = "give {query: ids}, such as the run of a retriever's evaluator, evaluator.run"
+            raise ValueError(f"documents are missing, which a reranker needs: {hint}")
+        pairs = [(query, document) for query in self.queries for document in self.candidates[query]]
+        run: Run = {query: {} for query in self.queries}
+        for start in range(0, len(pairs), self.calls.chunk):
+            chunk = pairs[start : start + self.calls.chunk]
+            texts = [(self.queries[query], self.corpus[document]) for query, document in chunk]
+            scores = np.asarray(model.predict(texts, **self.calls.query))
+            if scores.ndim > 1:
+                problem = f"gives {scores.shape[1]} scores for a pair, where a reranker gives one"
+                raise ValueError(f"model: {problem}; make it with num_labels=1")
+            for (query, document), score in zip(chunk, scores.tolist(), strict=True):
+                run[query][document] = score
+        return {query: _ranked(documents) for query, documents in run.items()}
+
+    def _retrieved(self, model: Any) -> Run:
+        import torch
+
+        calls = self.calls
+        score_function = calls.score_function or model.similarity
+        queries = model.encode_query(list(self.queries.values()), **calls.query, **calls.embedding)
+        scores, places = torch.empty(len(self.queries), 0), torch.empty(len(self.queries), 0, dtype=torch.int64)
+        run: Run = {query: {} for query in self.queries}
+        for start in range(0, len(self.documents), calls.chunk):
+            texts = [self.corpus[each] for each in self.documents[start : start + calls.chunk]]
+            found = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
+            shape = (len(self.queries), len(texts))
+            if not isinstance(found, torch.Tensor) or found.shape != shape:
+                found = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
+                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {found}"
+                raise ValueError(f"score_function: {problem}")
+            found = self._of_candidates(found, start)
+            for query, row, judged in self._rows(self.judged, start, len(texts)):
+                values = found[row, judged].tolist()
+                run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
+            found, columns = _highest_columns(found, self.depth)
+            scores, order = _highest_columns(torch.cat([scores.to(found), found], dim=1), self.depth)
+            places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
+        for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
+            run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
+        return {query: _ranked(documents) for query, documents in run.items()}
+
+    def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
+        """Return the scores of a chunk, -inf where a document is no candidate of the query."""
+        if self.candidates is None:
+            return scores
+        kept = scores.new_full(scores.shape, -np.inf)
+        for _, row, columns in self._rows(self.candidates, start, scores.shape[1]):
+            kept[row, columns] = scores[row, columns]
+        return kept
+
+    def _rows(
+        self, of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
+    ) -> Iterator[tuple[Any, int, list[int]]]:
+        """Yield each query with documents in a chunk, its row in the scores, and their columns."""
+        if of_queries is None:
+            return
+        place = {document: at for at, document in enumerate(self.documents[start : start + width])}
+        for row, query in enumerate(self.queries):
+            if columns := [place[document] for document in of_queries[query] if document in place]:
+                yield query, row, columns
+
+
+def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
+    """Return retrieved documents, the highest score first and equal ones by ascending ids."""
+    retrieved = ((document, score) for document, score in documents.items() if score != -np.inf)
+    return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
+
+
+def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
+    """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
+
+    Scores that tie with the k-th are returned too, up to `TIED` of them, as they share its rank. Rows with fewer
+    are padded with -inf.
+    """
+    import torch
+
+    k = min(k, scores.shape[1])
+    values, columns = scores.topk(k, dim=1)
+    last = values[:, -1:]
+    reach = (scores >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
+    reach[last == -np.inf] = k
+    width = int(reach.max())
+    if width > k:
+        columns = scores.topk(width, dim=1).indices
+        tied = reach[:, 0] > k  # topk takes any of them
+        columns[tied] = scores[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
+    columns = columns.sort(dim=1).values
+    values, order = scores.gather(1, columns).sort(dim=1, descending=True, stable=True)
+    values[torch.arange(width, device=values.device) >= reach] = -np.inf
+    return values, columns.gather(1, order)
+
+
+def sentence_transformers_evaluator(
+    queries: Mapping[Any, Any],
+    corpus: Mapping[Any, Any],
+    relevant_docs: Mapping[Any, Mapping[Any, float] | Collection[Any]],
+    k: Cutoffs = 10,
+    *,
+    documents: Mapping[Any, Collection[Any]] | None = None,
+    exclude: Mapping[Any, Collection[Any]] | None = None,
+    sample_weight: Any = None,
+    by: Any = None,
+    confidence: float = 0.95,
+    name: str = "",
+    batch_size: int = 32,
+    corpus_chunk_size: int = 50_000,
+    score_function: "Callable[[Any, Any], Tensor] | Literal['cosine', 'dot', 'euclidean', 'manhattan'] | None" = None,
+    truncate_dim: int | None = None,
+    max_active_dims: int | None = None,
+    query_prompt: str | None = None,
+    query_prompt_name: str | None = None,
+    corpus_prompt: str | None = None,
+    corpus_prompt_name: str | None = None,
+    show_progress_bar: bool = False,
+    write_csv: bool = True,
+    **options: Unpack[QueryOptions],
+) -> Any:
+    """Return an evaluator of sentence-transformers, for `evaluator=` of its trainers or to be called with a model.
+
+    It takes a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, and a `CrossEncoder`, which reranks
+    `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low` and
+    `nDCG@10_high`, and `en_nDCG@10` for each slice; the first of them is `primary_metric`. It leaves the `report` and
+    the `run`, `{query: {document: score}}`, as attributes of the evaluator. The scores are those of `compute` on the
+    whole ranking of each query: besides its k best documents the run has those that tie with the last of them, up to
+    1,000, the lowest ids first, and if `judged_only` or `ideal="retrieved"` is set all judged documents.
+
+    At any time there are in memory the embeddings of the queries and of one chunk of the corpus, queries × (chunk +
+    k) scores, and these documents of each query; with `k=None` all documents.
+
+    Args:
+        queries: the text of each query, by its id.
+        corpus: the text of each document, by its id.
+        relevant_docs: the relevance of documents, `{query: {document: grade}}`; of ids alone it is 1. Queries that
+            are not in it are left out.
+        k: the cutoff or cutoffs; None for the whole list, or beside `measures` that have cutoffs.
+        documents: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
+            A query that is not in it has no ranking, which `missing=` is about.
+        exclude: documents to leave out, `{query: ids}`.
+        sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
+        by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
+        confidence: of the intervals, between 0 and 1.
+        name: put before the names of results, and into that of the CSV file.
+        batch_size: texts, or pairs of them, that the model takes at once.
+        corpus_chunk_size: documents, or pairs, that are encoded and scored at a time.
+        score_function: of the embeddings of queries and of documents, or its name; None for the model's similarity.
+        truncate_dim: dimensions of a dense embedding; None for all.
+        max_active_dims: dimensions of a sparse embedding that are not 0; None for as many as there are.
+        query_prompt: what is put before each query, by a reranker before each pair.
+        query_prompt_name: likewise, by its name in the model.
+        corpus_prompt: what is put before each document.
+        corpus_prompt_name: likewise, by its name in the model.
+        show_progress_bar: of the model, for each chunk.
+        write_csv: append the results to a file in the folder that a call, or the trainer, names.
+        **options: of `compute`, but `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: what `report` refuses; an id that is not in `queries` or `corpus`.
+        ImportError: sentence-transformers or SciPy is missing.
+    """
+    parsed = Options.of_method(sentence_transformers_evaluator, k, options)
+    resampling = Resampling.parse(confidence, 10_000, 0)
+    evaluator_class = _evaluator_class()
+    for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
+        _check_mapping(argument, side)
+        if not side:
+            raise ValueError(f"{argument} is empty; give at least one entry")
+    _check_in_corpus("relevant_docs", relevant_docs, corpus)
+    if unknown := [query for query in relevant_docs if query not in queries]:
+        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
+        raise ValueError(f"relevant_docs: {problem}; give its text, or leave it out")
+    for argument, texts in {"queries": queries, "corpus": corpus}.items():
+        for each, text in texts.items():
+            if text is None or isinstance(text, (int, float)):
+                raise ValueError(f"{argument}: {shown(each)}: must be a text; got {shown(text)}")
+    references = {
+        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
+        for query, each in relevant_docs.items()
+    }
+    depth = None if None in parsed.cutoffs else max(each for each in parsed.cutoffs if each is not None)
+    if exclude is not None:
+        _check_mapping("exclude", exclude)
+        depth = depth and depth + max(map(len, exclude.values()), default=0)
+    candidates = None
+    if documents is not None:
+        _check_in_corpus("documents", documents, corpus)
+        if unknown := [query for query in documents if query not in queries]:
+            problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
+            raise ValueError(f"documents: {problem}; ids are compared with their types")
+        if not documents.keys() & references:
+            raise ValueError("documents: no query of relevant_docs has any; give {query: ids}")
+        candidates = {query: dict.fromkeys(documents[query]) for query in references if query in documents}
+    if isinstance(score_function, str):
+        from sentence_transformers import SimilarityFunction
+
+        score_function = SimilarityFunction.to_similarity_fn(score_function)
+    embedding = {"truncate_dim": truncate_dim, "max_active_dims": max_active_dims}
+    sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size}
+    sizes |= {argument: size for argument, size in embedding.items() if size is not None}
+    for argument, size in sizes.items():
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
+    prompts = {"query_prompt": query_prompt, "query_prompt_name": query_prompt_name}
+    prompts |= {"corpus_prompt": corpus_prompt, "corpus_prompt_name": corpus_prompt_name}
+    given = {name: value for name, value in (embedding | prompts).items() if value is not None}
+    shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
+    calls = Calls(
+        query={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
+        document={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
+        embedding={"convert_to_tensor": True, **{each: given[each] for each in embedding if each in given}},
+        chunk=corpus_chunk_size,
+        score_function=score_function,
+    )
+    if not isinstance(name, str):
+        raise ValueError(f"name must be a text; got {shown(name)}")
+    texts = {query: queries[query] for query in (references if candidates is None else candidates)}
+    how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
+    report_of = partial(_report_of, references, exclude, how)
+    try:  # what is wrong with the judgments is said before a model is trained
+        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
+    except ValueError as error:
+        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    # beyond the depth too, judged documents are in the condensed list, or in the ideal
+    needs_judged = depth is not None and (parsed.judged_only or parsed.ideal == "retrieved")
+    search = Search(texts, corpus, candidates, depth, references if needs_judged else None, calls)
+    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], given)
+
+
+def _check_mapping(argument: str, given: Any) -> None:
+    """Raise an error for what is no mapping of ids."""
+    if not isinstance(given, Mapping):
+        holds = "text" if argument in ("queries", "corpus") else "ids of documents"
+        raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}")
+    check_ids(argument, given, nested=False)
+
+
+def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> None:
+    """Raise an error for documents, by query, that are not in the corpus, or are no ids."""
+    _check_mapping(argument, given)
+    for query, documents in given.items():
+        if isinstance(documents, str) or not isinstance(documents, Collection):
+            raise ValueError(f"{argument}: query {shown(query)}: must hold ids of documents; got {shown(documents)}")
+        for document in documents:
+            if document not in corpus:
+                problem = f"query {shown(query)}, document {shown(document)}: is not in corpus"
+                raise ValueError(f"{argument}: {problem}; give its text there, or leave it out")
+
+
+def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) -> Report:
+    """Return the report on a run."""
+    return report_on(Inputs(run, references, exclude=exclude), **how)
+
+
+def _flat(report: Report) -> dict[str, float]:
+    """Return the scores of a report with the ends of their intervals, then those of its slices."""
+    values: dict[str, float] = {}
+    for name, score in report.scores.items():
+        values |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
+    for value, each in report.slices.items():
+        values |= {f"{slice_name(value)}_{name}": score.value for name, score in each.scores.items()}
+    return values
+
+
+@cache
+def _evaluator_class() -> Callable[..., Any]:
+    """Return the class of evaluators, whose base is that of sentence-transformers."""
+    try:
+        from sentence_transformers.base.evaluation import BaseEvaluator
+    except ImportError:
+        needs = "sentence_transformers_evaluator needs sentence-transformers, 6 or newer"
+        raise ImportError(f'{needs}: pip install "sentence-transformers>=6"') from None
+
+    class NDCGEvaluator(BaseEvaluator):
+        """The report on what a model retrieves or reranks.
+
+        Attributes:
+            run: the ranking of the last model, `{query: {document: score}}`.
+            report: on that ranking.
+        """
+
+        def __init__(
+            self,
+            search: Search,
+            report_of: Callable[[Run], Report],
+            name: str,
+            write_csv: bool,
+            primary: str,
+            config: Mapping[str, Any],
+        ) -> None:
+            super().__init__()
+            self.search, self.report_of, self.config = search, report_of, config
+            self.name, self.write_csv, self.primary_metric = name, write_csv, primary
+            self.csv_file = "_".join(filter(None, ["nDCG_evaluation", name, "results.csv"]))
+            self.run: Run | None = None
+            self.report: Report | None = None
+            self.prefix_name_to_metrics({}, name)
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            """Pickle: a model whose card has the results is sent to other processes with the evaluator."""
+            return _blank_evaluator, (), self.__dict__
+
+        def __call__(
+            self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
+        ) -> dict[str, float]:
+            """Return the results of a model."""
+            run = self.search.run(model)
+            self.run, self.report = run, self.report_of(run)
+            values = _flat(self.report)
+            if output_path is not None and self.write_csv:
+                self._write(output_path, {"epoch": epoch, "steps": steps, **values})
+            metrics: dict[str, float] = self.prefix_name_to_metrics(values, self.name)
+            self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+            return metrics
+
+        def _write(self, folder: str, row: Mapping[str, float]) -> None:
+            os.makedirs(folder, exist_ok=True)
+            path = os.path.join(folder, self.csv_file)
+            is_new = not os.path.isfile(path)
+            with open(path, "a", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, row)
+                if is_new:
+                    writer.writeheader()
+                writer.writerow(row)
+
+        def get_config_dict(self) -> dict[str, Any]:
+            """Return the signature of the numbers and what the embeddings depend on, for the model card."""
+            signature = {} if self.report is None else {"signature": self.report.signature}
+            return {**signature, **self.config}
+
+    return NDCGEvaluator
+
+
+def _blank_evaluator() -> Any:
+    """Return an evaluator whose attributes are yet to be restored."""
+    made: Any = _evaluator_class()
+    return made.__new__(made)

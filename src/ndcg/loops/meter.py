@@ -1,0 +1,281 @@
+"""The metric as a loop of PyTorch takes it: batch by batch, in one process or in several.
+
+Of whole queries only sums are kept, exact ones, so that their mean is the same number however the
+queries are split into batches and processes. Rows of documents wait until their queries are whole.
+"""
+
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg.inputs.columns import is_padding, settled
+from ndcg.inputs.rankings import Inputs
+from ndcg.measure.messages import in_short, shown
+from ndcg.measure.options import Cutoffs, Options, QueryOptions
+from ndcg.scores.queries import NOTHING_TO_SCORE, Values, check_rows, mean, query_values
+
+MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
+Sums = dict[str, tuple[int, list[float]]]  # of each result: how many queries have it, and the parts of its sum
+
+
+class MeterState(NamedTuple):
+    """What a meter holds of the batches so far."""
+
+    sums: Sums
+    rows: tuple[MeterRows, ...]
+
+
+class Meter:
+    """The mean over queries that come in batches."""
+
+    def __init__(self, options: Options) -> None:
+        """Keep how to score."""
+        self.options = options
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        self._state = MeterState({}, ())
+
+    def update(self, scores: Any, labels: Any, mask: Any = None, query_ids: Any = None) -> None:
+        """Add a batch; one that is refused adds nothing.
+
+        Args:
+            scores: what `compute` calls predictions: a row per query and a column per document,
+                or with `query_ids` one score per document. Tensors on any device and of any
+                type of floats, arrays, or lists, which may differ in length.
+            labels: what `compute` calls references, likewise.
+            mask: True or 1 for a document, False or 0 for padding, in the shape of the scores.
+            query_ids: the query of each document, whose others may come in other batches, and in
+                other processes unless `ties` goes by their order. Then all rows are kept. What depends
+                on all rows of a query, such as `missing="raise"`, is checked by `compute`.
+
+        Raises:
+            ValueError: what `compute` refuses; a mask of another shape or with other values.
+        """
+        scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
+        if query_ids is not None:
+            query_ids = query_ids if hasattr(query_ids, "dtype") else np.array(query_ids, object)
+        if mask is not None:
+            scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
+            is_document = _checked_mask(mask)
+            if query_ids is None:
+                scores, labels = (np.ma.array(side, mask=~is_document) for side in (scores, labels))
+            elif np.shape(query_ids) == mask.shape:
+                scores, labels, query_ids = (side[is_document] for side in (scores, labels, query_ids))
+            else:
+                shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
+                raise ValueError(f"query_ids and mask must have one shape, an id per document; got {shapes}")
+        if _is_empty(scores) and _is_empty(labels):
+            return  # such as the last batch of a process
+        sums, rows = self._state
+        if query_ids is None:
+            self._state = MeterState(
+                _added(sums, _exact_sums(query_values(Inputs(scores, labels), self.options))), rows
+            )
+        else:
+            columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
+            batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
+            check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
+            if rows and _types(rows[-1]) != _types(batch):  # the types must fit those of the batches before
+                check_rows(Inputs(*concatenated([*rows, batch])), self.options)
+            self._state = MeterState(sums, (*rows, batch))
+
+    def compute(self) -> dict[str, float]:
+        """Return the mean over the queries of all processes since the last reset, the same number in each of them.
+
+        Where `torch.distributed` is initialized, each of its processes must call it.
+
+        Raises:
+            ValueError: there are no queries, or none has a value; the processes have different options.
+            RuntimeError: a process has died, or has not called it within the timeout of the process group.
+        """
+        states = self._of_all_processes()
+        sums = _added(*(state.sums for state in states))
+        if any(state.rows for state in states):
+            rows = self._whole([state.rows for state in states])
+            sums = _added(sums, _exact_sums(query_values(Inputs(*rows), self.options)))
+        if not sums:
+            raise ValueError(NOTHING_TO_SCORE)
+        return {
+            name: mean(name, np.array([math.fsum(parts) / queries] if queries else []))
+            for name, (queries, parts) in sums.items()
+        }
+
+    def _of_all_processes(self) -> list[MeterState]:
+        """Return the states of all processes, or of this one if there are no others."""
+        distributed = sys.modules.get("torch.distributed")  # whoever has other processes has imported it
+        if distributed is None or not (distributed.is_available() and distributed.is_initialized()):
+            return [self._state]
+        gathered: list[Any] = [None] * distributed.get_world_size()
+        try:
+            distributed.all_gather_object(gathered, (self.options.signature(), self._state))
+        except RuntimeError as error:
+            problem = f"the meters of {len(gathered)} processes did not come together"
+            hint = "each must call compute, and one may have died"
+            raise RuntimeError(f"{problem}; {hint} ({in_short(error)})") from error
+        signatures, states = zip(*gathered, strict=True)
+        if len(different := dict.fromkeys(signatures)) > 1:
+            raise ValueError(f"processes score by different options; give all the same: {', '.join(different)}")
+        return list(states)
+
+    def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
+        """Return all rows of all processes, in an order that is the same however they are split."""
+        rows = concatenated(list(chain.from_iterable(processes)))
+        if self.options.ties not in ("first", "last"):
+            order = np.lexsort([_sortable(column) for column in rows[1::-1]])
+            return tuple(column[order] for column in rows)
+        seen: set[Any] = set()
+        for ids in ({each for _, _, ids in batches for each in ids.tolist()} for batches in processes):
+            if both := seen & ids:
+                problem = f"two processes have rows of query {shown(min(both, key=str))}"
+                hint = 'give one process all rows of a query, or use ties="average"'
+                raise ValueError(f'ties="{self.options.ties}" needs an order of rows, and {problem}; {hint}')
+            seen |= ids
+        return rows
+
+
+def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
+    """Return a meter for a loop: `update(scores, labels, mask)` for each batch, `compute()`, `reset()`.
+
+    Args:
+        k: the cutoff or cutoffs, as in `compute`.
+        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: an option that `compute` refuses.
+
+    >>> batches = meter(k=2)
+    >>> batches.update([[.9, .4, .1]], [[0, 1, 2]])
+    >>> batches.update([[.3, .2, 0], [.5, .1, .7]], [[1, 0, 0], [2, 0, 1]], mask=[[1, 1, 0], [1, 1, 1]])
+    >>> {name: round(value, 4) for name, value in batches.compute().items()}
+    {'nDCG@2': 0.6998}
+    """
+    return Meter(Options.of_method(meter, k, options))
+
+
+def exact_parts(numbers: Iterable[float]) -> list[float]:
+    """Return a few numbers whose sum is exactly that of many.
+
+    >>> exact_parts([1e30, 1.0, 1.0, 1e30])
+    [2e+30, 2.0]
+    """
+    rest, parts = list(numbers), []
+    while part := math.fsum(rest):  # rounded once
+        parts.append(part)
+        rest.append(-part)
+    return parts
+
+
+def _exact_sums(values: Values) -> Sums:
+    """Return the sums over queries that have a value."""
+    valued = {name: each[~np.isnan(each)].tolist() for name, each in values.items()}
+    return _added({name: (len(each), each) for name, each in valued.items()})
+
+
+def _added(*several: Sums) -> Sums:
+    """Return sums as one, in few parts."""
+    filled = [sums for sums in several if sums]
+    total: Sums = {}
+    for name in filled[0] if filled else ():
+        counts, parts = zip(*(sums[name] for sums in filled), strict=True)
+        try:
+            total[name] = sum(counts), exact_parts(chain.from_iterable(parts))
+        except OverflowError:
+            raise ValueError(f"{name}: the sum over queries overflows; scale the gains") from None
+    return total
+
+
+def _is_empty(side: Any) -> bool:
+    """Return whether there are no rows."""
+    return hasattr(side, "__len__") and getattr(side, "ndim", 1) > 0 and not len(side)
+
+
+def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
+    """Return arrays of one shape.
+
+    Raises:
+        ValueError: they differ in shape, or one of them is lists that differ in length.
+    """
+    arrays = []
+    for name, side in sides.items():
+        try:
+            arrays.append(np.asanyarray(side))
+        except ValueError:
+            problem = "lists that differ in length take no mask, as nothing pads them"
+            raise ValueError(f"{name}: {problem}; pad them, or leave the mask out") from None
+    if len({each.shape for each in arrays}) > 1:
+        scores, labels, mask = (each.shape for each in arrays)
+        shapes = f"a mask of {mask}, scores of {scores} and labels of {labels}"
+        raise ValueError(f"mask, scores and labels must have one shape; got {shapes}")
+    return arrays
+
+
+def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return a mask as bools.
+
+    Raises:
+        ValueError: it holds other values than True, False, 1 and 0, or masked ones.
+    """
+    if np.ma.is_masked(mask):
+        raise ValueError("mask: is masked itself; give False or 0 for padding")
+    if mask.dtype.kind not in "biu" or not np.isin(mask, (0, 1)).all():
+        raise ValueError(f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}")
+    return mask.astype(bool)
+
+
+def _types(rows: MeterRows) -> list[Any]:
+    """Return the type of each column, of objects the types that are among them."""
+    return [set(map(type, each.tolist())) if each.dtype == object else each.dtype.kind for each in rows]
+
+
+def _sortable(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column that can be sorted: in place of objects, which may be None, the ordinals of their values."""
+    if column.dtype != object:
+        return column
+    values = sorted(set(column.tolist()), key=lambda each: (each is not None, each))
+    ordinal = {each: at for at, each in enumerate(values)}
+    return np.array([ordinal[each] for each in column.tolist()])
+
+
+def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
+    """Return copies of what there is of documents, one row each, so that no batch is kept as a whole.
+
+    Raises:
+        ValueError: there is more than one per document, or another number of them; masked values.
+    """
+    flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
+    for name, column in flat.items():
+        if column.ndim != 1:
+            raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}")
+        if np.ma.is_masked(column):
+            raise ValueError(f"with query_ids, {name} must not be masked; label padding as ignore_index does")
+    if len({len(column) for column in flat.values()}) > 1:
+        lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
+        raise ValueError(f"with query_ids, predictions, references and ids are one per document; got {lengths}")
+    return tuple(np.array(_wide(each, ignore_index) if name == "references" else each) for name, each in flat.items())
+
+
+def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
+    """Return labels in float64 if they are floats, with padding found in their own type, as batches may differ."""
+    padding = is_padding(labels, ignore_index)
+    if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:
+        return labels
+    wide = np.asarray(labels, np.float64)
+    wide[padding] = ignore_index
+    return wide
+
+
+def concatenated(batches: Sequence[MeterRows]) -> MeterRows:
+    """Return rows as one; columns of several types as objects, since a common type would change ids and scores."""
+    return tuple(map(_as_one, zip(*batches, strict=True)))
+
+
+def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    alike = len({each.dtype.kind for each in arrays}) == 1
+    return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])

@@ -1,0 +1,373 @@
+"""What MTEB leaves of an evaluation, across tasks: its predictions as one ranking, its results as a value per task."""
+
+import math
+import os
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+
+from ndcg.inputs.files import parse_json, rankings_in
+from ndcg.measure.messages import shown
+from ndcg.measure.options import Options, __version__, choice, is_real
+from ndcg.statistics.comparison import Comparison, Testing, comparison_of, system_names
+from ndcg.statistics.report import PerQuery, Report, Resampling, columns_of_values, report_of
+
+META = "model_meta.json"
+PREDICTIONS = "_predictions.json"
+RESULT = {"task_name", "scores", "mteb_version", "mteb_dataset_name"}  # any of them marks a file as a result
+
+Entry = tuple[str, str, str]  # task, subset, split
+Described = TypeVar("Described", Report, Comparison)
+
+
+@dataclass(frozen=True)
+class MTEBResults:
+    """nDCG of models on MTEB's tasks, as its result files have it: a mean for each subset and split of a task.
+
+    Attributes:
+        measure: such as ``"nDCG@10"``.
+        scores: by model, then by task, subset and split.
+        languages: of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
+        versions: of MTEB, by which the files were written.
+        others: tasks without this measure, which are left out.
+    """
+
+    measure: str
+    scores: dict[str, dict[Entry, float]]
+    languages: dict[Entry, str]
+    versions: tuple[str, ...]
+    others: tuple[str, ...]
+
+    def report(
+        self,
+        model: str | None = None,
+        *,
+        per: Literal["task", "subset"] = "task",
+        by: Any = None,
+        confidence: float = 0.95,
+    ) -> Report:
+        """Return a report on one model, in which tasks stand for queries.
+
+        Args:
+            model: its name; None where there is only one.
+            per: what counts once: a "task", as the mean of its subsets and splits, or a "subset".
+            by: "language", "task", or `{name: value}` of the tasks or subsets.
+            confidence: of the intervals, between 0 and 1.
+
+        Raises:
+            ValueError: an unknown model, fewer than two tasks, a task without a value in `by`.
+        """
+        if model is None and len(self.scores) > 1:
+            raise ValueError(f"model must be one of {', '.join(map(shown, self.scores))}; got None")
+        name = next(iter(self.scores)) if model is None else choice("model", model, tuple(self.scores))
+        units = self._units(set(self.scores[name]), per)
+        return self._described(
+            report_of(
+                self._columns(name, units),
+                None,
+                self._by(by, units),
+                options=self._options,
+                resampling=Resampling.parse(confidence, 10_000, 0),
+                signature=self._signature(per),
+            ),
+            per,
+        )
+
+    def compare(
+        self,
+        *,
+        baseline: str | None = None,
+        per: Literal["task", "subset"] = "task",
+        by: Any = None,
+        missing: Literal["raise", "skip"] = "raise",
+        confidence: float = 0.95,
+        resamples: int = 10_000,
+        seed: int = 0,
+        alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+        margin: float = 0.0,
+        corrected_over: Literal["measure", "all"] = "measure",
+    ) -> Comparison:
+        """Return a comparison of the models, task by task, in which tasks stand for queries.
+
+        Args:
+            baseline: the model to compare all others with; None for every pair.
+            per: what counts once, as in `report`.
+            by: as in `report`.
+            missing: what to do if models have results of different tasks, subsets or splits: "raise", or "skip"
+                what any of them lacks.
+            confidence: as in `compare`.
+            resamples: likewise.
+            seed: likewise.
+            alternative: likewise.
+            margin: likewise.
+            corrected_over: likewise.
+
+        Raises:
+            ValueError: fewer than two models or tasks, an unknown baseline, a result that a model lacks.
+        """
+        names = system_names(self.scores, baseline)
+        shared = set.intersection(*(set(each) for each in self.scores.values()))
+        if choice("missing", missing, ("raise", "skip")) == "raise":
+            for name in names:
+                if lacking := sorted(set(self.languages) - set(self.scores[name])):
+                    what = "task {}, subset {}, split {}".format(*lacking[0])
+                    problem = f"has no {self.measure} of {what}, which another model has ({len(lacking)} such results)"
+                    raise ValueError(f'model {shown(name)} {problem}; missing="skip" leaves out what any model lacks')
+        if not shared:
+            raise ValueError("the models have no task, subset and split in common; give results of the same tasks")
+        units = self._units(shared, per)
+        return self._described(
+            comparison_of(
+                {name: self._columns(name, units) for name in names},
+                None,
+                self._by(by, units),
+                options=self._options,
+                baseline=baseline,
+                resampling=Resampling.parse(confidence, resamples, seed),
+                testing=Testing.parse(alternative, margin, corrected_over),
+                signature=self._signature(per),
+            ),
+            per,
+            len(self.languages) - len(shared),
+        )
+
+    @property
+    def _options(self) -> Options:
+        return Options.parse(measures=self.measure)
+
+    def _signature(self, per: str) -> str:
+        return f"{self.measure}|values:MTEB {'+'.join(self.versions)}|per:{per}|v:{__version__}"
+
+    def _units(self, entries: set[Entry], per: str) -> dict[str, list[Entry]]:
+        """Return the results that each task, or subset of one, is the mean of, by its name."""
+        choice("per", per, ("task", "subset"))
+        subsets = {(task, subset) for task, subset, _ in self.languages}
+        several = {task for task, count in Counter(task for task, _ in subsets).items() if count > 1}
+        units = defaultdict(list)
+        for entry in sorted(entries):
+            task, subset, _ = entry
+            units[f"{task}/{subset}" if per == "subset" and task in several else task].append(entry)
+        return dict(units)
+
+    def _columns(self, model: str, units: Mapping[str, list[Entry]]) -> PerQuery:
+        scores = self.scores[model]
+        values = np.array([math.fsum(scores[each] for each in of) / len(of) for of in units.values()])
+        return columns_of_values(list(units), {self.measure: values})
+
+    def _by(self, by: Any, units: Mapping[str, list[Entry]]) -> Any:
+        """Return the value of each task or subset, in place of the word for it."""
+        if not isinstance(by, str):
+            return by
+        if choice("by", by, ("language", "task")) == "task":
+            return {name: entries[0][0] for name, entries in units.items()}
+        of_units = {name: {self.languages[each] for each in entries} for name, entries in units.items()}
+        return {name: next(iter(of)) if len(of) == 1 else "several" for name, of in of_units.items()}
+
+    def _described(self, found: Described, per: str, left: int = 0) -> Described:
+        """Return a report or a comparison with notes on what its queries are."""
+        what = {"task": "tasks", "subset": "subsets of tasks"}[per]
+        own: list[str] = [
+            f"Queries are MTEB's {what}, each with its mean: intervals and p-values are about other tasks like these, "
+            "not about other queries of the same tasks."
+        ]
+        if per == "subset":
+            own.append("Subsets of one task are alike, so that intervals may be too narrow and p-values too small.")
+        if self.others:
+            own.append(f"Left out, for want of {self.measure}: {len(self.others):,} of MTEB's tasks.")
+        if left:
+            own.append(f"Left out, since some model lacks them: {left:,} results, each of a subset and a split.")
+        return replace(found, notes=(*own, *found.notes))
+
+
+class _Result(NamedTuple):
+    """What a result file holds of one measure."""
+
+    task: str
+    version: str | None
+    scores: dict[Entry, float]
+    languages: dict[Entry, str]
+
+
+def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
+    """Read MTEB's result files of one or more models, for reports and comparisons across tasks.
+
+    Args:
+        path: a folder of them, at any depth, such as MTEB's cache, `~/.cache/mteb`: a folder for each model. Its name
+            is that in `model_meta.json`, or else the folder's; folders of one name have their paths added. Links to
+            folders are followed, and each folder is read once. Predictions and other JSON files are ignored.
+        k: the cutoff, of those that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
+
+    Raises:
+        ValueError: no file of results, one in another format, a subset twice for a model, no nDCG@k. Names the file.
+    """
+    measure = Options.parse(k=k).names[0]
+    root = Path(os.path.expanduser(path))
+    by_folder: dict[Path, dict[Entry, float]] = {}
+    languages: dict[Entry, str] = {}
+    versions: set[str] = set()
+    tasks: set[str] = set()
+    for file in _json_files(root):
+        if (result := _read_result(file, k)) is None:
+            continue
+        folder = file.parent
+        scores = by_folder.setdefault(folder, {})
+        if scores.keys() & result.scores.keys():
+            model = _model_names(root, [folder])[folder]
+            raise ValueError(f"{file}: task {shown(result.task)} of {model} is in another file already")
+        scores |= result.scores
+        languages |= result.languages
+        tasks.add(result.task)
+        if result.version is not None:
+            versions.add(result.version)
+    if not by_folder:
+        raise ValueError(f"{root}: holds no results of MTEB, {{task}}.json; give a folder that does")
+    if not languages:
+        raise ValueError(f"{root}: no result has ndcg_at_{k}; MTEB has it for retrieval and reranking, at some cutoffs")
+    others = tasks - {task for task, _, _ in languages}
+    names = _model_names(root, list(by_folder))
+    of_models = {names[folder]: scores for folder, scores in by_folder.items() if scores}
+    return MTEBResults(measure, of_models, languages, tuple(sorted(versions)), tuple(sorted(others)))
+
+
+def _json_files(root: Path) -> list[Path]:
+    """Return the JSON files that may be results, in a folder and in all below it, each folder once."""
+    files: list[Path] = []
+    seen: set[Path] = set()
+    waiting = deque([root] if root.is_dir() else [])
+    while waiting:
+        folder = waiting.popleft()
+        if (real := folder.resolve()) in seen:
+            continue
+        seen.add(real)
+        for each in sorted(folder.iterdir()):
+            if each.is_dir():
+                # links come last, so that a folder that is there itself goes by its own path
+                (waiting.append if each.is_symlink() else waiting.appendleft)(each)
+            elif each.suffix == ".json" and each.name != META and not each.name.endswith(PREDICTIONS):
+                files.append(each)
+    return sorted(files)
+
+
+def _read_result(file: Path, k: int) -> _Result | None:
+    """Return the scores of a file of results, or None for a file of something else."""
+    found = _json(file)
+    if not isinstance(found, dict) or not RESULT & found.keys():
+        return None
+    try:
+        task, version = found["task_name"], found.get("mteb_version")
+        entries = [
+            (each["hf_subset"], split, each["languages"], each.get(f"ndcg_at_{k}"))
+            for split, of_split in found["scores"].items()
+            for each in of_split
+        ]
+    except (AttributeError, KeyError, TypeError):
+        problem = 'holds no result of MTEB 1.11 or newer, {"task_name": …, "scores": {split: [{…}]}}'
+        raise ValueError(f"{file}: {problem}; load it with MTEB and save it again") from None
+    if not isinstance(task, str):
+        raise ValueError(f"{file}: task_name must be a string; got {shown(task)}")
+    if not isinstance(version, str | None):
+        raise ValueError(f"{file}: mteb_version must be a string or null; got {shown(version)}")
+    scores: dict[Entry, float] = {}
+    languages: dict[Entry, str] = {}
+    for subset, split, spoken, value in entries:
+        place = f"{file}: subset {shown(subset)}, split {shown(split)}"
+        if not isinstance(subset, str):
+            raise ValueError(f"{place}: hf_subset must be a string")
+        if not isinstance(spoken, list) or not all(isinstance(each, str) for each in spoken):
+            raise ValueError(f'{place}: languages must be a list of strings, such as ["eng-Latn"]; got {shown(spoken)}')
+        if value is None:
+            continue
+        entry = task, subset, split
+        if entry in scores:
+            raise ValueError(f"{place}: has two entries with ndcg_at_{k}; keep one")
+        if not is_real(value) or not 0 <= float(value) <= 1:
+            raise ValueError(f"{place}: ndcg_at_{k} must be from 0 to 1; got {shown(value)}")
+        scores[entry], languages[entry] = float(value), _language(spoken)
+    return _Result(task, version, scores, languages)
+
+
+def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
+    """Return the rankings, or the judgments, of several tasks as one, whose queries are named after their tasks.
+
+    Args:
+        tasks: by the name of a task the path of MTEB's `{task}_predictions.json`, or a mapping
+            `{query: {document: value}}`, by subset and split where MTEB has them so.
+
+    Returns:
+        `{query: {document: value}}`, where a query is called `task/subset/split/id`, without subset and split where
+        they are not given.
+
+    Raises:
+        ValueError: a file that is not JSON, or what is neither a mapping nor a path; two queries of one name.
+
+    >>> join_tasks({"NFCorpus": {"default": {"test": {"q1": {"d1": 2}}}}, "SciFact": {"q1": {"d7": 1}}})
+    {'NFCorpus/default/test/q1': {'d1': 2}, 'SciFact/q1': {'d7': 1}}
+    """
+    if not isinstance(tasks, Mapping):
+        raise ValueError(f"tasks must be a mapping of their names to rankings or files; got {type(tasks).__name__}")
+    joined: dict[str, dict[Any, Any]] = {}
+    for name, documents in _named_queries(tasks):
+        if name in joined:
+            raise ValueError(f"tasks: two queries are called {shown(name)}; give tasks, subsets or queries other names")
+        joined[name] = documents
+    return joined
+
+
+def _named_queries(tasks: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
+    for task, given in tasks.items():
+        found = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
+        if not isinstance(found, Mapping):
+            raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(found)}")
+        try:
+            rankings = list(rankings_in({name: each for name, each in found.items() if name != "mteb_model_meta"}))
+        except RecursionError:
+            raise ValueError(f"tasks: {shown(task)}: nests mappings too deep") from None
+        for names, queries in rankings:
+            for name in (task, *names):
+                if not isinstance(name, str):
+                    raise ValueError(f"tasks: {shown(name)} is not a name; give tasks, subsets and splits as strings")
+            for query, documents in queries.items():
+                if not isinstance(query, (str, Integral)) or isinstance(query, bool):
+                    problem = f"{shown(query)} is not the id of a query; give a string or an integer"
+                    raise ValueError(f"tasks: {shown(task)}: {problem}")
+                yield "/".join([task, *names, str(query)]), documents
+
+
+def _json(file: Path) -> Any:
+    try:
+        return parse_json(file.read_bytes())
+    except OSError as error:
+        raise ValueError(f"{file}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ValueError(f"{file}: cannot be read as JSON: {error}") from None
+
+
+def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
+    """Return the name of the model of each folder, with the path of the folder if several have one name."""
+    paths = {folder: folder.relative_to(root).as_posix() for folder in folders}
+    names = {}
+    for folder, path in paths.items():
+        meta = folder / META
+        found = _json(meta) if meta.is_file() else {}
+        own = found.get("name") if isinstance(found, dict) else found
+        if not isinstance(own, str | None):
+            raise ValueError(f'{meta}: must hold the name of the model, {{"name": "org/model"}}; got {shown(own)}')
+        names[folder] = own or (root.resolve().name if path == "." else path)
+    # a name with a path may be the name of another model
+    while twice := {name for name, count in Counter(names.values()).items() if count > 1}:
+        names = {folder: f"{name} ({paths[folder]})" if name in twice else name for folder, name in names.items()}
+    return names
+
+
+def _language(languages: list[str]) -> str:
+    """Return the languages of a result without their scripts.
+
+    >>> _language(["eng-Latn", "deu-Latn"])
+    'deu+eng'
+    """
+    return "+".join(sorted({each.partition("-")[0] for each in languages}))

@@ -1,0 +1,162 @@
+"""The metric as scikit-learn, LightGBM and XGBoost call it, to select models and to stop training early."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Unpack
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ndcg.inputs.columns import offsets_of
+from ndcg.inputs.rankings import Inputs
+from ndcg.measure.messages import shown
+from ndcg.measure.options import Cutoffs, Options, QueryOptions
+from ndcg.scores.queries import from_frame, scores
+
+
+def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
+    """Return a scorer of scikit-learn, for `scoring=` in `cross_validate` and `GridSearchCV`.
+
+    It ranks by `decision_function`, else `predict_proba`, else `predict`. Rows are documents, and
+    `groups` has the query of each: enable metadata routing, request them by
+    `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. So does
+    `sample_weight`, the weight of each row's query. Without `groups` each row of a 2-D `y` is a
+    query, its columns the documents; a 1-D `y` is refused.
+
+    Args:
+        k: the cutoff.
+        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: an option that `compute` refuses; several results, where a scorer has one.
+        ImportError: scikit-learn is not installed.
+    """
+    names = Options.of_method(scorer, k, options).names
+    if len(names) > 1:
+        problem = f"a scorer has one result; got {', '.join(names)}"
+        raise ValueError(f"{problem}; give a dict of scorers, scoring={{{names[0]!r}: ndcg.scorer(...), ...}}")
+    try:
+        from sklearn.metrics import make_scorer
+    except ImportError:
+        raise ImportError('scorer needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
+    methods = ("decision_function", "predict_proba", "predict")
+    return make_scorer(ndcg, response_method=methods, k=k, **options)
+
+
+def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
+    """Return the one result of a model's scores, as a scorer calls it.
+
+    Raises:
+        ValueError: rows without groups, several scores for a row, or what `compute` refuses.
+    """
+    labels, predicted = np.asanyarray(y_true), np.asanyarray(y_score)
+    if groups is None and labels.ndim != 2:
+        how = 'enable metadata routing, scorer.set_score_request(groups=True), and pass params={"groups": groups}'
+        problem = "groups are missing, and with them the query of each row"
+        raise ValueError(f"{problem}; {how}. Only a 2-D y, a row per query, needs none")
+    if predicted.shape != labels.shape:
+        problem = f"the model gives scores of shape {predicted.shape} for labels of shape {labels.shape}"
+        hint = "one score for each label is needed: by a ranker, a regressor or a classifier of two classes"
+        raise ValueError(f"predictions: {problem}; {hint}")
+    inputs, weight = Inputs(predicted, labels), sample_weight
+    if groups is not None:
+        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # which keeps the types of ids
+        frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": weight}
+        named = None if weight is None else "sample_weight"
+        inputs, weight = from_frame(frame, Inputs("y_score", "y_true", "groups"), named)
+    try:
+        (result,) = scores(inputs, weight, options=Options.parse(**options)).values()
+    except ValueError as error:
+        raise ValueError(str(error).replace("query_ids", "groups")) from None
+    return float(result)  # type: ignore[arg-type]
+
+
+def lightgbm_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float, bool]]]:
+    """Return a function for `LGBMRanker.fit(eval_metric=...)` and for `lightgbm.train(feval=...)`.
+
+    Queries are the groups of the data. A query's weight is the mean of its rows', as in LightGBM.
+
+    Args:
+        k: the cutoff or cutoffs.
+        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`;
+            `convention="lightgbm"` gives the number of LightGBM itself.
+
+    Raises:
+        ValueError: an option that `compute` refuses.
+
+    >>> metric = lightgbm_metric(k=1, convention="lightgbm")
+    >>> metric(np.array([1, 0, 0]), np.array([.1, .9, .5]), None, np.array([2, 1]))
+    [('nDCG@1', 0.5, True)]
+    """
+    return partial(_for_lightgbm, Options.of_method(lightgbm_metric, k, options))
+
+
+def _for_lightgbm(
+    options: Options, labels: Any, predictions: Any, weight: Any = None, group: Any = None
+) -> list[tuple[str, float, bool]]:
+    """Return each result with its name, and that more is better."""
+    if hasattr(predictions, "get_group"):  # lightgbm.train gives the scores first, then the Dataset
+        data, predictions = predictions, labels
+        labels, weight, group = data.get_label(), data.get_weight(), data.get_group()
+    if group is None:
+        hint = "give Dataset(group=...), or eval_group=... to LGBMRanker.fit"
+        raise ValueError(f"lightgbm_metric: the data has no groups, and so no queries; {hint}")
+    lengths = np.asarray(group)
+    if lengths.dtype.kind not in "iu" or lengths.ndim != 1 or lengths.min(initial=0) < 0:
+        raise ValueError(f"lightgbm_metric: groups must be numbers of rows, one per query; got {shown(group)}")
+    rows = {"labels": len(labels), "weights": len(labels) if weight is None else len(weight)}
+    for name, number in rows.items():
+        if number != lengths.sum():
+            raise ValueError(f"lightgbm_metric: the groups hold {lengths.sum()} rows, the {name} {number}; give all")
+    if weight is not None:
+        query = np.repeat(np.arange(len(lengths)), lengths)
+        weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
+    results = _results(options, predictions, labels, offsets_of(lengths), weight)
+    return [(name, value, True) for name, value in results.items()]
+
+
+def xgboost_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float]]]:
+    """Return a function for `xgboost.train(custom_metric=...)`, of a `DMatrix` with `qid`.
+
+    Its results are called `ndcg.nDCG@10`, since early stopping takes more for better by the first
+    letters of a name. XGBoost keeps six decimals of them.
+
+    Args:
+        k: the cutoff or cutoffs.
+        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`;
+            `convention="xgboost"` gives the number of XGBoost itself.
+
+    Raises:
+        ValueError: an option that `compute` refuses.
+    """
+    return partial(_for_xgboost, Options.of_method(xgboost_metric, k, options))
+
+
+def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
+    """Return each result with its name."""
+    if not hasattr(data, "get_uint_info"):
+        problem = "XGBRanker(eval_metric=...) hands over single queries and weights each by its number of documents"
+        raise ValueError(f"xgboost_metric: {problem}; train with xgboost.train(custom_metric=...)")
+    begins = data.get_uint_info("group_ptr")
+    if len(begins) < 2:
+        raise ValueError("xgboost_metric: the DMatrix has no qid, and so no queries; give DMatrix(..., qid=...)")
+    weight = data.get_weight()
+    results = _results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
+    return [(f"ndcg.{name}", value) for name, value in results.items()]
+
+
+def _results(
+    options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
+) -> dict[str, Any]:
+    """Return the results of queries whose rows lie one after the other.
+
+    Raises:
+        ValueError: several scores for a row, or what `compute` refuses.
+    """
+    predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
+    if predictions.shape != labels.shape:
+        problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
+        raise ValueError(f"predictions: must be one score for each row; got scores {problem}")
+    lists = (pa.ListArray.from_arrays(pa.array(begins, pa.int32()), pa.array(side)) for side in (predictions, labels))
+    return scores(Inputs(*lists), weight, options=options)

@@ -1,0 +1,243 @@
+"""The metric as `transformers.Trainer(compute_metrics=...)` calls it."""
+
+from collections.abc import Mapping
+from itertools import repeat
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ndcg.inputs.columns import plain, plain_in_order, read_flat_column
+from ndcg.inputs.joining import encode_ids
+from ndcg.inputs.rankings import Inputs
+from ndcg.loops.meter import concatenated, read_rows
+from ndcg.measure.messages import shown
+from ndcg.measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
+from ndcg.scores.queries import NOTHING_TO_SCORE, mean, query_values
+
+
+class TrainerMetrics:
+    """A function of a Trainer's predictions and labels, for a whole set or batch by batch.
+
+    Without ``query_ids`` every row of the predictions is a query, its columns the documents.
+    With it every row is a document (of one score), and ``query_ids`` is a column of the evaluation
+    set, or tells the query of a row from the model's inputs, which
+    ``TrainingArguments(include_for_metrics=["inputs"])`` passes on.
+
+    Batch by batch only the results of queries are kept, or one score, label and id per document.
+    After a batch-wise evaluation that broke off, ``reset`` forgets its batches.
+    """
+
+    def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
+        """Keep how to score, and how to tell the query of a document.
+
+        Raises:
+            ValueError: ``query_ids`` is neither a function nor a column with one of references, or ``main_input``
+                no name.
+        """
+        if not isinstance(main_input, str):
+            raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
+        self.columns = None
+        if query_ids is not None and not callable(query_ids):
+            self.columns = _Columns.read(query_ids, references)
+        elif references is not None:
+            raise ValueError("references are the labels in the order of query_ids as a column; give such a column")
+        self.options, self.query_ids, self.main_input = options, query_ids, main_input
+        self._batches: list[Any] = []
+
+    def reset(self) -> None:
+        """Forget the batches of an evaluation that broke off."""
+        self._batches = []
+
+    def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
+        """Take predictions, and return the results unless more are to come.
+
+        Args:
+            evaluation: a `transformers.EvalPrediction`. Of several outputs of a model the first counts.
+            compute_result: False for a batch that is not the last, True for the last
+                (`batch_eval_metrics=True`); None for a whole set.
+
+        Raises:
+            ValueError: predictions, labels and query ids that do not belong together.
+        """
+        if compute_result is None:
+            self.reset()
+        predictions, labels, inputs = evaluation.predictions, evaluation.label_ids, evaluation.inputs
+        try:
+            for batch in _batches(predictions, labels, inputs):
+                self._add(*batch)
+            if compute_result is False:
+                return {}
+            values = self._batches
+            if not values:
+                raise ValueError(NOTHING_TO_SCORE)
+            if self.query_ids is not None:
+                columns = list(concatenated(self._batches))
+                if self.columns is not None:
+                    columns.append(self.columns.ids_of(columns[1]))
+                values = [query_values(Inputs(*columns), self.options)]
+            result = {name: mean(name, np.concatenate([each[name] for each in values])) for name in values[0]}
+        except BaseException:
+            self.reset()
+            raise
+        self.reset()
+        return result
+
+    def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
+        """Keep what is needed of a batch."""
+        scores, labels = _first("predictions", predictions), _first("labels", label_ids)
+        if self.query_ids is None:
+            if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
+                scores = scores[..., 0]
+            if scores.ndim != 2 or scores.shape != labels.shape:
+                shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
+                problem = "one row per query and one column per document on both sides, or query_ids="
+                raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
+            if len(scores):  # a batch may be empty, such as a process's last one
+                self._batches.append(query_values(Inputs(scores, labels), self.options))
+            return
+        columns = {"predictions": scores, "references": labels}
+        if self.columns is None:
+            ids = self.query_ids(self._main(inputs))
+            # a list may hold ids of several types
+            columns["query_ids"] = _array(ids) if hasattr(ids, "dtype") else np.array(ids, object)
+        self._batches.append(read_rows(columns, self.options.ignore_index))
+
+    def _main(self, inputs: Any) -> NDArray[Any]:
+        """Return the model's main input."""
+        if inputs is None:
+            raise ValueError('query_ids need the inputs: set TrainingArguments(include_for_metrics=["inputs"])')
+        if isinstance(inputs, Mapping):  # batch by batch the Trainer passes them all
+            if self.main_input not in inputs:
+                raise ValueError(f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}")
+            inputs = inputs[self.main_input]
+        return _array(inputs)
+
+
+class _Columns(NamedTuple):
+    """The queries and labels of an evaluation set, a row per document, in its order.
+
+    Attributes:
+        ids: of the queries.
+        labels: nan where they are missing.
+    """
+
+    ids: pa.Array
+    labels: NDArray[np.float64]
+
+    @classmethod
+    def read(cls, query_ids: Any, references: Any) -> "_Columns":
+        """Read columns of any library.
+
+        Raises:
+            ValueError: a column is missing or cannot be read, or their lengths differ.
+        """
+        if isinstance(query_ids, (str, int, Mapping)):
+            kinds = "a function of the model's main input, or a column with an id for each row, such as data['query']"
+            raise ValueError(f"query_ids must be {kinds}; got {shown(query_ids)}")
+        if references is None:
+            needs = "query_ids as a column need references, the labels in the same order"
+            raise ValueError(f"{needs}, which tell whether the Trainer keeps it; give such as data['label']")
+        codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
+        column = plain_in_order("references", references)
+        found = read_flat_column("references", column, lambda _, row: f"row {row}")
+        labels = np.where(True if found.present is None else found.present, found.values, np.nan)
+        if len(codes) != len(labels):
+            lengths = f"query_ids {len(codes)}, references {len(labels)}"
+            raise ValueError(f"query_ids and references must be of one length, a row per document; got {lengths}")
+        return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels)
+
+    def ids_of(self, labels: NDArray[Any]) -> pa.Array:
+        """Return the ids of rows with these labels.
+
+        Raises:
+            ValueError: they are not those of the evaluation set in its order.
+        """
+        if len(labels) != len(self.ids):
+            rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
+            raise ValueError(f"{rows}; give the column of the set that is evaluated, of all its rows (docs/trainer.md)")
+        given = labels.astype(np.float64)
+        # as near as labels of 16 bits are
+        differs = ~np.isclose(given, self.labels, rtol=2**-7) & ~np.isnan(self.labels)
+        if differs.any():
+            row = int(differs.argmax())
+            found = f"row {row} has the label {given[row]:g}, but in references {self.labels[row]:g}"
+            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/trainer.md)"
+            raise ValueError(f"query_ids: {found}; {hint}")
+        return self.ids
+
+
+NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # each row of a model's output is there
+
+
+def trainer_metrics(
+    k: Cutoffs = None,
+    *,
+    query_ids: Any = None,
+    references: Any = None,
+    main_input: str = "input_ids",
+    ignore_index: float | None = -100,
+    **options: Unpack[ScoringOptions],
+) -> TrainerMetrics:
+    """Return the function for `transformers.Trainer(compute_metrics=...)`.
+
+    It serves whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`,
+    batches: then no predictions are kept. The Trainer reports the results as
+    `eval_nDCG@10`.
+
+    Args:
+        k: the cutoff or cutoffs, as in `compute`.
+        query_ids: None where each row of the model's output is a query and its columns are
+            documents. Where each row is one document: the column of the evaluation set that
+            has the query id of each row, with `references`. Or a function that gets the model's
+            main input, an array, and returns the query id of each row. It needs
+            `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single
+            process: the Trainer does not gather the inputs of several.
+        references: with such a column that of the labels, in the same order: an evaluation whose
+            labels differ, as of another set or of shuffled rows, is refused.
+        main_input: the name of the model's main input.
+        ignore_index: the label of padding, which the Trainer itself uses to make
+            batches of one width.
+        **options: of `compute`, but `sample_weight`, `missing`, `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: an option that `compute` refuses, or columns that cannot be read.
+
+    >>> metrics = trainer_metrics(k=1)
+    >>> from transformers import EvalPrediction  # doctest: +SKIP
+    >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
+    {'nDCG@1': 1.0}
+    """
+    parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER)
+
+    return TrainerMetrics(parsed, query_ids, references, main_input)
+
+
+def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
+    """Return the predictions, labels and inputs of each batch; a whole set is one batch.
+
+    Raises:
+        ValueError: The sides are not in the same batches, or there are none.
+    """
+    sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
+    if not any(isinstance(side, list) for side in sides.values()):
+        return [(predictions, labels, inputs)]
+    # lists of batches, by eval_do_concat_batches=False
+    counts = {name: len(side) if isinstance(side, list) else None for name, side in sides.items()}
+    if len(set(counts.values())) > 1 or not predictions:
+        found = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
+        raise ValueError(f"predictions, labels and inputs must come in the same batches, at least one; got {found}")
+    return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
+
+
+def _first(argument: str, outputs: Any) -> NDArray[Any]:
+    """Return the first of a model's outputs, off the accelerator."""
+    if isinstance(outputs, tuple) and not outputs:
+        raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
+    return _array(outputs[0] if isinstance(outputs, tuple) else outputs)
+
+
+def _array(values: Any) -> NDArray[Any]:
+    """Return an array, off the accelerator, of a tensor or of anything that NumPy can read."""
+    return np.asanyarray(plain("outputs", values) if hasattr(values, "detach") else values)

@@ -1,0 +1,504 @@
+"""Every option of `compute`, checked once into one object, and what follows from them alone: names and signature."""
+
+import hashlib
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg.measure.conventions import CONVENTIONS
+from ndcg.measure.messages import nearest, shown
+from ndcg.measure.scoring import DISCOUNTS, IDEALS, MEASURES, RIGHTLY_EMPTY, TIES, Discount, Gain, not_discounts
+
+__version__ = "1.1.0"
+
+Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDCG@10"
+Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+LONGEST_IDEAL = 10**6  # documents of a full ideal
+
+# Options that methods with an aggregation of their own do not take.
+AGGREGATION_OPTIONS = ("use_aggregator", "engine")
+
+
+class ChosenOptions(TypedDict, total=False):
+    """The choices that a number depends on, as type checkers know them."""
+
+    ignore_ties: bool
+    gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
+    discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
+    log_base: float | None
+    ideal: Literal["judged", "truncated", "retrieved", "full"] | None
+    ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
+    zero_division: float | Literal["rightly_empty"] | None
+    negative_relevance: Literal["raise", "clip", "keep"] | None
+    judged_only: bool
+
+
+class ScoringOptions(ChosenOptions, total=False):
+    """The options of every method that scores."""
+
+    measures: Measure | str | Sequence[Measure | str]
+    convention: str
+
+
+class ExplainOptions(ChosenOptions, total=False):
+    """Those of `explain`."""
+
+    ignore_index: float | None
+    missing: Literal["empty", "skip", "raise"] | None
+
+
+class QueryOptions(ScoringOptions, ExplainOptions, total=False):
+    """Those of methods that read whole queries."""
+
+
+class ComputeOptions(QueryOptions, total=False):
+    """Those of `compute`."""
+
+    use_aggregator: bool
+    engine: Literal["numpy", "sklearn"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read and score rankings, and how to hand over the values, checked."""
+
+    asked: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
+    gain: Gain
+    discount: Discount
+    log_base: float
+    ideal: str
+    ties: str
+    zero_division: float | str
+    negative_relevance: str
+    judged_only: bool
+    ignore_index: float | None
+    missing: str
+    use_aggregator: bool
+    engine: str
+
+    @classmethod
+    def parse(
+        cls,
+        *,
+        k: Any = None,
+        ignore_ties: Any = False,
+        measures: Any = "nDCG",
+        convention: Any = "sklearn",
+        gain: Any = None,
+        discount: Any = None,
+        log_base: Any = None,
+        ideal: Any = None,
+        ties: Any = None,
+        zero_division: Any = None,
+        negative_relevance: Any = None,
+        judged_only: Any = False,
+        ignore_index: Any = None,
+        missing: Any = None,
+        use_aggregator: Any = True,
+        engine: Any = "numpy",
+    ) -> "Options":
+        """Check the options of `compute`; None stands for the convention's choice.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        chosen = CONVENTIONS[choice("convention", convention, tuple(CONVENTIONS))]
+        parsed = cls(
+            asked=_asked(measures, k),
+            gain=_gain(chosen.gain if gain is None else gain),
+            discount=_discount(chosen.discount if discount is None else discount),
+            log_base=_log_base(2.0 if log_base is None else log_base, discount),
+            ideal=choice("ideal", chosen.ideal if ideal is None else ideal, IDEALS),
+            ties=_ties(ties, _flag("ignore_ties", ignore_ties), chosen.ties),
+            zero_division=_zero_division(chosen.zero_division if zero_division is None else zero_division),
+            negative_relevance=choice(
+                "negative_relevance",
+                chosen.negative_relevance if negative_relevance is None else negative_relevance,
+                ("raise", "clip", "keep"),
+            ),
+            judged_only=_flag("judged_only", judged_only),
+            ignore_index=_ignore_index(ignore_index),
+            missing=choice("missing", chosen.missing if missing is None else missing, ("empty", "skip", "raise")),
+            use_aggregator=_flag("use_aggregator", use_aggregator),
+            engine=choice("engine", engine, ("numpy", "sklearn")),
+        )
+        if parsed.ideal == "full":
+            _refuse_endless_ideal(parsed.cutoffs, f'convention="{convention}"' if ideal is None else 'ideal="full"')
+        if parsed.engine == "sklearn":
+            _refuse_what_sklearn_lacks(
+                measures=None if parsed.measures == ("nDCG",) else measures,
+                convention=None if convention == "sklearn" else convention,
+                gain=gain,
+                discount=discount,
+                log_base=log_base,
+                ideal=ideal,
+                ties=ties,
+                zero_division=zero_division,
+                negative_relevance=negative_relevance,
+                judged_only=judged_only or None,
+                ignore_index=ignore_index,
+                missing=missing,
+                use_aggregator=None if use_aggregator else False,
+            )
+        return parsed
+
+    @classmethod
+    def of_method(
+        cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = AGGREGATION_OPTIONS
+    ) -> "Options":
+        """Check the options of a method that takes those of `compute`, but for those it lacks, besides its own.
+
+        Raises:
+            ValueError: what `parse` refuses.
+            TypeError: an option that the method does not have; names the nearest or all it has.
+        """
+        for name in options:
+            if name not in OF_COMPUTE or name in lacks:
+                raise _unknown_option(name, method, lacks)
+        return cls.parse(k=k, **options)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, without cutoffs."""
+        return tuple(dict.fromkeys(measure for measure, _ in self.asked))
+
+    @property
+    def cutoffs(self) -> tuple[int | None, ...]:
+        """The cutoffs of all measures."""
+        return tuple(dict.fromkeys(k for _, k in self.asked))
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The keyword arguments of `rankings.read`."""
+        by_docid = self.ties == "docid"
+        return {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
+
+    @property
+    def scoring(self) -> dict[str, Any]:
+        """The keyword arguments of `scoring.score_queries`."""
+        return {
+            "measures": self.measures,
+            "cutoffs": self.cutoffs,
+            "gain": self.gain,
+            "discount": self.discount,
+            "log_base": self.log_base,
+            "ideal": self.ideal,
+            "ties": "last" if self.ties == "docid" else self.ties,  # documents are read in ascending order of ids
+            "zero_division": self.zero_division,
+            "negative_relevance": self.negative_relevance,
+        }
+
+    def results(self) -> Iterator[tuple[str, str, int]]:
+        """Yield the name of each result, with its measure and the index of its cutoff."""
+        for measure, k in self.asked:
+            yield result_name(measure, k), measure, self.cutoffs.index(k)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all results."""
+        return [name for name, _, _ in self.results()]
+
+    def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
+        """Return every choice that the numbers depend on, in one line."""
+        discount = _function_name("discount", self.discount, RANKS)
+        choices = {
+            "gain": _function_name("gain", self.gain, LABELS),
+            **({} if discount == "log" else {"discount": discount}),
+            **({"log": _number(self.log_base)} if discount in ("log", "jarvelin") else {}),
+            **({} if self.ideal == "judged" else {"ideal": self.ideal}),
+            "ties": self.ties,
+            "empty": self.zero_division if isinstance(self.zero_division, str) else _number(self.zero_division),
+            "negative": self.negative_relevance,
+            "unjudged": "removed" if self.judged_only else "0",
+            **({} if self.ignore_index is None else {"ignored": _number(self.ignore_index)}),
+            **({"missing": "skip"} if self.missing == "skip" else {}),
+            "v": __version__,
+            **({"weights": "given"} if weighted else {}),
+            **({"excluded": "given"} if excluding else {}),
+        }
+        return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
+
+
+OF_COMPUTE = tuple(inspect.signature(Options.parse).parameters)  # the names of all options
+
+
+def signature(
+    k: Cutoffs = None, *, sample_weight: Any = None, exclude: Any = None, **options: Unpack[ComputeOptions]
+) -> str:
+    """Return every choice that a score depends on, in one line: scores compare if their signatures are equal.
+
+    Args:
+        k: the cutoff or cutoffs, as in `compute`.
+        sample_weight: weights of the queries; the signature says whether there are any.
+        exclude: documents to leave out; the signature says whether there are any.
+        **options: of `compute`.
+
+    >>> signature(k=10)
+    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.1.0'
+    """
+    return Options.of_method(signature, k, options, lacks=()).signature(
+        weighted=sample_weight is not None, excluding=exclude is not None
+    )
+
+
+def shows_options(function: Function) -> Function:
+    """Show the options of `compute` in the signature of a function that takes them as `**options`."""
+    own = inspect.signature(function)
+    named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
+    options = {name: each for name, each in inspect.signature(Options.parse).parameters.items() if name not in named}
+    vars(function)["__signature__"] = own.replace(parameters=[*named.values(), *options.values()])
+    return function
+
+
+def result_name(measure: str, k: int | None) -> str:
+    """Return the name of a measure at a cutoff.
+
+    >>> result_name("nDCG", 10), result_name("nDCG", None)
+    ('nDCG@10', 'nDCG')
+    """
+    return measure if k is None else f"{measure}@{k}"
+
+
+def measure_of(name: str) -> str:
+    """Return the measure of a result by its name.
+
+    >>> measure_of("nDCG@10")
+    'nDCG'
+    """
+    return name.partition("@")[0]
+
+
+def choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return a value that is one of several words.
+
+    Raises:
+        ValueError: it is none of them; says which is near.
+    """
+    if not isinstance(value, str) or value not in choices:
+        near = nearest(value, choices) if isinstance(value, str) else ""
+        hint = f'; did you mean "{near}"?' if near else ""
+        allowed = ", ".join(f'"{each}"' for each in choices)
+        raise ValueError(f"{name} must be one of {allowed}; got {shown(value)}{hint}")
+    return str(value)
+
+
+def is_real(value: Any) -> bool:
+    """Return whether a value is a number in the range of float64; a bool is not."""
+    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def between_0_and_1(name: str, value: Any, example: float) -> float:
+    """Return a level, such as that of an interval.
+
+    Raises:
+        ValueError: it is not a number between 0 and 1, or so close to 1 that float64 cannot tell.
+    """
+    if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
+        raise ValueError(f"{name} must be between 0 and 1, such as {example}; got {shown(value)}")
+    return float(value)
+
+
+def in_units(name: str, value: Any) -> float:
+    """Return an amount in units of the measure.
+
+    Raises:
+        ValueError: it is not a finite number, at least 0.
+    """
+    if not is_real(value) or not 0 <= float(value) < math.inf:
+        raise ValueError(f"{name} must be a finite number, at least 0, in units of the measure; got {shown(value)}")
+    return float(value)
+
+
+def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
+    """Return an integer.
+
+    Raises:
+        ValueError: it is not an integer from the least to the most.
+    """
+    if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
+        upper = "" if most == math.inf else f" and at most {most:,}"
+        raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
+    return int(value)
+
+
+def _refuse_endless_ideal(cutoffs: Sequence[int | None], whose: str) -> None:
+    """Refuse cutoffs for which an ideal of k documents has no end, or takes too much memory."""
+    if None in cutoffs:
+        raise ValueError(f"k must be given for {whose}, whose ideal has k documents of the highest gain")
+    if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
+        raise ValueError(f"k must be at most {LONGEST_IDEAL:,} for {whose}, whose ideal has k documents; got {longest}")
+
+
+def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:
+    """Return the error for an option that a method does not have."""
+    own = [own for own, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
+    of_compute = [each for each in OF_COMPUTE if each not in lacks]
+    known = list(dict.fromkeys([*own, *of_compute]))
+    near = "" if name in lacks else nearest(name, known)
+    hint = f"did you mean {near}?" if near else f"it has {', '.join(known)}"
+    return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
+
+
+def _refuse_what_sklearn_lacks(**given: Any) -> None:
+    """Refuse any option that is given, since `sklearn.metrics.ndcg_score` does not have it."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}')
+
+
+def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Return one value or a sequence of them, each checked, without repeats."""
+    if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
+        return (check(value),)
+    if not len(value):
+        raise ValueError(f"{name} is empty; give at least one value")
+    return tuple(dict.fromkeys(map(check, value)))
+
+
+def _cutoff(k: Any) -> int | None:
+    if k is not None and (not is_real(k) or not isinstance(k, Integral) or int(k) < 1):
+        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {shown(k)}")
+    return None if k is None else int(k)
+
+
+def _asked(measures: Any, k: Any) -> tuple[tuple[str, int | None], ...]:
+    """Return the measures, each with every cutoff or the one that its name has."""
+    names = _several("measures", measures, _measure)
+    cutoffs = _several("k", k, _cutoff)
+    if k is not None and all("@" in name for name in names):
+        raise ValueError(f"k={shown(k)} and measures={shown(measures)} both give cutoffs; give one of the two")
+    asked = []
+    for name in names:
+        measure, _, own = name.partition("@")
+        asked += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
+    return tuple(dict.fromkeys(asked))
+
+
+def _measure(name: Any) -> str:
+    measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
+    if not at:
+        if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as trec_eval has it
+            raise ValueError(f"measures: {name} is nDCG@{cut[1]} here")
+        return choice("measures", name, MEASURES)
+    if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
+        raise ValueError(f"measures must have a cutoff after the @, such as nDCG@10; got {shown(name)}")
+    return result_name(choice("measures", measure, MEASURES), int(cutoff))
+
+
+def _ties(ties: Any, ignore_ties: bool, default: str) -> str:
+    if ignore_ties and ties not in (None, "last"):
+        raise ValueError(
+            f'ignore_ties=True means ties="last", but ties={shown(ties)} was given too; give one of the two'
+        )
+    if ties is None:
+        ties = "last" if ignore_ties else default
+    return choice("ties", ties, (*TIES, "docid"))
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {shown(value)}")
+    return bool(value)
+
+
+def _log_base(value: Any, discount: Any) -> float:
+    if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
+        raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
+    if isinstance(discount, str) and discount == "jarvelin" and float(value) < 1:
+        raise ValueError(f'log_base must be above 1 for discount="jarvelin"; got {shown(value)}')
+    return float(value)
+
+
+def _zero_division(value: Any) -> float | str:
+    if isinstance(value, str) and value == RIGHTLY_EMPTY:
+        return value
+    if not is_real(value) or math.isinf(float(value)):
+        meaning = f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{RIGHTLY_EMPTY}"'
+        raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
+    return float(value)
+
+
+def _ignore_index(value: Any) -> float | None:
+    if value is not None and (not is_real(value) or not math.isfinite(value)):
+        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {shown(value)}")
+    if value is None or isinstance(value, Integral):
+        return None if value is None else int(value)
+    return float(value)
+
+
+def _gain(value: Any) -> Gain:
+    if isinstance(value, str):
+        return choice("gain", value, ("linear", "exponential", "binary"))
+    if callable(value):
+        function: Callable[[NDArray[np.float64]], Any] = value
+        return function
+    table = _listed_numbers(value)
+    if table is None:
+        meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
+        raise ValueError(f"gain must be {meaning}; got {shown(value)}")
+    return table
+
+
+def _discount(value: Any) -> Discount:
+    if isinstance(value, str):
+        return choice("discount", value, tuple(DISCOUNTS))
+    if callable(value):
+        function: Callable[[NDArray[np.int64]], Any] = value
+        return function
+    listed = _listed_numbers(value)
+    if listed is None or (problem := not_discounts(listed)):
+        meaning = '"log", "reciprocal", "jarvelin", a list of the discounts of rank 1, 2, 3, ... or a function'
+        why = "" if listed is None else f", which {problem}"
+        raise ValueError(f"discount must be {meaning}; got {shown(value)}{why}")
+    return listed
+
+
+def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
+    """Return a list of finite numbers as an array; None for anything else."""
+    sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    table = np.array(value, np.float64) if sequence and all(map(is_real, value)) else np.empty(0)
+    return table if table.size and np.isfinite(table).all() else None
+
+
+def _number(value: float) -> str:
+    return repr(float(value)).removesuffix(".0")
+
+
+LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))])
+RANKS = np.array([*range(1, 33), 100, 1000])
+
+
+def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -> str:
+    """Return a name that equal gains or discounts share; a function is named by what it makes of some values."""
+    if isinstance(value, str):
+        return value
+    if not callable(value):
+        return ",".join(map(_number, value))
+    answers: list[str] = []
+    answered = False
+    with np.errstate(all="ignore"):
+        for at in range(len(samples)):
+            try:
+                answers.append(repr(np.asarray(value(samples[at : at + 1]), np.float64).tolist()))
+                answered = True
+            except Exception as error:  # noqa: BLE001 - whatever it is, this one has no answer
+                answers.append(type(error).__name__)
+    if not answered:
+        known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
+        raise ValueError(f"{option} {shown(value)} knows none of the {known}, ... by which a signature names it")
+    return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"

@@ -1,0 +1,561 @@
+"""The measure: CG, DCG, IDCG and nDCG of every query, from plain arrays.
+
+For a query whose documents are ranked by descending score, rank ``i`` from 1:
+
+    CG@k   = sum of gain(relevance_i) over i <= k
+    DCG@k  = sum of gain(relevance_i) * discount(i) over i <= k, by default 1 / log_b(i + 1)
+    IDCG@k = DCG@k of all judged documents in descending order of gain
+    nDCG@k = DCG@k / IDCG@k
+
+(Järvelin & Kekäläinen, ACM TOIS 2002; exponential gain: Burges et al., ICML 2005.)
+Documents of equal score share their ranks, so each of them counts with the mean
+gain of its group: the expectation over all orders of the group (McSherry & Najork,
+ECIR 2008). That is why the kernel below speaks of *the gain at a rank*.
+
+Each block of queries goes through three steps: the gain of every document; the gain
+at ranks 1..k in the order of the scores; the gain at ranks 1..k in the ideal order.
+Every measure is a sum over the last two.
+"""
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from ndcg.measure.messages import in_short, raise_unless_of_values
+from ndcg.measure.ties import Floats, Mask, grid_height, ideal_gains, ranked_gains
+
+Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
+Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], Any]
+
+Output = TypeVar("Output")
+
+MEASURES = ("nDCG", "DCG", "IDCG", "CG")
+TIES = ("average", "first", "last", "best", "worst")
+IDEALS = ("judged", "truncated", "retrieved", "full")
+RIGHTLY_EMPTY = "rightly_empty"
+
+# Scores in one block: large enough that NumPy's call overhead and the handing over of the
+# interpreter's lock between threads vanish, small enough for the last level of cache.
+SCORES_AT_A_TIME = 1 << 18
+PADDING = 1 << 13  # documents that may be padded to save a block
+# Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
+# size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
+np.empty(31 << 17)
+NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
+
+
+class InvalidRankingError(ValueError):
+    """A value that has no place in a ranking, and where it stands.
+
+    Attributes:
+        array: ``"relevance"`` or ``"score"``.
+        query: index of the query, from 0.
+        position: index of the document in that query, from 0; None for the whole query.
+        problem: what is wrong and how to mend it.
+    """
+
+    def __init__(self, array: str, query: int, position: int | None, problem: str) -> None:
+        self.array, self.query, self.position, self.problem = array, query, position, problem
+        place = f"query {query}" if position is None else f"query {query}, position {position}"
+        super().__init__(f"{array}: {place}: {problem}")
+
+
+class _Block(NamedTuple):
+    """Queries of one length, or padded to one: every array is (queries, documents)."""
+
+    queries: slice | NDArray[np.intp]  # where their results belong
+    relevance: NDArray[Any]  # 0 where not judged
+    score: NDArray[Any]  # -inf where not retrieved
+    judged: Mask | None  # None: all of them
+
+    def query(self, row: int) -> int:
+        """Return the index, among all queries, of a row of this block."""
+        return self.queries.start + row if isinstance(self.queries, slice) else int(self.queries[row])
+
+    def invalid(self, array: str, at: Mask, problem: str) -> InvalidRankingError:
+        """Return the error for the first document that the mask ``at`` marks."""
+        row, position = (int(index[0]) for index in np.nonzero(at))
+        value = getattr(self, array)[row, position].item()
+        return InvalidRankingError(array, self.query(row), position, problem.format(value=value))
+
+
+def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
+    """Return the discount of ranks 1..``ranks``: what the gain at each is multiplied by.
+
+    Args:
+        ranks: how many.
+        log_base: base b of the logarithm.
+        discount: of rank i ``"log"``, 1 / log_b(i + 1) (Burges et al., 2005); ``"reciprocal"``, 1 / i; ``"jarvelin"``,
+            1 below rank b and 1 / log_b(i) from there on (Järvelin & Kekäläinen, 2002); a sequence of
+            the discounts of rank 1, 2, 3, …; or a function from an array of ranks to their discounts.
+
+    Raises:
+        ValueError: the sequence ends before the ranks do; what a function answers is no discount.
+
+    >>> for discount in DISCOUNTS:
+    ...     print(discount, discounts(4, discount=discount).round(4).tolist())
+    log [1.0, 0.6309, 0.5, 0.4307]
+    reciprocal [1.0, 0.5, 0.3333, 0.25]
+    jarvelin [1.0, 1.0, 0.6309, 0.5]
+    """
+    rank = np.arange(1, ranks + 1)
+    if isinstance(discount, str):
+        return np.asarray(DISCOUNTS[discount](rank, log_base))
+    if callable(discount):
+        found = _answer("discount", "ranks", discount, rank)
+        if (problem := not_discounts(found)) is not None:
+            raise ValueError(f"discount: what the function returned for ranks 1 to {ranks} {problem}")
+        return found
+    if len(discount) < ranks:
+        raise ValueError(
+            f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give k={len(discount)}"
+        )
+    return np.asarray(discount[:ranks], np.float64)
+
+
+DISCOUNTS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
+    "log": lambda rank, log_base: 1.0 / (np.log(rank + 1) / np.log(log_base)),
+    "reciprocal": lambda rank, log_base: 1.0 / rank,
+    "jarvelin": lambda rank, log_base: 1.0 / np.maximum(1, np.log(rank) / np.log(log_base)),
+}
+
+
+def not_discounts(values: Floats) -> str | None:
+    """Return why values cannot be the discounts of ranks 1, 2, 3, …; None if they can.
+
+    With one that rises, descending gains would not be the ideal order.
+
+    >>> not_discounts(np.array([1.0, 0.5, 0.7]))
+    'rises from 0.5 at rank 2 to 0.7 at rank 3'
+    """
+    if not np.isfinite(values).all() or (values < 0).any():
+        rank = int(np.argmin(np.isfinite(values) & (values >= 0))) + 1
+        return f"is {values[rank - 1]} at rank {rank}; discounts are finite and not negative"
+    if values.size and values[0] == 0:
+        return "is 0 at rank 1, so nothing counts"
+    if (rises := np.flatnonzero(values[1:] > values[:-1])).size:
+        rank = int(rises[0]) + 1
+        return f"rises from {values[rank - 1]} at rank {rank} to {values[rank]} at rank {rank + 1}"
+    return None
+
+
+def score_queries(
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    offsets: NDArray[np.int64] | None = None,
+    *,
+    judged: Mask | None = None,
+    retrieved: Mask | None = None,
+    measures: Sequence[str] = ("nDCG",),
+    cutoffs: Sequence[int | None] = (None,),
+    gain: Gain = "linear",
+    discount: Discount = "log",
+    log_base: float = 2.0,
+    ideal: str = "judged",
+    ties: str = "average",
+    zero_division: float | str = 0.0,
+    negative_relevance: str = "raise",
+) -> dict[str, Floats]:
+    """Return every query's values at every cutoff: of each measure an array of shape ``(cutoffs, queries)``.
+
+    Args:
+        relevance: real numbers, shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``.
+        score: real numbers in the same shape; higher ranks first, ``-inf`` as where ``retrieved`` is False.
+        offsets: for 1-D arrays, where each query begins and the last one ends: shape ``(queries + 1,)``.
+        judged: False where a document was not judged: a rank with gain 0, and no part of the ideal; None for all.
+        retrieved: False where one was not retrieved: no rank, but part of the ideal; None for all.
+        measures: of ``MEASURES``.
+        cutoffs: ranks that count, each a positive integer or None for all.
+        gain: the name of one in ``GAINS``, gains by label, or a function from relevances to gains.
+        discount: of the ranks, as ``discounts`` takes it.
+        log_base: base of the discount's logarithm, positive and not 1.
+        ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
+            alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
+        ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
+        zero_division: the nDCG of a query whose ideal DCG is not positive; ``RIGHTLY_EMPTY``: 1 if no judged document
+            has a gain above 0 and nothing was retrieved, else 0.
+        negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
+
+    Raises:
+        InvalidRankingError: NaN or an infinite value, a relevance that is not allowed or has no gain, an overflow.
+
+    >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=MEASURES)
+    >>> {name: float(values[0, 0].round(3)) for name, values in scored.items()}
+    {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
+    """
+    score = _exact_in_float64(score)
+    shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
+    scores = {measure: np.empty(shape) for measure in measures}
+    longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
+    # in memory from the last rank to the first, as documents are once sorted
+    ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
+    weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
+    how: dict[str, Any] = {"gain": gain, "over": ideal, "ties": ties, "negative_relevance": negative_relevance}
+
+    def fill(read: Callable[[], _Block]) -> None:
+        block = read()
+        for measure, values in _score_block(block, weight, cutoffs, measures, zero_division, **how).items():
+            scores[measure][:, block.queries] = values
+
+    # Of a grid little more is read than its columns' maxima, so that a block can hold more.
+    size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
+    blocks = list(_blocks(relevance, score, offsets, judged, retrieved, size))
+    in_threads(fill, blocks, threads=None if score.size > 2 * size else 1)
+    return scores
+
+
+def _score_block(
+    block: _Block,
+    weight: Floats,
+    cutoffs: Sequence[int | None],
+    measures: Sequence[str],
+    zero_division: float | str,
+    *,
+    gain: Gain,
+    over: str,
+    ties: str,
+    negative_relevance: str,
+) -> dict[str, Floats]:
+    """Return the measures of a block's queries, each of shape ``(cutoffs, queries)``."""
+    ranks = min(len(weight), block.score.shape[1])
+    with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+        gains, lowest = _gains(block, gain, negative_relevance)
+        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties)
+        sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
+        if over == "full" and "IDCG" in sums:
+            highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
+            sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
+        _refuse_overflow(block, sums)
+        if "nDCG" in measures:
+            empty = _rightly_empty(block, gains) if isinstance(zero_division, str) else zero_division
+            sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
+    return {measure: sums[measure] for measure in measures}
+
+
+def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
+    """Return scores that float64 tells apart: of integers beyond 2**53 their ranks, with the sign of each kept.
+
+    Signs are kept, because they set the order in which tied gains are summed.
+    """
+    if score.dtype.kind not in "iu" or not score.size or max(-int(score.min()), int(score.max())) <= 2**53:
+        return score
+    distinct, order = np.unique(score, return_inverse=True)
+    return np.asarray(order.reshape(score.shape) - np.searchsorted(distinct, 0))
+
+
+def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
+    """Return what a function makes of each item, in as many threads as the process may use, or in so many.
+
+    >>> in_threads(pow, [2, 3], [3, 2])
+    [8, 9]
+    """
+    if len(over[0]) < 2 or threads == 1:
+        return list(map(work, *over))
+    with ThreadPoolExecutor(threads or _threads()) as pool:
+        return list(pool.map(work, *over))
+
+
+def _threads() -> int:
+    """As many threads as the process has CPUs, or as OMP_NUM_THREADS says."""
+    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_queries(
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    offsets: NDArray[np.int64] | None = None,
+    *,
+    judged: Mask | None = None,
+    retrieved: Mask | None = None,
+    gain: Gain = "linear",
+    negative_relevance: str = "keep",
+) -> None:
+    """Raise what ``score_queries`` raises for documents that it cannot score, whichever others are in their queries.
+
+    By default these are the documents that no choice of options could score.
+
+    >>> try:
+    ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
+    ... except InvalidRankingError as error:
+    ...     print(error)
+    score: query 0, position 0: nan is not a score; None or -inf marks one not retrieved
+    """
+    for read in _blocks(relevance, score, offsets, judged, retrieved):
+        block = read()
+        with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+            _refuse(block, block.score, _gains(block, gain, negative_relevance)[0], gain)
+
+
+def _blocks(
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    offsets: NDArray[np.int64] | None,
+    judged: Mask | None,
+    retrieved: Mask | None,
+    size: int = SCORES_AT_A_TIME,
+) -> Iterator[Callable[[], _Block]]:
+    """Cut the queries into blocks of about ``size`` scores, ragged ones by falling length: functions that read them."""
+    if offsets is not None:
+        lengths = offsets[1:] - offsets[:-1]
+        documents = int(lengths[0]) if len(lengths) else 0
+        if (lengths == documents).all():
+            shape = (len(lengths), documents)
+            relevance, score = relevance.reshape(shape), score.reshape(shape)
+            judged = None if judged is None else judged.reshape(shape)
+            retrieved = None if retrieved is None else retrieved.reshape(shape)
+            offsets = None
+    if offsets is None:
+        queries, documents = score.shape
+        step = max(1, size // max(documents, 1))
+        for start in range(0, queries, step):
+            rows = slice(start, min(start + step, queries))
+            yield partial(_block, rows, relevance, score, judged, retrieved)
+        return
+    order = np.argsort(-lengths, kind="stable")
+    lengths, starts, start = lengths[order], offsets[order], 0
+    while start < len(order):
+        documents = int(lengths[start])
+        rows = slice(start, start + max(1, size // max(documents, 1)))
+        # As many queries as fit without much padding: less than an eighth, or than what another block would cost.
+        cells = documents * np.arange(1, len(lengths[rows]) + 1)
+        within = cells - np.cumsum(lengths[rows]) <= np.maximum(cells // 8, PADDING)
+        start += len(within) if within.all() else int(np.argmin(within))
+        rows = slice(rows.start, start)
+        yield partial(_padded, order[rows], starts[rows], lengths[rows], relevance, score, judged, retrieved)
+
+
+def _block(
+    rows: slice, relevance: NDArray[Any], score: NDArray[Any], judged: Mask | None, retrieved: Mask | None
+) -> _Block:
+    """Take queries of one length as they are."""
+    known = None if judged is None else judged[rows]
+    return _Block(
+        rows,
+        relevance[rows] if known is None else np.where(known, relevance[rows], 0),
+        score[rows] if retrieved is None else np.where(retrieved[rows], score[rows], -np.inf),
+        known,
+    )
+
+
+def _padded(
+    queries: NDArray[np.intp],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    judged: Mask | None,
+    retrieved: Mask | None,
+) -> _Block:
+    """Pad queries to the length of the first, the longest, with what was neither judged nor retrieved."""
+    longest = int(lengths[0])
+    narrow = np.min_scalar_type(longest)  # compared faster
+    beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
+    last = len(score) - longest
+    late = np.flatnonzero(starts > last)  # no such number of documents follows
+
+    def padded(values: NDArray[Any]) -> NDArray[Any]:
+        rows: NDArray[Any] = sliding_window_view(values, longest)[np.minimum(starts, last)]
+        for row in late:
+            rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
+        return rows
+
+    relevance, score = padded(relevance), padded(score)
+    if score.dtype.kind != "f":
+        score = score.astype(np.float64)
+    known = ~beyond if judged is None else padded(judged) & ~beyond
+    np.copyto(relevance, relevance.dtype.type(0), where=beyond if judged is None else ~known)
+    np.copyto(score, -np.inf, where=beyond if retrieved is None else beyond | ~padded(retrieved))
+    return _Block(queries, relevance, score, known)
+
+
+def _gains_at_ranks(
+    block: _Block, ranks: int, gains: Floats, lowest: float, gain: Gain, over: str, ties: str
+) -> tuple[Floats, Floats]:
+    """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
+
+    Args:
+        block: the queries.
+        ranks: the number of ranks.
+        gains: the gain of every document.
+        lowest: the lowest of them.
+        gain: the option that made them.
+        over: the documents of the ideal.
+        ties: the order of tied documents.
+    """
+    # half as wide is read twice as fast, and float32 holds all that float64 would
+    score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
+    counted = block.judged if lowest < 0 else None  # others have gain 0, which is the lowest
+    if over == "retrieved":
+        counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
+    if counted is None:
+        ideal = ideal_gains(gains, ranks, lowest)
+    else:
+        ideal = ideal_gains(np.where(counted, gains, -np.inf), ranks, -np.inf)
+        ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
+    if over == "truncated":
+        ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
+    ranked, highest = ranked_gains(score, gains, ranks, ties)
+    most = gains.max(initial=0) if over in ("retrieved", "truncated") else ideal[:, :1].max(initial=0)
+    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
+        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
+    return ranked, ideal
+
+
+def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
+    """Raise the error for a score, a relevance or a gain that is not a finite number, if there is one."""
+    if (invalid := np.isnan(score) | (score == np.inf)).any():
+        raise block.invalid("score", invalid, "{value} is not a score; None or -inf marks one not retrieved")
+    if (invalid := ~np.isfinite(gains)).any():
+        if not np.isfinite(block.relevance[invalid]).all():
+            problem = NOT_A_RELEVANCE
+        elif isinstance(gain, str) or callable(gain):
+            problem = "the gain of relevance {value} is not a finite number"
+        else:
+            problem = f"the label {{value}} has no gain: gain lists the labels 0 to {len(gain) - 1}"
+        raise block.invalid("relevance", invalid, problem)
+
+
+def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
+    """Raise the error for a query whose sum is beyond all floats, if there is one."""
+    for name, values in sums.items():
+        if not np.isfinite(values).all():
+            query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
+            raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
+
+
+def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
+    """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
+
+    NaN stands for what has no gain.
+    """
+    is_linear = isinstance(gain, str) and gain == "linear"
+    is_single = is_linear and block.relevance.dtype == np.float32  # read twice as fast, and sorted too
+    relevance = block.relevance if is_single else block.relevance.astype(np.float64, copy=False)
+    lowest = float(relevance.min(initial=0))
+    if not lowest > -np.inf:
+        raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+    negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
+    if negative is not None:
+        if negative_relevance == "raise":
+            hint = 'negative_relevance="clip" counts it as gain 0, "keep" as it is; ignore_index leaves out padding'
+            raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
+        relevance, lowest = np.maximum(relevance, 0), 0.0
+    if isinstance(gain, str):
+        gains = GAINS[gain](relevance)
+        return gains, lowest if gain == "linear" else float(gains.min(initial=0))
+    if callable(gain):
+        if not np.isfinite(relevance).all():
+            raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+        judged = np.ones(relevance.shape, bool) if block.judged is None else block.judged
+        gains = np.zeros(relevance.shape)
+        gains[judged] = _answer("gain", "relevances", gain, relevance[judged])
+    else:
+        gains = _labelled(relevance, np.asarray(gain, np.float64))
+        if block.judged is not None:
+            gains[~block.judged] = 0
+    if negative is not None:
+        gains[negative] = 0
+    return gains, float(gains.min(initial=0))
+
+
+def _exponential(relevance: Floats) -> Floats:
+    """Return 2**r - 1, all its digits for a small r too."""
+    gains = np.exp2(relevance) - 1
+    low = (np.abs(relevance) < 0.5) & (relevance != 0)
+    if low.any():
+        gains[low] = np.expm1(relevance[low] * np.log(2))
+    return gains
+
+
+GAINS: dict[str, Callable[[Floats], Floats]] = {
+    "linear": lambda relevance: relevance,
+    "exponential": _exponential,
+    "binary": lambda relevance: (relevance > 0) + 0 * relevance,  # NaN for an infinite one
+}
+
+
+def _answer(option: str, what: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
+    """Return the numbers that an option's function makes of an array, one for each value."""
+    if not values.size:
+        return values.astype(np.float64)
+    answer = function(values)
+    problem = f"{option} gets an array of {what} and must return an array of as many numbers"
+    try:
+        numbers = np.asarray(answer)
+    except ValueError:
+        numbers = np.empty(0, object)  # lists of different lengths
+    except BaseException as error:
+        raise_unless_of_values(error)
+        unread = f"it returned a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
+        raise ValueError(f"{problem}: {unread}") from error
+    if numbers.shape != values.shape or numbers.dtype.kind not in "biuf" or np.ma.is_masked(answer):
+        raise ValueError(f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape {numbers.shape}")
+    return numbers.astype(np.float64)
+
+
+def _labelled(relevance: Floats, table: Floats) -> Floats:
+    """Return the gains of labels 0, 1, 2, … by a table."""
+    known = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
+    return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
+
+
+def _discounted_sums(
+    ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int], measures: Sequence[str]
+) -> dict[str, Floats]:
+    """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
+    needed = {"DCG", "IDCG", *measures} if "nDCG" in measures else measures
+    terms = {"CG": (ranked, np.ones(len(discount))[::-1]), "DCG": (ranked, discount), "IDCG": (ideal, discount)}
+    return {
+        name: np.stack([_sum(gains[:, :k], weight[:k]) for k in cutoffs])
+        for name, (gains, weight) in terms.items()
+        if name in needed
+    }
+
+
+def sign(discount: Floats) -> float:
+    """Return -1 if a discount turns all sums negative, as a logarithm of a base below 1 does; else 1."""
+    return math.copysign(1, discount.sum())
+
+
+def _rightly_empty(block: _Block, gains: Floats) -> Floats:
+    """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
+
+    The ideal DCG does not tell: a truncated ideal is empty if nothing was retrieved, although there was something to
+    find.
+    """
+    return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
+
+
+def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
+    """Return nDCG, by whether any gain is negative: then it may be above 1 or below 0."""
+    ratio = dcg / idcg
+    if not negative:
+        np.minimum(ratio, 1, out=ratio)  # rounding alone takes it above
+    return np.where(sign * idcg > 0, ratio, zero_division)
+
+
+def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
+    """Return the weighted sum for each query whose gain is the same at all ranks, added as ``_sum`` does."""
+    step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
+    parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
+    return np.concatenate([_sum(part.repeat(len(weight), axis=1)[:, ::-1], weight) for part in parts])
+
+
+def _sum(gains: Floats, weight: Floats) -> Floats:
+    """Return the weighted sum of each query's gains, one rank added after the other.
+
+    Then zeros at the end, of a list that is padded, do not change the rounding. ``einsum`` adds so
+    where both arrays lie in memory from the last rank to the first, but for a single query.
+    """
+    rows = np.broadcast_to(gains, (2, gains.shape[1])) if len(gains) == 1 else gains
+    return np.asarray(np.einsum("qk,k->q", rows, weight)[: len(gains)])

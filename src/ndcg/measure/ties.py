@@ -1,0 +1,241 @@
+"""The gains at the first ranks of every query, exact on ties, from plain arrays of float scores and gains.
+
+Values are sorted rather than indices, which SIMD does several times faster: each score is packed
+into one 64-bit key with the number of its document, and a key's bits tell both apart again.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+LOWEST = np.finfo(np.float64).min
+
+
+def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
+    """Return the ``ranks`` highest gains of each query, in descending order.
+
+    Args:
+        gains: shape ``(queries, documents)``.
+        ranks: at most the number of documents.
+        lowest: of the gains, or less.
+
+    Returns:
+        Shape ``(queries, ranks)``, in memory from the last rank to the first.
+
+    >>> ideal_gains(np.array([[1.0, 3.0, 2.0]]), ranks=2, lowest=0.0).tolist()
+    [[3.0, 2.0]]
+    """
+    shortlist = _shortlist(gains, ranks, exact=True)
+    ordered: NDArray[np.floating[Any]] = gains.copy() if shortlist is None else gains.take(shortlist)
+    beyond = ordered.shape[1] - ranks
+    single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
+    if single is not None and (single is ordered or (single == ordered).all()):
+        single.view(np.int32).sort(axis=1)  # as grades are; their bits sort as they do, and faster
+        ordered = single
+    else:
+        ordered.sort(axis=1)
+    return ordered[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
+
+
+def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
+    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score but for its last bits.
+
+    One more document than ``ranks`` is looked for, to see whether a tie reaches across the cutoff.
+
+    Args:
+        score: shape ``(queries, documents)``; ``-inf`` for a document without a rank.
+        gains: likewise.
+        ranks: at most the number of documents.
+        ties: ``"average"``: each of equal scores has the mean gain of all (McSherry & Najork, ECIR
+            2008); ``"first"``, ``"last"``, ``"best"`` or ``"worst"`` says which of them ranks first.
+
+    Returns:
+        The gains, shape ``(queries, ranks)``, in memory from the last rank to the first.
+
+    >>> score, gains = np.array([[0.5, 0.5, 0.9]]), np.array([[4.0, 2.0, 1.0]])
+    >>> ranked_gains(score, gains, ranks=2, ties="average")[0].tolist()
+    [[1.0, 3.0]]
+    """
+    if ties not in ("average", "last"):
+        score, gains = _last_of_equals_first(score, gains, ties)
+    count = min(ranks + 1, score.shape[1])
+    if not score.size:
+        return np.zeros((len(score), 0)), -np.inf
+    keys, numbers, low_bits = _highest_scores(score, count, ties == "average")
+    unretrieved = np.empty(0, np.intp)
+    lacking = keys[:, 0] < LOWEST / 2  # less than count were retrieved, unless some scores are that low
+    if lacking.any():
+        unretrieved = np.flatnonzero(keys < LOWEST / 2)
+        if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
+            unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
+    bits = keys.view(np.int64).ravel()
+    near = np.zeros(keys.shape, bool)  # to the one ranked right after: equal in all the bits that keys keep
+    np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
+    near[:, :1] = False  # another query's
+    near.put(unretrieved, False)
+    if near.any():
+        ranked = _settled_gains(score, gains, numbers, near, ranks, ties == "average")
+    else:
+        ranked = gains.take(numbers).astype(np.float64, copy=False)
+    ranked.put(unretrieved, 0)
+    return ranked[:, ::-1][:, :ranks], float(keys[:, -1].max())
+
+
+def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floats, Floats]:
+    """Rearrange the documents so that ranking the last of equal scores first is what ``ties`` asks for."""
+    if ties == "first":
+        return np.ascontiguousarray(score[:, ::-1]), np.ascontiguousarray(gains[:, ::-1])
+    order = np.argsort(gains if ties == "best" else -gains, axis=1)
+    return np.take_along_axis(score, order, axis=1), np.take_along_axis(gains, order, axis=1)
+
+
+def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, NDArray[np.int64], int]:
+    """Find the ``count`` highest scores of each query.
+
+    Returns:
+        Their keys, ascending; the numbers of their documents; the bits of a key that hold a number.
+
+    Values are sorted rather than indices, which SIMD does several times faster: the lowest bits
+    of each score, as many as it takes to number the documents of the block, make way for the
+    document's number. Only neighbours that agree in all the bits kept can be tied or out of order.
+    """
+    shortlist = _shortlist(score, count) if averaged else None
+    numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
+    keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
+    np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
+    # A float of negative sign falls as its bits grow. That is of no matter to ties averaged; otherwise
+    # the numbers are turned, with a bit to spare that keeps the result from being -0.0.
+    turned = not averaged and np.signbit(keys).any()
+    low_bits = _low_bits(2 * score.size if turned else score.size)
+    bits = keys.view(np.int64)
+    bits &= ~low_bits
+    bits |= numbers ^ np.signbit(keys) * low_bits if turned else numbers
+    beyond = keys.shape[1] - count
+    if few := 4 * count < keys.shape[1]:
+        keys.partition(beyond, axis=1)
+        keys = np.ascontiguousarray(keys[:, beyond:])
+    keys.sort(axis=1)
+    if not few:
+        keys = np.ascontiguousarray(keys[:, beyond:])
+    numbers = keys.view(np.int64) & low_bits
+    if turned:
+        numbers ^= np.signbit(keys) * low_bits
+    return keys, numbers, low_bits
+
+
+def _settled_gains(
+    score: Floats, gains: Floats, numbers: NDArray[np.int64], near: Mask, ranks: int, averaged: bool
+) -> Floats:
+    """Return the gains of the documents numbered, the best last, some of which have equal or nearly equal scores.
+
+    ``near`` says which of them have nearly the score of the one before.
+    """
+    crossing = np.flatnonzero(near[:, 1]) if numbers.shape[1] > ranks else np.empty(0, np.intp)
+    members, tied = _sort_near(score, numbers, near)
+    ranked = gains.take(numbers).astype(np.float64, copy=False)
+    if averaged:
+        ranked.ravel()[members] = _mean_of_groups(ranked.ravel()[members], ~tied)
+    if crossing.size:
+        rows = slice(None) if crossing.size == len(score) else crossing
+        found = score.take(numbers[rows, 1:])
+        mean, above = _group_at_cutoff(score[rows], gains[rows], found[:, 0])
+        if averaged:
+            ranked[rows, 1:] = np.where(found == found[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
+        missed = crossing[above != (found > found[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
+        if missed.size:
+            whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], "average" if averaged else "last")
+            ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
+    return ranked
+
+
+def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[slice | NDArray[np.intp], Mask]:
+    """Put the numbers of documents of nearly equal scores in the order of their scores; overwrites both arrays.
+
+    Returns:
+        Where, in the flat array, documents are near to a neighbour; which of these have the
+        very score of the one before.
+    """
+    tied = near.ravel()
+    member = tied.copy()  # of a run of near neighbours: each of these and the one before
+    member[:-1] |= tied[1:]
+    members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
+    exact, tied = score.take(numbers.ravel()[members]), tied[members]
+    falls = 1 + np.flatnonzero(tied[1:] & (exact[1:] < exact[:-1]))
+    if falls.size:  # sort these runs; documents of equal scores keep their order
+        run = np.cumsum((~tied).astype(np.intp))
+        unsorted = np.zeros(run[-1] + 1, bool)
+        unsorted[run[falls]] = True
+        places = np.flatnonzero(unsorted.take(run))
+        order = places[np.lexsort((exact[places], run[places]))]
+        sorted_numbers = numbers.ravel()[members]
+        sorted_numbers[places], exact[places] = sorted_numbers[order], exact[order]
+        numbers.ravel()[members] = sorted_numbers
+    tied[1:] &= exact[1:] == exact[:-1]
+    return members, tied
+
+
+def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
+    """Return for each document the mean gain of its group; ``first`` says where a group begins."""
+    group = np.cumsum(first.astype(np.intp))  # from 1; of a mask NumPy would keep other threads waiting
+    sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
+    return np.asarray((np.bincount(group, gains) / sizes).take(group))
+
+
+def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the mean gain of all documents that score as the ``last`` at the cutoff; how many score higher."""
+    reached = np.flatnonzero(score >= last[:, np.newaxis])
+    row = reached // score.shape[1]
+    level = score.take(reached) == last.take(row)
+    above = np.bincount(row[~level], minlength=len(last))
+    row, reached = row[level], reached[level]
+    if (last < 0).any():  # added in the order of their keys, so that the sum is the same to the last bit
+        falling = last.take(row) < 0
+        turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
+        row, reached = row[turned], reached[turned]
+    sums = np.bincount(row, gains.take(reached), minlength=len(last))
+    return sums / np.bincount(row, minlength=len(last)), above
+
+
+def _low_bits(documents: int) -> int:
+    """Return as many of the lowest bits, set, as it takes to number the documents."""
+    return (1 << max(documents - 1, 0).bit_length()) - 1
+
+
+def grid_height(documents: int, count: int) -> int:
+    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are looked for."""
+    return math.isqrt(documents // (4 * count)) if count else 0
+
+
+def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.int64] | None:
+    """Return numbers of documents, by row, among which its ``count`` highest values are; None if that is no gain.
+
+    Seen as a grid, a row's ``count`` highest values lie in the ``count`` columns with the
+    highest maxima: each of these holds a value at least as high as any elsewhere. Of equal
+    maxima any will do; nearly equal ones can be mistaken for equal, unless ``exact``.
+    """
+    queries, documents = values.shape
+    height = grid_height(documents, count)
+    if height < 2:
+        return None
+    width = documents // height
+    grid = values[:, : width * height].reshape(queries, height, width)
+    keys = np.maximum(grid.max(axis=1) + 0.0, LOWEST, dtype=np.float64)
+    bits = keys.view(np.int64)
+    low_bits = _low_bits(width)
+    if exact and np.bitwise_or.reduce(bits, axis=None) & low_bits:
+        return None
+    bits &= ~low_bits
+    bits |= np.arange(width)
+    keys.partition(width - count, axis=1)
+    columns = (bits[:, width - count :] & low_bits) + np.arange(queries)[:, np.newaxis] * documents
+    shortlist = np.empty((queries, height * count + documents - width * height), np.int64)
+    grid_numbers = columns[:, np.newaxis] + np.arange(0, width * height, width)[:, np.newaxis]
+    shortlist[:, : height * count] = grid_numbers.reshape(queries, height * count)
+    tail = np.arange(width * height, documents)
+    np.add(np.arange(queries)[:, np.newaxis] * documents, tail, out=shortlist[:, height * count :])
+    return shortlist

@@ -1,0 +1,479 @@
+"""What a metric holds until `compute` scores it: batches, here and in other processes.
+
+All of it is one state that is replaced as a whole, so that a signal lands before or after; a
+file only grows, and the state says how much of it counts. Batches are put in a file of the
+metric's cache directory, which has no name, or in memory. Processes other than 0 write a file
+with a name each, and hold its lock until they hand the file over to process 0.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import pyarrow as pa
+from filelock import FileLock, Timeout
+
+from ndcg.inputs.hashes import id_kind
+from ndcg.inputs.rankings import Inputs, without_padding
+from ndcg.measure.messages import shown
+from ndcg.scores.batch_file import Contents, Store, is_finished, read_finished
+
+Result = TypeVar("Result")
+
+SIDES = ["predictions", "references"]
+NO_QUERIES = pa.table({side: pa.array([], pa.list_(pa.float64())) for side in SIDES})
+LOOK_AGAIN = 0.02  # seconds between two looks at another process
+
+
+class Batch(NamedTuple):
+    """Queries that are added together.
+
+    Attributes:
+        table: Arrow lists of scores and relevances, and the ids of the queries.
+        ids: these ids, if they have any.
+        unmatched: what is wrong with `exclude` if it names none of these queries, empty if it names some;
+            None without `exclude`.
+    """
+
+    table: pa.Table = NO_QUERIES
+    ids: frozenset[bytes] = frozenset()
+    unmatched: str | None = None
+
+
+class CacheFile(NamedTuple):
+    """A file of a process, and its lock."""
+
+    path: str
+    lock: Any
+
+
+class BatchState(NamedTuple):
+    """What a metric holds.
+
+    Attributes:
+        pid: the process that holds it.
+        files: the cache files of the round that several processes have begun; this process's first, in process 0
+            those of all.
+        store: where batches are put; None before the first.
+        contents: of the store.
+        ids: of the queries added, in sets of falling size.
+        unmatched: as in `Batch`, of all batches together.
+        added: batches of this process that a `compute` has read but not yet scored.
+        rest: such batches of each other process.
+        read: the files that they were read from.
+        handed_over: the file of the last round, which process 0 removes once it is scored.
+    """
+
+    pid: int = 0
+    files: tuple[CacheFile, ...] = ()
+    store: Any = None
+    contents: Contents = Contents()
+    ids: tuple[frozenset[bytes], ...] = ()
+    unmatched: str | None = None
+    added: tuple[pa.Table, ...] = ()
+    rest: tuple[tuple[pa.Table, ...], ...] = ()
+    read: tuple[CacheFile, ...] = ()
+    handed_over: str | None = None
+
+    @property
+    def queries(self) -> int:
+        """The number of queries held."""
+        read: int = sum(table.num_rows for table in chain(self.added, *self.rest))
+        return self.contents.rows + read
+
+    def with_batch(self, batch: Batch) -> "BatchState":
+        """Return the state with a batch, which is put in the store."""
+        if not batch.table.num_rows:
+            return self
+        ids, larger = batch.ids, list(self.ids)
+        while ids and larger and len(larger[-1]) <= len(ids):
+            ids |= larger.pop()
+        contents = self.store.add(self.contents, batch.table)
+        unmatched = _unmatched(self, batch)
+        return self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids, unmatched=unmatched)
+
+
+class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
+    """A lock that only the process that made it gives up; a fork has it too, and older filelocks do not know."""
+
+    maker = 0  # the process that made it
+
+    def release(self, force: bool = False) -> None:
+        """Give the lock up, in the process that made it."""
+        if self.maker == os.getpid():
+            super().release(force)
+
+
+class Batches:
+    """The part of a metric that holds batches and knows the other processes.
+
+    evaluate has a protocol for several processes too. It is not used, since it takes what a killed process had
+    written for all of its queries (`test_evaluates_own_processes_score_what_a_killed_one_had_written`).
+
+    A round of several processes, each with a lock of its own and, but for process 0, the file of that lock:
+
+    1. Process 0 takes the rendez-vous lock and waits until all others have locked their files.
+       Then it locks its own file and gives the rendez-vous lock up.
+    2. Each other process waits until the file of process 0 is locked. It probes that lock only
+       while it holds the rendez-vous lock, so that a probe is never mistaken for a process.
+    3. All add batches. A process other than 0 hands its batches over: it marks its file as whole
+       and gives the lock up.
+    4. Process 0 takes the locks of the others, reads all files, scores them and removes them. A
+       process whose file is gone may begin the next round.
+    """
+
+    data_dir: str
+    experiment_id: str
+    keep_in_memory: bool
+    num_process: int
+    process_id: int
+    timeout: float
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._state = BatchState()
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._holds_batches():
+            raise TypeError("this metric holds batches, which cannot be copied to another process; compute them before")
+        return {**self.__dict__, "_state": BatchState(handed_over=self._state.handed_over), "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        """Return the number of queries added and not yet computed."""
+        return self._state.queries
+
+    def _holds_batches(self) -> bool:
+        return self._state.store is not None or bool(self._state.added or self._state.rest)
+
+    def _batch(self, predictions: pa.Array, references: pa.Array, query_ids: Sequence[Any] | pa.Array | None) -> Batch:
+        """Return queries as a batch.
+
+        Raises:
+            ValueError: one was added before.
+        """
+        ids, column = [], pa.nulls(len(predictions))
+        if query_ids is not None:
+            given = query_ids.to_pylist() if isinstance(query_ids, pa.Array) else query_ids
+            ids = list(map(_spelled, given))
+            column = pa.array(ids, pa.large_binary())
+        batch = Batch(pa.table([predictions, references, column], [*SIDES, "query_id"]), frozenset(ids))
+        for added in self._state.ids:
+            if again := added & batch.ids:
+                query = next(each for each in ids if each in again)
+                hint = "add all documents of a query in one batch, or give all rows to compute at once"
+                raise ValueError(f"query {_readable_id(query)} was added before; {hint}")
+        return batch
+
+    def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
+        """Return the result of a step, and take over the state that it ends with.
+
+        Python runs a signal's handler where something is called, so also as the lock is
+        released: whoever does not get the result holds what it was made of.
+
+        Raises:
+            RuntimeError: another thread uses the metric, or another process has added its batches.
+        """
+        before = None
+        try:
+            with self._lock_or_refuse():
+                after, result = step()
+                before, self._state = self._state, after
+        except BaseException:
+            if before is not None:
+                self._state = before
+            raise
+        return result
+
+    def _lock_or_refuse(self) -> threading.Lock:
+        """Return the lock of this metric, unless another thread has it or another process has added the batches."""
+        if self._state.pid not in (0, os.getpid()):
+            if self._holds_batches():
+                problem = f"this metric holds batches that process {self._state.pid} has added"
+                raise RuntimeError(f"{problem}; compute them there, and reload the metric in each process")
+            self._state = BatchState()
+        if self._lock.locked():
+            raise RuntimeError("this metric is in use by another thread; load one for each thread")
+        return self._lock
+
+    def _add(self, read: Callable[[], Batch]) -> None:
+        """Add the batch that a function reads, whole or not at all."""
+
+        def step() -> tuple[BatchState, None]:
+            self._settle()
+            batch = read()
+            return self._open().with_batch(batch), None
+
+        self._alone(step)
+
+    def _score(
+        self,
+        read: Callable[[], Batch] | None,
+        check: Callable[[Inputs], Any],
+        score: Callable[[Inputs], Result],
+        ignore_index: float | None,
+    ) -> Result | None:
+        """Return what a function makes of the queries given and those added before; None in processes other than 0.
+
+        Args:
+            read: returns the queries given; None if there are none.
+            check: refuses queries that cannot be scored, before they are among those of all processes.
+            score: scores all of them together.
+            ignore_index: the reference of padding, as the numbers of each batch compare with it.
+        """
+
+        def step() -> tuple[BatchState, Result | None]:
+            handed_over = self._settle()
+            batch = Batch() if read is None or handed_over else read()
+            if self.num_process > 1 and not self._state.read:
+                if batch.table.num_rows:
+                    check(Inputs(batch.table["predictions"], batch.table["references"]))
+                if self.process_id > 0:
+                    return self._state if handed_over else self._hand_over(batch), None
+                self._open()
+            if read is None and not self._holds_batches():
+                raise ValueError("there is nothing to score: give predictions and references, or add batches before")
+            state = self._collect()
+            _check_distinct([*state.ids, batch.ids], state.rest)
+            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # else others may have these queries
+                hint = "reload the metric and add the batches again, with ids that match"
+                raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
+            queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
+            try:
+                result = score(Inputs(queries["predictions"], queries["references"]))
+            except ValueError as error:
+                if not state.queries:
+                    raise
+                held = f"{state.queries} queries added before, which count from 0, are kept"
+                raise ValueError(f"{error} ({held}; to do without them, reload the metric)") from None
+            for file in state.read:
+                if file.lock.is_locked:  # else an interrupted call has removed the file, and another may have its name
+                    Path(file.path).unlink(missing_ok=True)
+                    file.lock.release(force=True)
+            return BatchState(), result
+
+        return self._alone(step)
+
+    def _open(self) -> BatchState:
+        """Return the state with a store, in a round that all processes have begun."""
+        state = self._state
+        if state.store is not None:
+            return state
+        if self.num_process == 1:
+            store = Store(folder=None if self.keep_in_memory else self.data_dir)
+            self._state = state = state._replace(pid=os.getpid(), store=store)
+            return state
+        if state.read:
+            problem = "process 0 has read the batches of all processes and not scored them"
+            raise ValueError(f"{problem}; compute them before more are added")
+        end = time.monotonic() + self.timeout
+        if state.handed_over is not None:
+            self._await_scored(state.handed_over, end)
+        if not state.files:  # known before they are locked, so that after an interrupt the same locks are at hand
+            files = tuple(map(self._file, range(self.num_process) if self.process_id == 0 else [self.process_id]))
+            self._state = state = state._replace(pid=os.getpid(), files=files, handed_over=None)
+        self._state = state = state._replace(store=self._begin(state.files, end))
+        return state
+
+    def _begin(self, files: Sequence[CacheFile], end: float) -> Store:
+        """Return a store of this process, in processes other than 0 in its file, once all have begun."""
+        own, *others = files
+        rendez_vous = self._file(f"{self.num_process}-rdv").lock
+        try:
+            if self.process_id == 0 and not own.lock.is_locked:  # locked, it has met the others in an interrupted call
+                problem = f"another process 0 waits for the others at {rendez_vous.lock_file}"
+                _acquire(rendez_vous, end, f"{problem}; give each evaluation an experiment_id of its own")
+                for process, file in enumerate(others, 1):
+                    self._await(process, end, partial(_has_begun, file))
+            problem = f"another metric uses the cache file {own.path}"
+            _acquire(own.lock, end, f"{problem}; give each evaluation an experiment_id of its own")
+            if self.process_id == 0:
+                return Store(folder=self.data_dir)
+            store = Store(own.path)
+            self._await(0, end, partial(self._process_0_has_begun, rendez_vous))
+            return store
+        finally:
+            rendez_vous.release(force=True)
+
+    def _process_0_has_begun(self, rendez_vous: Any) -> bool:
+        try:
+            rendez_vous.acquire(timeout=0)
+            return _is_locked(self._file(0))
+        except Timeout:  # process 0 holds it as it waits for others, or another looks
+            return False
+        finally:
+            rendez_vous.release(force=True)
+
+    def _await(self, process: int, end: float, begun: Callable[[], bool]) -> None:
+        """Wait until a process has begun."""
+        while not begun():
+            if time.monotonic() > end:
+                problem = f"not all of the {self.num_process} processes have begun within {self.timeout} seconds"
+                raise ValueError(f"{problem}; each must add a batch or compute: process {process} has not, or has died")
+            time.sleep(LOOK_AGAIN)
+
+    def _await_scored(self, path: str, end: float) -> None:
+        """Wait until process 0 has scored what this process handed over in the last round."""
+        while os.path.exists(path):
+            if time.monotonic() > end:
+                problem = f"process 0 has not computed the last round within {self.timeout} seconds"
+                raise ValueError(f"{problem}: {path} is still there; compute in all processes")
+            time.sleep(LOOK_AGAIN)
+
+    def _hand_over(self, batch: Batch) -> BatchState:
+        """Leave what was added, and a last batch, to process 0."""
+        state = self._open().with_batch(batch)
+        state.store.finish(state.contents)
+        state.files[0].lock.release(force=True)
+        return BatchState(handed_over=state.files[0].path)
+
+    def _settle(self) -> bool:
+        """Return whether process 0 has this process's file, although the call that handed it over was interrupted.
+
+        Else the file is this process's again, and unmarked: if it dies now, what it adds next is missing.
+        """
+        state = self._state
+        if self.process_id == 0 or state.store is None:
+            return False
+        path, lock = state.files[0]
+        if not lock.is_locked and not self._has_again(state):
+            self._state = BatchState(handed_over=path)
+            return True
+        state.store.reopen()
+        return False
+
+    def _has_again(self, state: BatchState) -> bool:
+        """Return whether this process has its lock again, before process 0 has read its file."""
+        lock = state.files[0].lock
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:  # process 0 reads it
+            return False
+        if not state.store.is_whole(state.contents):
+            lock.release(force=True)
+            return False
+        return True
+
+    def _collect(self) -> BatchState:
+        """Return the state with everything added, here and by the other processes, read and no longer in a store."""
+        state = self._state
+        if state.store is None:
+            return state
+        others = state.files[1:]
+        end = time.monotonic() + self.timeout
+        try:
+            for process, file in enumerate(others, 1):
+                problem = f"process {process} has not called compute within {self.timeout} seconds of process 0"
+                problem = f"{problem}, or has died in it; its batches are in {file.path}"
+                _acquire(file.lock, end, problem)
+            added = (*state.added, *state.store.tables(state.contents))
+            rest = tuple(tuple(read_finished(file.path, process)) for process, file in enumerate(others, 1))
+        except BaseException:
+            for file in others:
+                file.lock.release(force=True)
+            raise
+        read = (*state.read, *state.files)
+        self._state = state = BatchState(
+            state.pid, ids=state.ids, unmatched=state.unmatched, added=added, rest=rest, read=read
+        )
+        return state
+
+    def _file(self, of: int | str) -> CacheFile:
+        """Return the cache file of a process, or of another name."""
+        name = f"{self.num_process}-{of}" if isinstance(of, int) else of
+        path = os.path.join(self.data_dir, f"{self.experiment_id}-{name}.arrow")
+        lock = OwnLock(f"{path}.lock", thread_local=False)
+        lock.maker = os.getpid()
+        return CacheFile(path, lock)
+
+
+def _acquire(lock: Any, end: float, problem: str) -> None:
+    """Take a lock, unless it is taken already."""
+    try:
+        if not lock.is_locked:
+            lock.acquire(timeout=max(0, end - time.monotonic()))
+    except Timeout:
+        raise ValueError(problem) from None
+
+
+def _has_begun(file: CacheFile) -> bool:
+    """Return whether another process has taken its file and emptied it of what a killed run left."""
+    return _is_locked(file) and not is_finished(file.path)
+
+
+def _is_locked(file: CacheFile) -> bool:
+    """Return whether another process holds the lock."""
+    try:
+        file.lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    finally:
+        file.lock.release(force=True)
+    return False
+
+
+def _spelled(query: Any) -> bytes:
+    """Return an id as bytes that are equal if ids are: hexadecimal digits, or others behind a mark of their kind."""
+    kind = id_kind(type(query))
+    if kind == "text":
+        text: bytes = query.encode("utf-8", "surrogatepass")  # str() would drop NUL from the end of NumPy's text
+        return b"'" + text
+    if kind == "integers":
+        return b"%x" % int(query)
+    if kind == "bytes":
+        return b'"' + bytes(query)
+    moment = query.astimezone(UTC) if getattr(query, "tzinfo", None) else query
+    return b"@" + str(moment).encode()
+
+
+def _readable_id(spelled: bytes) -> str:
+    """Return an id for people."""
+    mark, rest = spelled[:1], spelled[1:]
+    if mark == b'"':
+        return shown(rest)
+    return shown(rest.decode("utf-8", "surrogatepass") if mark in (b"'", b"@") else int(spelled, 16))
+
+
+def _unmatched(*batches: Batch | BatchState) -> str | None:
+    """Return what is wrong with what they exclude; empty if one of them has a query that it names."""
+    return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
+
+
+def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:
+    """Refuse a query that two processes have added."""
+    seen = [(0, ids) for ids in own]
+    for process, tables in enumerate(rest, 1):
+        columns = (table["query_id"] for table in tables)
+        ids = frozenset(chain.from_iterable(each.to_pylist() for each in columns if each.type != pa.null()))
+        for other, before in seen:
+            if both := before & ids:
+                problem = f"query {_readable_id(min(both))} was added by process {other} and by process {process}"
+                raise ValueError(f"{problem}; add all documents of a query in one process, one batch")
+        seen.append((process, ids))
+
+
+def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
+    """Return the two sides of tables as one; where their numbers differ in type, in the wider, without padding."""
+    filled = [table.select(SIDES) for table in tables if table.num_rows] or [NO_QUERIES]
+    schema = pa.schema([(side, _widest({table[side].type for table in filled})) for side in SIDES])
+    return pa.concat_tables(
+        (table if ignore_index is None or table.schema == schema else without_padding(table, ignore_index)).cast(schema)
+        for table in filled
+    )
+
+
+def _widest(kinds: set[pa.DataType]) -> pa.DataType:
+    """Return the one type of lists that there is; of several float64 if it is among them, else float32."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return pa.list_(pa.float64() if pa.list_(pa.float64()) in kinds else pa.float32())

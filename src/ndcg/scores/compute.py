@@ -1,0 +1,63 @@
+"""The measure of rankings, wherever they lie: in memory, in files, in frames, on Spark."""
+
+from typing import Any, Unpack
+
+from ndcg.inputs.frames import is_spark
+from ndcg.inputs.rankings import Inputs
+from ndcg.measure.options import ComputeOptions, Cutoffs, Options, shows_options
+from ndcg.scores.queries import from_frame, scores
+from ndcg.scores.spark import compute_spark
+
+
+@shows_options
+def compute(
+    *,
+    predictions: Any,
+    references: Any,
+    k: Cutoffs = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    **options: Unpack[ComputeOptions],
+) -> Any:
+    """Return nDCG (Järvelin and Kekäläinen, 2002), or DCG, IDCG and CG: the mean over queries or each query's value.
+
+    Args:
+        predictions: the score of each document of each query, higher ranks first: nested lists,
+            arrays, tensors, columns of lists, `{query: {document: score}}` or the path of a file
+            of them; with `query_ids` flat scores; or each query's document ids, best first. `None`
+            marks a document that was not retrieved.
+        references: the relevance of the same documents in the same order, or by their ids; the
+            path of a file; or the ids of relevant documents. `None` marks one that was not judged.
+        k: the cutoff, how many ranks count, or several; None for the whole list.
+        sample_weight: one weight per query for the mean.
+        query_ids: for flat predictions and references, the id of each document's query.
+        document_ids: with `query_ids`, the id of each document.
+        data: a frame; then the arguments above may be names of its columns.
+        exclude: documents that take no rank and are in no ideal, such as items seen: `{query: ids}`, of
+            ranked ids a list of ids for each query, a frame with the columns of `data`, or a file.
+        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `ties`,
+            `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
+            `use_aggregator` and `engine`, as the metric card describes them.
+
+    Returns:
+        A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
+        for nDCG, or with `use_aggregator=False` a list with the value of each query. For a DataFrame
+        of Spark those values are a DataFrame, as of `compute_spark`.
+
+    Raises:
+        ValueError: names the option, or the argument, query and position at fault.
+        TypeError: an unknown option; names the nearest or all there are.
+
+    >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
+    {'nDCG@3': 0.4123818817534531}
+    """
+    if is_spark(data):
+        columns = {"prediction": predictions, "reference": references, "query": query_ids, "document": document_ids}
+        how: dict[str, Any] = {**columns, "exclude": exclude, **options}
+        return compute_spark(data, **how, sample_weight=sample_weight, k=k)
+    parsed = Options.of_method(compute, k, options, lacks=())
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+    return scores(*from_frame(data, inputs, sample_weight), options=parsed)

@@ -1,0 +1,397 @@
+"""The value of every query, and their mean.
+
+Rankings are read and scored part by part, so that copies of them stay small. What is wrong with
+them is said in the user's terms: the argument, the query and the position.
+"""
+
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg.inputs.columns import number, plain_in_order, read_flat_column, settled
+from ndcg.inputs.exclusion import Pairs
+from ndcg.inputs.files import read_columns
+from ndcg.inputs.frames import named_columns
+from ndcg.inputs.joining import encode_ids
+from ndcg.inputs.rankings import Inputs, Rankings, parts, read
+from ndcg.inputs.slices import Slices, read_slices
+from ndcg.measure.messages import shown
+from ndcg.measure.options import Options, is_real
+from ndcg.measure.scoring import InvalidRankingError, check_queries, in_threads, score_queries
+
+Values = dict[str, NDArray[np.float64]]
+
+NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
+
+
+def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> dict[str, float | list[float]]:
+    """Return the mean over queries under the name of each result, or a list of all queries' values.
+
+    Raises:
+        ValueError: names the argument, query and position at fault.
+    """
+    if options.engine == "sklearn":
+        return _scores_by_sklearn(inputs, options, sample_weight)
+    values = query_values(inputs, options)
+    weight = weights(sample_weight, len(next(iter(values.values()))))
+    if not options.use_aggregator:
+        return {name: each.tolist() for name, each in values.items()}
+    return {name: mean(name, each, weight) for name, each in values.items()}
+
+
+def query_values(inputs: Inputs, options: Options) -> Values:
+    """Return the values of all queries under the name of each result."""
+
+    def score(part: Rankings) -> Values:
+        scored = score_part(part, options)
+        return {name: scored[measure][row] for name, measure, row in options.results()}
+
+    return describe_queries(score, inputs, options)
+
+
+def score_part(part: Rankings, options: Options, **other: Any) -> Values:
+    """Return the values of each measure, of shape ``(cutoffs, queries)``: nan for a query that is skipped.
+
+    Args:
+        part: the rankings.
+        options: how to score them.
+        **other: what to tell the kernel in place of the options.
+    """
+    scored = score_queries(**part.arrays(), **{**options.scoring, **other})
+    if options.missing == "skip":
+        skipped = part.empty() if part.missing is None else part.empty() | part.missing
+        for values in scored.values():
+            values[:, skipped] = np.nan
+    return scored
+
+
+def describe_queries(
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
+    inputs: Inputs,
+    options: Options,
+    piece: int | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Return columns, by name, with a row for each query, which a function makes of each part of the rankings.
+
+    Args:
+        describe: the function.
+        inputs: the rankings.
+        options: how they are read and scored.
+        piece: how many documents the function takes at a time, about; None for whole parts.
+    """
+    described: list[dict[str, NDArray[Any]]] = []
+    queries = 0
+    bar = None
+    with ExitStack() as until_done:
+        for part in parts(from_files(inputs), **options.reading):
+            if described and bar is None:
+                total = len(inputs.predictions)
+                bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=queries))
+            if options.missing == "raise":
+                refuse_missing(part)
+            pieces = [part] if piece is None else list(part.pieces(piece))
+            *before, queries = np.cumsum([queries, *(each.queries for each in pieces)]).tolist()
+            described += in_threads(partial(_described, describe), pieces, before)
+            if bar is not None:
+                bar.update(part.queries)
+    if not queries:
+        raise ValueError(NOTHING_TO_SCORE)
+    return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
+
+
+def _described(
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]], piece: Rankings, before: int
+) -> dict[str, NDArray[Any]]:
+    """Return the columns of a piece, errors in the user's terms, given how many queries come before it."""
+    with user_terms(piece, before):
+        return describe(piece)
+
+
+def refuse_missing(rankings: Rankings) -> None:
+    """Refuse rankings that lack a query.
+
+    Raises:
+        ValueError: names the first, and says how many there are.
+    """
+    if rankings.missing is None or rankings.place is None or not rankings.missing.any():
+        return
+    query = rankings.place(int(rankings.missing.argmax()), None)
+    hint = 'missing="empty" counts such queries as having retrieved nothing, missing="skip" leaves them out of the mean'
+    raise ValueError(f"predictions: {query} is missing ({int(rankings.missing.sum())} such queries); {hint}")
+
+
+def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: Any) -> tuple[Any, ...]:
+    """Return rankings, weights and what else has a value for each query, in place of names the columns of a frame.
+
+    Raises:
+        ValueError: what `columns_of` refuses.
+    """
+    columns, *of_queries = columns_of(data, inputs._asdict(), sample_weight=sample_weight, **others)
+    return Inputs(**columns), *of_queries
+
+
+def columns_of(data: Any, arguments: dict[str, Any], **of_queries: Any) -> tuple[Any, ...]:
+    """Return arguments and what has a value for each query, in place of names the columns of a frame.
+
+    Args:
+        data: the frame.
+        arguments: each the name of a column, or not.
+        **of_queries: likewise `sample_weight` and `by`. A column has a value for each row: that of its
+            query, or with `query_ids` of its document's query.
+
+    Raises:
+        ValueError: what `named_columns` refuses; rows of a query that differ in its weight or slice.
+    """
+    exclude = arguments.pop("exclude")
+    named = {**arguments, **of_queries}
+    columns = dict(zip(named, named_columns(data, **named), strict=True))
+    others = {name: columns.pop(name) for name in of_queries}
+    if (query_ids := columns["query_ids"]) is not None:
+        for name, values in others.items():
+            if values is not of_queries[name]:
+                others[name] = _BY_QUERY[name](*settled(query_ids=query_ids, **{name: values}))
+    return {**columns, "exclude": _excluded_pairs(exclude, arguments)}, *others.values()
+
+
+def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return documents to exclude, of a frame its two columns that have the names of `query_ids` and `document_ids`."""
+    names = {name: arguments[name] for name in ("query_ids", "document_ids")}
+    if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # no frame
+        return exclude
+    if not all(isinstance(name, str) for name in names.values()):
+        problem = "is a frame, but query_ids and document_ids name no columns; name those of data and of exclude"
+        raise ValueError(f"exclude: {problem}, or give {{query: ids}}")
+    return Pairs(*named_columns(exclude, "exclude", **names))
+
+
+def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
+    """Return the weight of each query, from a column with that of each row."""
+
+    def place(_: int, row: int | None) -> str:
+        return f"row {row}"
+
+    column = read_flat_column("sample_weight", rows, place)
+    if column.present is not None:
+        row = int(np.flatnonzero(~column.present)[0])
+        raise ValueError(f"sample_weight: row {row}: is missing; give every row the weight of its query")
+    values = np.asarray(column.values, np.float64)
+    return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
+
+
+def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
+    """Return the slice of each query, from a column with that of each row."""
+    values, code = read_slices(rows)
+    return Slices(values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
+
+
+_BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {"sample_weight": _weights_by_query, "by": _slices_by_query}
+
+
+def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
+    """Return the first row of each query, if all of its rows have one value."""
+    code, ids = encode_ids("query_ids", query_ids)
+    if len(values) != len(code):
+        raise ValueError(f"{argument} has {len(values)} rows and query_ids {len(code)}; give both for every row")
+    first = np.zeros(len(ids), np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]
+    if (other := np.flatnonzero(values != values[first][code])).size:
+        row = int(other[0])
+        query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
+        what = {"sample_weight": "weight", "by": "slice"}[argument]
+        raise ValueError(
+            f"{argument}: query {query}: is {text(row)} in row {row} and {text(before)} in row {before}; "
+            f"give all rows of a query one {what}"
+        )
+    return first
+
+
+def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
+    """Return rankings as `rankings.read` does, files too, if some choice of options could score them."""
+    rankings = read(*from_files(inputs), **how)
+    with user_terms(rankings):
+        check_queries(**rankings.arrays())
+    return rankings
+
+
+def from_files(inputs: Inputs) -> Inputs:
+    """Return what files hold, in place of their paths."""
+    paths = {name: side for name, side in inputs._asdict().items() if isinstance(side, (str, os.PathLike))}
+    return inputs._replace(**{name: from_file(name, path) for name, path in paths.items()}) if paths else inputs
+
+
+def from_file(argument: str, side: Any) -> Any:
+    """Return what a file holds, if an argument is the path of one; ids of rows are in no file."""
+    if not isinstance(side, (str, os.PathLike)) or argument in ("query_ids", "document_ids"):
+        return side
+    kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
+    try:
+        return read_columns(side, kind)
+    except OSError as error:
+        holds = "file of ids" if kind == "exclude" else f"{kind} file"
+        problem = f"cannot be read as a {holds}: {error.strerror or error}"
+        path = os.fsdecode(side)
+        name = path if path.isprintable() and len(path) <= 500 else shown(path)  # it may be a file's content
+        is_name = isinstance(error, FileNotFoundError) and os.sep not in path
+        hint = "; if it names a column, give its frame as data" if is_name else ""
+        raise ValueError(f"{argument}: {name}: {problem}{hint}") from None
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
+
+
+def check_rows(inputs: Inputs, options: Options) -> None:
+    """Check flat rows whose queries may have other rows elsewhere: raise an error only if no others could mend it.
+
+    Raises:
+        ValueError: names the argument, query and row at fault.
+    """
+    rankings = read(*inputs, **options.reading)
+    with user_terms(rankings):
+        check_queries(**rankings.arrays(), gain=options.gain, negative_relevance=options.negative_relevance)
+
+
+@contextmanager
+def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
+    """Translate errors of the kernel into the user's terms.
+
+    Args:
+        rankings: what is scored.
+        first_query: the index of their first query among all queries.
+    """
+    try:
+        yield
+    except InvalidRankingError as error:
+        argument = {"relevance": "references", "score": "predictions"}[error.array]
+        if rankings.place is not None:
+            place = rankings.place(error.query, error.position)
+            raise ValueError(f"{argument}: {place}: {error.problem}") from None
+        placed = InvalidRankingError(argument, first_query + error.query, error.position, error.problem)
+        raise ValueError(str(placed)) from None
+
+
+def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
+    """Return a weight for each query, or None if none are given.
+
+    They are scaled by a power of two to at most 1, so that no sum of them overflows.
+    """
+    if sample_weight is None:
+        return None
+    given = plain_in_order("sample_weight", sample_weight)
+    if isinstance(given, Mapping):
+        raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
+    given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
+    found = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
+    if found != queries:
+        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {found}")
+    numbers = given
+    if not isinstance(given, np.ndarray) or given.dtype.kind not in "biuf" or np.ma.is_masked(given):
+        numbers = list(map(number, given))
+        for query, value in enumerate(numbers):
+            if not is_real(value) and not isinstance(value, (bool, np.bool_)):
+                raise ValueError(f"sample_weight: query {query}: must be a number; got {shown(given[query])}")
+    weight = np.asarray(numbers, np.float64)
+    invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
+    if invalid.size:
+        query = int(invalid[0])
+        raise ValueError(f"sample_weight: query {query}: must be finite and not negative; got {weight[query]}")
+    if not weight.any():
+        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
+    return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
+
+
+def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
+    """Return the mean of a result over the queries that have a value.
+
+    Raises:
+        ValueError: no query has one, or their sum overflows.
+    """
+    if np.isnan(values).any():
+        valued = ~np.isnan(values)
+        values, weight = values[valued], None if weight is None else weight[valued]
+    if not values.size or (weight is not None and not weight.any()):
+        problem = "no query of positive weight has a value: zero_division=nan leaves out those with nothing relevant"
+        hint = 'give a number for zero_division, or missing="empty"'
+        raise ValueError(f'{name}: {problem}, missing="skip" those that the predictions lack; {hint}')
+    with np.errstate(over="ignore"):
+        found = float(values.mean() if weight is None else np.average(values, weights=weight))
+    if not math.isfinite(found):
+        raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
+    return found
+
+
+def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
+    """Return a progress bar for what takes over two seconds: on a terminal, unless those of datasets are disabled."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return nullcontext(SimpleNamespace(update=lambda done: None))
+    datasets = sys.modules.get("datasets")
+    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None: on a terminal only
+    return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
+
+
+def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> dict[str, float | list[float]]:
+    """Return what `sklearn.metrics.ndcg_score` itself answers."""
+    try:
+        from sklearn.metrics import ndcg_score
+    except ImportError:
+        raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
+    rankings = checked_rankings(inputs)
+    if not rankings.queries:
+        raise ValueError(NOTHING_TO_SCORE)
+    weight = weights(sample_weight, rankings.queries)
+    relevance, score = _arrays_for_sklearn(rankings)
+    how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
+    result: dict[str, float | list[float]] = {}
+    for name, _, row in options.results():
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = float(ndcg_score(relevance, score, k=options.cutoffs[row], **how))
+        if not math.isfinite(value):
+            raise ValueError(
+                f'engine="sklearn": {name}: sums overflow in scikit-learn; scale the relevances or weights'
+            )
+        result[name] = value
+    return result
+
+
+def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
+
+    Some forms keep excluded documents in their places as such.
+
+    Raises:
+        ValueError: scikit-learn does not support what the rankings hold.
+    """
+    relevance, score = rankings.relevance, rankings.score
+    retrieved = (score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)).reshape(-1)
+    judged = np.ones(relevance.size, bool) if rankings.judged is None else rankings.judged.reshape(-1)
+    offsets = rankings.offsets
+    begins = np.arange(rankings.queries + 1) * relevance.shape[1] if offsets is None else offsets
+    missing = 'engine="sklearn" does not support None, -inf or masked values; leave the document out or use "numpy"'
+    negative = 'the relevance {value} is negative, which engine="sklearn" does not support'
+    for array, values, invalid, problem in (
+        ("score", score, judged & ~retrieved, missing),
+        ("relevance", relevance, retrieved & ~judged, missing),
+        ("relevance", relevance, judged & (relevance.reshape(-1) < 0), negative),
+    ):
+        if invalid.any():
+            at = int(invalid.argmax())
+            query = int(np.searchsorted(begins, at, side="right")) - 1
+            with user_terms(rankings):
+                value = values.reshape(-1)[at]
+                raise InvalidRankingError(array, query, at - int(begins[query]), problem.format(value=value))
+    if offsets is not None or not judged.all():
+        lengths = np.diff(np.append(0, np.cumsum(judged))[begins])
+        for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
+            name = f"query {query}" if rankings.place is None else rankings.place(query, None)
+            found = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+            raise ValueError(f'engine="sklearn": scikit-learn needs lists of one length, not empty; {found}')
+        relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
+    return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives

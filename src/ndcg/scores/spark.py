@@ -1,0 +1,397 @@
+"""The measure over a Spark DataFrame, where one machine is too small.
+
+Rows are collected into lists by query where they lie, before they are shuffled: a list costs Spark
+little more than a row. The executors hand the lists to the kernel through Arrow and sum up the
+values: the driver gets a row of sums per partition and million documents. Executors need NumPy and
+pyarrow only; the rooms that read and score rankings travel with the job.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, Unpack
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ndcg.inputs.rankings import PART, read
+from ndcg.measure.messages import shown
+from ndcg.measure.options import Cutoffs, Options, QueryOptions
+from ndcg.measure.scoring import InvalidRankingError
+from ndcg.scores.queries import mean, refuse_missing, score_part
+
+
+def compute_spark(
+    df: Any,
+    *,
+    prediction: str,
+    reference: str,
+    query: str | None = None,
+    document: str | None = None,
+    sample_weight: str | None = None,
+    exclude: Any = None,
+    k: Cutoffs = None,
+    use_aggregator: bool = True,
+    **options: Unpack[QueryOptions],
+) -> Any:
+    """Score a Spark DataFrame where its rows are, as `compute` scores what is in memory.
+
+    A row is a document, with the id of its query, or, where `prediction` and `reference` are
+    arrays, a query. A null prediction marks a document that was not retrieved, a null
+    reference one that was not judged: so the full outer join of a run and qrels is scored
+    as it is, each query that only the run has as one with nothing relevant. The executors
+    need NumPy and pyarrow only. Works in classic and Spark Connect sessions.
+
+    Args:
+        df: the DataFrame; its rows in any order.
+        prediction: the column of scores.
+        reference: the column of relevances.
+        query: the column of query ids, integers or strings; needed where a row is a document.
+        document: the column of document ids, for `ties="docid"`; then a document that a query
+            has twice is refused.
+        sample_weight: the column of weights, the same in all rows of a query.
+        exclude: a DataFrame with columns of the names of `query` and `document`: documents that
+            take no rank and are in no ideal.
+        k: the cutoff or cutoffs.
+        use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
+            row for each query: its id, and its values in columns named as the results.
+        **options: of `compute`, but `engine` and `query_ids`. Rows have no order, so `ties`
+            may be `"first"` or `"last"` only in arrays.
+
+    Returns:
+        The means by name, as of `compute`, or the DataFrame, which is computed when it is used.
+
+    Raises:
+        ValueError: what `compute` refuses, with the id of the query; a column that is missing
+            or of a wrong type. Of a DataFrame of values, when it is used, as Spark's error.
+        ImportError: PySpark is missing.
+
+    >>> from pyspark.sql import SparkSession  # doctest: +SKIP
+    >>> df = SparkSession.builder.getOrCreate().createDataFrame(  # doctest: +SKIP
+    ...     [("q", 3.0, 2), ("q", 2.0, 0), ("q", 1.0, 1)], "query string, score double, relevance int"
+    ... )
+    >>> compute_spark(df, query="query", prediction="score", reference="relevance", k=2)  # doctest: +SKIP
+    {'nDCG@2': 0.7601875334318685}
+    """
+    parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
+    columns = {"query": query, "prediction": prediction, "reference": reference, "document": document}
+    frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
+    if not parsed.use_aggregator:
+        if query is None:
+            raise ValueError("query must name the column of query ids where every query's values are asked for")
+        return by_query(frame, parsed)
+    return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
+
+
+def means(frame: Any, options: Options) -> dict[str, float]:
+    """Return of each result the mean over all queries of what `prepare` returns: nan if none has a value.
+
+    Raises:
+        ValueError: the first, in alphabetical order, of what the executors refuse; weights that are all 0; no queries.
+    """
+    schema = "queries long, scale double, sums array<double>, weights array<double>, problem string"
+    rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
+    if problems := sorted(row.problem for row in rows if row.problem):
+        raise ValueError(problems[0])
+    found = {}
+    scale = max((row.scale for row in rows), default=1.0)
+    if not scale:
+        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
+    for at, name in enumerate(options.names):
+        total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
+        found[name] = total / weight if weight else math.nan
+    if not sum(row.queries for row in rows):
+        raise ValueError("the DataFrame holds no queries; there is nothing to score")
+    return found
+
+
+def by_query(frame: Any, options: Options) -> Any:
+    """Return a DataFrame with the values of every query of what `prepare` returns; it is computed when it is used."""
+    kind = frame.schema["query"].dataType.simpleString()
+    columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
+    return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
+
+
+def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
+    """Return the columns that the executors read, with a row for each query.
+
+    Where a row was a document, `missing` has a number for each of the query's: bit i is set where the i-th
+    column of lists was null, which Spark's lists leave out.
+
+    Args:
+        frame: the DataFrame.
+        columns: of each argument of `compute_spark` that names a column its name.
+        ties: the order of ties.
+        exclude: the DataFrame of documents to leave out.
+
+    Raises:
+        ValueError: a column that is missing or of another type than it should be; an order of
+            ties that Spark's rows do not have.
+        ImportError: PySpark is missing.
+    """
+    try:
+        from pyspark.sql import functions
+    except ImportError:
+        raise ImportError('compute_spark needs PySpark: pip install pyspark, or "ndcg[spark]"') from None
+    given = {name: column for name, column in columns.items() if column is not None}
+    nested = _are_nested(frame, given)
+    chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
+    if exclude is not None and (nested or "document" not in given):
+        raise ValueError("exclude is for a row per document: name the columns of ids as query and document")
+    if nested:
+        if "document" in given:
+            raise ValueError("document is for a row per document; in arrays, documents of ascending ids serve as well")
+        return chosen
+    if "query" not in given:
+        raise ValueError("query must name the column of query ids where each row is a document")
+    if ties == "docid" and "document" not in given:
+        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
+    if ties in ("first", "last"):
+        raise ValueError(
+            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
+        )
+    if "document" in given:
+        chosen = chosen.withColumn("document", functions.col("document").cast("string"))
+    if exclude is not None:
+        chosen = chosen.join(_excluded_rows(exclude, frame, given), ["query", "document"], "left")
+    kinds = {name: kind for name, kind in chosen.dtypes if name != "query"}
+    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
+    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
+    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
+    return chosen.groupBy("query").agg(*map(functions.expr, lists))
+
+
+def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
+    """Return the documents to exclude: the id of their query, their own, and a column that is true."""
+    from pyspark.sql import functions
+
+    if not hasattr(exclude, "mapInArrow"):
+        raise ValueError(f"exclude: beside a DataFrame of Spark it must be one too; got {type(exclude).__name__}")
+    ids = {name: given[name] for name in ("query", "document")}
+    for name, column in ids.items():
+        if exclude.columns.count(column) != 1:
+            there = ", ".join(exclude.columns)
+            raise ValueError(f"exclude: must have one column {shown(column)}, which {name} names; there are {there}")
+        types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
+        kinds = ["integer" if each in QUERY_TYPES and each != "string" else each for each in types]
+        if kinds[0] != kinds[1]:
+            found = f"{types[0]}, and in the rankings {types[1]}"
+            raise ValueError(f"exclude: column {shown(column)} is of type {found}; give one type for both")
+    columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
+    pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
+    return pairs.withColumn("excluded", functions.lit(True))
+
+
+def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
+    """Return whether predictions and references are arrays; refuse columns that are missing or of another type."""
+    if not hasattr(frame, "mapInArrow"):
+        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
+    for name, column in given.items():
+        if not isinstance(column, str) or column not in frame.columns:
+            there = ", ".join(frame.columns)
+            got = shown(column) if isinstance(column, str) else type(column).__name__
+            raise ValueError(f"{name} must name a column of the DataFrame; got {got}, and there are {there}")
+        if frame.columns.count(column) > 1:
+            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
+    types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
+    nested = bool(types["prediction"].startswith("array<"))
+    for name in ("prediction", "reference"):
+        inner = types[name].removeprefix("array<").removesuffix(">")
+        if inner not in NUMBERS or types[name].startswith("array<") != nested:
+            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
+            raise ValueError(
+                f"{name}: column {shown(given[name])} is of type {types[name]}, "
+                f"prediction of {types['prediction']}; {problem}"
+            )
+    if types.get("sample_weight", "double") not in NUMBERS:
+        raise ValueError(
+            f"sample_weight: column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}"
+        )
+    for name in ("query", "document"):
+        if types.get(name, "string") not in QUERY_TYPES:
+            problem = f"must hold integers or strings; got {types[name]}"
+            raise ValueError(f"{name}: column {shown(given[name])} {problem}")
+    return nested
+
+
+NUMBERS = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double")
+QUERY_TYPES = ("tinyint", "smallint", "int", "bigint", "string")
+
+
+# On executors
+
+
+def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
+    """Return a function that Spark sends with all that it needs of these rooms, which executors have not got."""
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__.removesuffix(".scores.spark")])
+    return partial(function, options)
+
+
+def _quoted(column: str) -> str:
+    return f"`{column.replace('`', '``')}`"
+
+
+def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield every query with its values."""
+    for table in _tables(batches):
+        queries, scored, _ = _scored(options, table)
+        yield pa.record_batch([queries, *map(pa.array, scored)], ["query", *options.names])
+
+
+def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Sum over queries, by weights of at most 1 and their scale; yield what is refused as a sentence."""
+    for table in _tables(batches):
+        row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "problem": None}
+        try:
+            _, scored, weight = _scored(options, table)
+            valued = [~np.isnan(values) for values in scored]
+            row["queries"] = len(weight)
+            row["scale"] = float(weight.max())
+            weight = weight / (row["scale"] or 1.0)
+            row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(scored, valued, strict=True)]
+            row["weights"] = [float(np.sum(weight[had])) for had in valued]
+        except ValueError as problem:
+            row["problem"] = str(problem)
+        yield pa.RecordBatch.from_pylist([row], SUMS)
+
+
+SUMS = pa.schema(
+    {
+        "queries": pa.int64(),
+        "scale": pa.float64(),
+        "sums": pa.list_(pa.float64()),
+        "weights": pa.list_(pa.float64()),
+        "problem": pa.string(),
+    }
+)
+
+
+def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Put batches together, as many as hold `PART` documents."""
+    pending: list[pa.RecordBatch] = []
+    documents = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        pending.append(batch)
+        documents += pc.sum(pc.list_value_length(batch["prediction"])).as_py() or 0
+        if documents >= PART:
+            yield pa.Table.from_batches(pending)
+            pending, documents = [], 0
+    if pending:
+        yield pa.Table.from_batches(pending)
+
+
+def _scored(
+    options: Options, table: pa.Table
+) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return the ids of queries, the values of each result, and the weights."""
+    columns = {name: table[name].combine_chunks() for name in table.column_names}
+    queries = columns.get("query")
+    begins = np.arange(table.num_rows)
+    if queries is not None and queries.null_count:
+        raise ValueError("query: a row has no query id; give each one")
+    nested = "missing" not in columns
+    if not nested:
+        offsets = np.append(0, np.cumsum(pc.list_value_length(columns["missing"]), dtype=np.int64))
+        begins = offsets[:-1]
+        columns = _documents(columns)
+        retrieved = pc.fill_null(pc.greater(columns["prediction"].cast(pa.float64()), -math.inf), False)
+        lacking = ~np.logical_or.reduceat(retrieved.to_numpy(zero_copy_only=False), begins)
+        if "document" in columns:
+            columns = _in_order_of_ids(columns, np.diff(offsets))
+            _refuse_repeats(queries, columns["document"], begins)
+        lists = {name: pa.LargeListArray.from_arrays(offsets, columns[name]) for name in ("prediction", "reference")}
+        columns.update(lists)
+    sides, weight = [columns["prediction"], columns["reference"]], columns.get("sample_weight")
+
+    def place(query: int) -> str:
+        return (
+            "a row (name a query column to learn which)"
+            if queries is None
+            else f"query {shown(queries[query].as_py())}"
+        )
+
+    _refuse_unlike(sides, place)
+    weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
+    try:
+        found = read(*sides, **options.reading)
+        if options.missing != "empty" and not nested:
+            found = found._replace(missing=lacking, place=lambda query, _: place(query))
+        if options.missing == "raise":
+            refuse_missing(found)
+        if "excluded" in columns:
+            found = found.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
+        scored = score_part(found, options)
+    except InvalidRankingError as error:
+        argument = {"relevance": "reference", "score": "prediction"}[error.array]
+        raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
+    return queries, [np.asarray(scored[measure][row]) for _, measure, row in options.results()], weights
+
+
+def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+    """Return the columns with a row for each document, and nulls again where `missing` says so."""
+    missing = columns["missing"].flatten().to_numpy()
+    lists = {name: each.flatten() for name, each in columns.items() if name not in ("query", "missing")}
+    if missing.any():
+        for bit, name in enumerate(lists):
+            lists[name] = pc.if_else(pa.array(missing & (1 << bit) == 0), lists[name], None)
+    return lists
+
+
+def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]) -> dict[str, pa.Array]:
+    """Return the columns with the documents of each query, so many, in ascending order of their ids."""
+    keys = {"query": np.repeat(np.arange(len(lengths)), lengths), "document": columns["document"]}
+    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
+    return {name: each.take(order) for name, each in columns.items()}
+
+
+def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
+    """Raise an error for a query without a list on one side, or with lists of two lengths."""
+    for name, side in zip(("prediction", "reference"), sides, strict=True):
+        if side.null_count:
+            query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
+            raise ValueError(f"{name}: {place(query)}: is null; give an array, empty if there is no document")
+    lengths = [pc.list_value_length(side).to_numpy() for side in sides]
+    if (lengths[0] != lengths[1]).any():
+        query = int(np.argmax(lengths[0] != lengths[1]))
+        raise ValueError(
+            f"{place(query)}: {lengths[0][query]} predictions and {lengths[1][query]} references; give both for every "
+            "document, null for the score of one not retrieved or the relevance of one not judged"
+        )
+
+
+def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]) -> NDArray[np.float64]:
+    """Return a weight for each query, which all of its rows must have."""
+    values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN where missing
+    lengths = np.diff(np.append(begins, len(values)))
+    weights = np.asarray(values[begins])
+    if (wrong := ~((values >= 0) & (values < math.inf))).any():
+        row = int(np.argmax(wrong))
+        query = int(np.searchsorted(begins, row, "right")) - 1
+        raise ValueError(
+            f"sample_weight: {place(query)}: must be finite and not negative in every row; got {weight[row].as_py()}"
+        )
+    if (unlike := values != np.repeat(weights, lengths)).any():
+        row = int(np.argmax(unlike))
+        query = int(np.searchsorted(begins, row, "right")) - 1
+        problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
+        raise ValueError(f"sample_weight: {place(query)}: {problem}")
+    return weights
+
+
+def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.int64]) -> None:
+    """Raise an error for a document that is in a query twice, or has no id."""
+    same = np.zeros(len(documents), bool)
+    same[1:] = pc.fill_null(pc.equal(documents[1:], documents[:-1]), False).to_numpy(zero_copy_only=False)
+    same[begins] = False
+    for wrong, problem in ((same, "is there twice"), (documents.is_null().to_numpy(zero_copy_only=False), "has no id")):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
+            raise ValueError(f"document: query {shown(query)}: document {shown(documents[row].as_py())} {problem}")

@@ -1,0 +1,4 @@
+"""The command line.
+
+May import: measure, inputs, scores, statistics, loops.
+"""

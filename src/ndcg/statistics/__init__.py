@@ -1,0 +1,4 @@
+"""How sure a score is, which of two systems is better, and which convention gives a number.
+
+May import: measure, inputs, scores.
+"""

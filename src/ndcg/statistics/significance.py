@@ -1,0 +1,588 @@
+"""How sure a mean over queries is, and whether two means differ: intervals and paired tests.
+
+The queries are taken as a sample of all that might be asked. Intervals are Student's t, those of
+means in the form that Wilson (1927) gave those of proportions; whether two systems differ is
+tested by exchanging their scores query by query (the randomisation test of Fisher; Smucker et
+al., CIKM 2007, on why to prefer it in retrieval), with Student's paired t-test beside it.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg.measure.ties import Floats
+
+# Relative to the values, a difference that is only one of rounding.
+ROUNDING = 1e-12
+# Weights further apart than this leave the lighter queries without digits.
+LIGHTEST = 1e-12
+# Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
+FEW = 10
+# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
+# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
+EXACT = 32
+SAMPLED = 20
+SIGNS_AT_A_TIME = 1 << 14
+# What `power` is about: a test at this level finds a difference as often.
+LEVEL = 0.05
+POWER = 0.8
+
+
+class Block(NamedTuple):
+    """Parts in which equally many queries count.
+
+    Attributes:
+        parts: their indices.
+        queries: an index that makes of values by query a row for each of the parts.
+        size: how many queries count in each.
+    """
+
+    parts: NDArray[np.intp]
+    queries: Any
+    size: int
+
+
+class Parts:
+    """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
+
+    What is computed for many parts at once is, to the last bit, what it is for each alone: parts of one size are
+    the rows of an array.
+
+    Args:
+        sizes: how many queries each part has, at least one.
+
+    >>> parts = Parts([2, 1, 2])
+    >>> [(block.parts.tolist(), block.queries.tolist()) for block in parts.blocks(np.array([1, 1, 1, 0, 1], bool))]
+    [([1, 2], [[2], [4]]), ([0], [[0, 1]])]
+    """
+
+    def __init__(self, sizes: Sequence[int] | NDArray[np.int64]) -> None:
+        self.sizes = np.asarray(sizes, np.int64)
+        self.first = np.cumsum(self.sizes) - self.sizes
+        self._blocks: dict[bytes, list[Block]] = {}
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the sum of integers or truth values in each part."""
+        return np.add.reduceat(counts, self.first, dtype=np.int64)
+
+    def float_sums(self, values: Floats, counted: NDArray[np.bool_]) -> Floats:
+        """Return the sum of the values that count in each part."""
+        found = np.zeros(len(self))
+        for block in self.blocks(counted):
+            found[block.parts] = values[block.queries].sum(axis=1)
+        return found
+
+    def of_queries(self, figures: NDArray[Any]) -> NDArray[Any]:
+        """Return for each query the figure of its part, along the last axis."""
+        return np.repeat(figures, self.sizes, axis=-1)
+
+    def blocks(self, counted: NDArray[np.bool_]) -> list[Block]:
+        """Return all parts, those in which equally many queries count together."""
+        key = counted.tobytes()
+        if key not in self._blocks:
+            self._blocks[key] = list(self._blocks_of(counted))
+        return self._blocks[key]
+
+    def _blocks_of(self, counted: NDArray[np.bool_]) -> Iterator[Block]:
+        if len(self) == 1 and counted.all():  # nothing to pick
+            yield Block(np.zeros(1, np.intp), np.s_[np.newaxis, :], len(counted))
+            return
+        sizes, queries = self.sums(counted), np.flatnonzero(counted)
+        first, order = np.cumsum(sizes) - sizes, np.argsort(sizes, kind="stable")
+        for alike in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
+            size = int(sizes[alike[0]])
+            yield Block(alike, queries[first[alike][:, np.newaxis] + np.arange(size)], size)
+
+
+class Intervals(NamedTuple):
+    """How sure each mean is: arrays of one shape."""
+
+    low: Floats
+    high: Floats
+    standard_error: Floats
+
+
+class Tests(NamedTuple):
+    """The p-values of each difference: arrays of one shape."""
+
+    randomization: Floats
+    t_test: Floats
+    exact: NDArray[np.bool_]  # whether the randomisation test tried all exchanges
+    exchanges: NDArray[np.int64]  # how many it tried
+
+
+class Power(NamedTuple):
+    """What the queries can tell of each difference: arrays of one shape, nan where that is unknown."""
+
+    detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
+    queries_needed: Floats  # to find the difference that these have
+
+
+def differences(one: Floats, other: Floats) -> Floats:
+    """``one - other``, where what may be only rounding counts as 0.
+
+    >>> differences(np.array([.1 + .2, .5]), np.array([.3, .25])).tolist()
+    [0.0, 0.25]
+    """
+    difference = np.asarray(one - other)
+    return np.where(np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other)), 0.0, difference)
+
+
+def intervals(
+    values: Floats,
+    weight: Floats | None = None,
+    pairs: Sequence[tuple[int, int]] = (),
+    *,
+    greatest: float | Floats = 1.0,
+    confidence: float = 0.95,
+    parts: Parts | None = None,
+) -> Intervals:
+    """Intervals of the mean of each row, and of the differences of some of them.
+
+    That of a difference is Student's t, as in the paired t-test. That of a mean lets the variance
+    change with the mean: it vanishes towards 0 and the greatest value, as that of 0/1 values does
+    (Wilson, 1927), or changes as the skewness of the values says; the wider of the two counts.
+
+    Args:
+        values: shape ``(rows, queries)``; nan where a query has no value, which must be the same
+            queries in both rows of a pair. Those take no part.
+        weight: one weight per query, not negative; None: all equal.
+        pairs: of each difference, the row and the row that is taken from it.
+        greatest: the greatest value that a query can have, in all rows or in each; inf: no bound.
+            The least is 0. A row with values beyond is not bounded there.
+        confidence: between 0 and 1.
+        parts: parts of the queries to compute figures of, instead of all queries together.
+
+    Returns:
+        Arrays of shape ``(rows + pairs,)``; with parts ``(rows + pairs, parts)``, nan if fewer than two queries of
+        a part have a value.
+
+    Raises:
+        ValueError: a row has a value for fewer than two queries, without parts; weights are too far apart.
+
+    >>> found = intervals(np.array([[1, 1, 1, 0], [1, 1, 1, 1]]))
+    >>> found.low.round(2).tolist(), found.high.round(2).tolist()
+    ([0.3, 0.51], [0.95, 1.0])
+    """
+    student = _special().stdtrit
+    split, groups, values, scale = _prepared(values, weight, pairs, parts)
+    most = np.broadcast_to(greatest, len(values))
+    result = Intervals(*(np.full((len(values) + len(pairs), len(split)), np.nan) for _ in Intervals._fields))
+    for rows, block in groups:
+        share = _relative(weight, block)
+        if share.min() < LIGHTEST:
+            problem = f"a weight is {share.min():.0e} of the largest, too far apart for a confidence interval"
+            raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
+        share = share / share.sum(axis=1, keepdims=True)
+        value = {row: values[row][block.queries] for row in rows}
+        ends = {row: _bounds(value[row], most[row] / scale[row, block.parts]) for row in rows}
+        found = {row: _interval(value[row], share, ends[row], confidence, student, of_mean=True) for row in rows}
+        for at, (one, other) in enumerate(pairs, start=len(values)):
+            if one in ends:
+                (low, high), (low_other, high_other) = ends[one], ends[other]
+                difference, within = differences(value[one], value[other]), (low - high_other, high - low_other)
+                found[at] = _interval(difference, share, within, confidence, student, of_mean=False)
+        for at, figures in found.items():
+            row = at if at < len(values) else pairs[at - len(values)][0]
+            for column, figure in zip(result, figures, strict=True):
+                column[at, block.parts] = figure * scale[row, block.parts]
+    return result if parts is not None else Intervals._make(each[:, 0] for each in result)
+
+
+def _bounds(value: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """Return between which values each mean can be: 0 and the greatest, but for a row that goes beyond."""
+    least, greatest = value.min(axis=1), value.max(axis=1)
+    bounded = greatest <= most * (1 + ROUNDING)
+    return np.where(least >= 0, 0.0, -np.inf), np.where(bounded, np.maximum(most, greatest), np.inf)
+
+
+def _interval(
+    value: Floats, share: Floats, bounds: tuple[Floats, Floats], confidence: float, student: Any, *, of_mean: bool
+) -> tuple[Floats, Floats, Floats]:
+    """Return the ends of the interval of each row's mean and its standard error.
+
+    The interval holds each mean that is no further off than Student's t times its standard error,
+    whose square at ``mean + d`` is taken to be that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
+    """
+    (mean, error, slope), heaviness = _moments(value, share), (share**2).sum(axis=1)
+    with np.errstate(all="ignore"):  # what is not finite here is not used below
+        # all values are the same: as many may be at a bound as Wilson's of none leaves
+        odds = student(math.inf, (1 + confidence) / 2) ** 2 * heaviness
+        same = [np.where(np.isfinite(end), mean + (end - mean) * odds / (1 + odds), mean) for end in bounds]
+        gaps = (mean - bounds[0], bounds[1] - mean) if of_mean else (np.full(len(mean), np.inf),) * 2
+        most = gaps[0] * gaps[1] * heaviness  # the squared error if all values were at a bound, as 0/1 values are
+        square = np.fmin(error**2, most)
+        freedom = (value.shape[1] - 1) / np.maximum(1 - square / most, ROUNDING)
+        reach = student(freedom, (1 + confidence) / 2) ** 2 * square
+        rise, fall = (np.where(np.isfinite(most), 1 / gap, 0.0) for gap in gaps)
+        ends = [_crossings(reach, rise, fall)]
+        if of_mean:
+            ends.append(_crossings(reach, np.maximum(rise, fall + slope), np.maximum(fall, rise - slope)))
+        low = np.maximum(mean + np.min([end[0] for end in ends], axis=0), bounds[0])
+        high = np.minimum(mean + np.max([end[1] for end in ends], axis=0), bounds[1])
+    is_same = error <= ROUNDING * np.abs(mean)
+    return np.where(is_same, same[0], low), np.where(is_same, same[1], high), error
+
+
+def _crossings(reach: Floats, rise: Floats, fall: Floats) -> tuple[Floats, Floats]:
+    """Return the two ``d`` with ``d**2 == reach * (1 + rise * d) * (1 - fall * d)``."""
+    tilt, root = reach * (rise - fall), np.sqrt((reach * (rise + fall)) ** 2 + 4 * reach)
+    bend = 2 * (1 + reach * rise * fall)
+    return (tilt - root) / bend, (tilt + root) / bend
+
+
+def _moments(value: Floats, share: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return of each row the mean, its standard error, and the change of the variance with the mean, relative to it.
+
+    The error is the larger of two: that of values whose spread has nothing to do with their
+    weights, and that of any others (HC2 of MacKinnon & White, 1985).
+    """
+    mean = value[:, 0] + (share * (value - value[:, :1])).sum(axis=1)
+    away = value - mean[:, np.newaxis]
+    largest = np.abs(away).max(axis=1)
+    squares = share * (away / np.where(largest, largest, 1.0)[:, np.newaxis]) ** 2
+    spread, heaviness = squares.sum(axis=1), (share**2).sum(axis=1)
+    variance = np.maximum(spread * heaviness / (1 - heaviness), (squares * share / (1 - share)).sum(axis=1))
+    slope = (squares * away).sum(axis=1) / np.where(largest, spread * largest, 1.0) ** 2
+    return mean, largest * np.sqrt(variance), slope
+
+
+def paired_tests(
+    values: Floats,
+    weight: Floats | None = None,
+    pairs: Sequence[tuple[int, int]] = (),
+    *,
+    alternative: str = "two-sided",
+    margin: float | Floats = 0.0,
+    resamples: int = 10_000,
+    seed: int = 0,
+    parts: Parts | None = None,
+) -> Tests:
+    """Whether the means of two rows differ, for each pair of rows.
+
+    The randomisation test exchanges the scores of the two systems, query by query, and asks how
+    often the means then differ at least as much. Up to 32 queries that differ, it tries all
+    exchanges: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
+    each query's share in the difference of the (weighted) means.
+
+    Args:
+        values: as for :func:`intervals`.
+        weight: likewise.
+        pairs: of each difference, the row and the row that is taken from it.
+        alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
+        margin: one, or one of each pair; differences must then spread alike to both sides of their mean.
+        resamples: the least number of exchanges to try.
+        seed: of the random numbers.
+        parts: as for :func:`intervals`.
+
+    Returns:
+        Arrays of shape ``(pairs,)``; with parts ``(pairs, parts)``.
+
+    Raises:
+        ValueError: a row has a value for fewer than two queries, without parts.
+
+    >>> tests = paired_tests(np.array([[.9, .8, .7], [.5, .6, .1]]), pairs=[(0, 1)])
+    >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 exchanges differ as much
+    (0.25, 0.0742)
+    """
+    exponent = max(SAMPLED, (resamples - 1).bit_length())
+    two_sided = alternative == "two-sided"
+    pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
+    split, groups, values, scale = _prepared(values, weight, pairs, parts)
+    margins = _margins(margin, pairs, scale)
+    result = Tests(*(np.full((len(pairs), len(split)), fill) for fill in (1.0, 1.0, True, 1)))
+    for rows, block in groups:
+        weights, own = _relative(weight, block), block.parts
+        within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
+        for at in within:
+            one, other = (values[row][block.queries] for row in pairs[at])
+            shares = (differences(one, other) + margins[at, own][:, np.newaxis]) * weights
+            for column, figures in zip(result, _tests_of_few(shares, two_sided, exponent), strict=True):
+                column[at, own] = figures
+        if not (exact := result.exact[within][:, own]).all():
+            weighted = [row[block.queries] * weights for row in values] + [np.broadcast_to(weights, shares.shape)]
+            for place in np.flatnonzero(~exact.all(axis=0)).tolist():
+                sampled = [at for at in within if not result.exact[at, own[place]]]
+                shared = np.stack([each[place] for each in weighted])
+                of_pairs = [(*pairs[at], margins[at, own[place]]) for at in sampled]
+                result.randomization[sampled, own[place]] = _sampled_p(shared, of_pairs, two_sided, exponent, seed)
+    return result if parts is not None else Tests._make(each[:, 0] for each in result)
+
+
+def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
+    """Return the tests of each row, but for the p-value of a randomisation test that tries some exchanges only."""
+    differing = np.count_nonzero(shares, axis=1)
+    exact = differing <= EXACT
+    randomization = np.ones(len(shares))
+    for count in np.unique(differing[exact]).tolist():
+        alike = shares[differing == count]
+        randomization[differing == count] = _exact_p(alike[alike != 0].reshape(len(alike), count), two_sided)
+    exchanges = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**exponent)
+    return Tests(randomization, _t_test(shares, two_sided), exact, exchanges)
+
+
+def _exact_p(shares: Floats, two_sided: bool) -> Floats:
+    """Return for each row the share of all exchanges whose sum is at least as far from 0, or at least as great.
+
+    Each is an exchange of the first half of the queries with one of the second half.
+    """
+    rows, queries = shares.shape
+    step = max(
+        1, SIGNS_AT_A_TIME >> (queries + 1) // 2
+    )  # rows at a time, so that the processor's cache holds their sums
+    if rows > step:
+        return np.concatenate([_exact_p(shares[at : at + step], two_sided) for at in range(0, rows, step)])
+    total = shares.sum(axis=1)
+    least = (np.abs(total) if two_sided else total) - ROUNDING * np.abs(shares).sum(axis=1)
+    halves = []
+    for half in (shares[:, : queries // 2], shares[:, queries // 2 :]):
+        sums = np.zeros((rows, 1))
+        for share in half.T[:, :, np.newaxis]:
+            sums = np.concatenate([sums - share, sums + share], axis=1)
+        halves.append(np.sort(sums, axis=1))
+    bounds = least[:, np.newaxis] - halves[0]
+    as_great = [(sums.size - np.searchsorted(sums, bound)).sum() for sums, bound in zip(halves[1], bounds, strict=True)]
+    found: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
+    return np.minimum(1.0, found)
+
+
+def _sampled_p(
+    rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, exponent: int, seed: int
+) -> Floats:
+    """Return the share of a random group of exchanges whose sum is at least as far from 0, or at least as great.
+
+    Each query draws a word of ``exponent`` bits, and each exchange of the group is a word too: it
+    exchanges the queries whose words have an odd number of bits in common with it. The exchanges
+    that differ in the last bits only are summed at once.
+
+    The share is a valid p-value as it stands, since the group holds the scores as they are and
+    looks the same from each of its exchanges (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
+    Biometrika 2024). Any two exchanges are independent, so that its variance is that of a sample.
+
+    Args:
+        rows: of weighted values; the last one of the weights.
+        pairs: two rows, and how much to add to their difference.
+        two_sided: count sums as far from 0.
+        exponent: of 2, the size of the group.
+        seed: of the words.
+    """
+    words = np.random.default_rng(seed).integers(1 << exponent, size=rows.shape[1])
+    last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
+    used = {-1, *(row for pair in pairs for row in pair[:2])}
+
+    def moved(sums: Mapping[int, Any], one: int, other: int, margin: float) -> Any:
+        difference = sums[one] - sums[other]
+        if margin:
+            difference += margin * sums[-1]
+        return np.abs(difference) if two_sided else difference
+
+    totals, sizes = ({row: each[row].sum() for row in used} for each in (rows, np.abs(rows)))
+    least = []
+    for one, other, margin in pairs:
+        rounding = ROUNDING * (sizes[one] + sizes[other] + margin * sizes[-1])
+        least.append(moved(totals, one, other, margin) - rounding)
+    as_far = np.zeros(len(pairs), np.int64)
+    for word in range((1 << exponent) // SIGNS_AT_A_TIME):
+        signs = 1.0 - 2.0 * (np.bitwise_count(first & word) & 1)
+        sums = {row: _walsh_hadamard(np.bincount(last, rows[row] * signs, SIGNS_AT_A_TIME)) for row in used}
+        as_far += [np.count_nonzero(moved(sums, *pair) >= bound) for pair, bound in zip(pairs, least, strict=True)]
+    return as_far / 2.0**exponent
+
+
+def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
+    """Return all sums of cells with signs, a sign being that of the bits common to a cell and a sum, in any order.
+
+    Sums of neighbours are taken along the longer axis of a square, first of its rows, then of its columns.
+    """
+    side = math.isqrt(len(cells))
+    for _ in range(2):
+        cells = np.ascontiguousarray(cells.reshape(side, side).T)
+        step = side
+        while step < side * side:
+            pairs = cells.reshape(-1, 2, step)
+            difference = pairs[:, 0] - pairs[:, 1]
+            pairs[:, 0] += pairs[:, 1]
+            pairs[:, 1] = difference
+            step *= 2
+    return cells.reshape(-1)
+
+
+def _t_test(shares: Floats, two_sided: bool) -> Floats:
+    """Return for each row how likely its mean is at least as far from 0, or at least as great, by chance.
+
+    As `scipy.stats.ttest_1samp`, which warns where all values are the same.
+    """
+    queries = shares.shape[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = shares.mean(axis=1) / (shares.std(axis=1, ddof=1) / np.sqrt(queries))
+    p_values = (1 + two_sided) * _special().stdtr(queries - 1, -np.abs(t) if two_sided else -t)
+    return np.where(np.isnan(t), 1.0, p_values)
+
+
+def power(
+    values: Floats,
+    weight: Floats | None = None,
+    pairs: Sequence[tuple[int, int]] = (),
+    *,
+    alternative: str = "two-sided",
+    margin: float | Floats = 0.0,
+    parts: Parts | None = None,
+) -> Power:
+    """Return what the queries can tell, by the noncentral t of a paired t-test at the 5% level with 80% power.
+
+    With unequal weights, they count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965);
+    less than two tell nothing.
+
+    Args:
+        values: as for :func:`paired_tests`, like the others.
+        weight: likewise.
+        pairs: likewise.
+        alternative: likewise.
+        margin: likewise.
+        parts: likewise.
+
+    >>> found = power(np.array([[.9, .8, .7, .6], [.5, .6, .1, .6]]), pairs=[(0, 1)])
+    >>> float(found.detectable[0].round(4)), int(found.queries_needed[0])
+    (0.5494, 8)
+    """
+    pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
+    split, groups, values, scale = _prepared(values, weight, pairs, parts)
+    margins = _margins(margin, pairs, scale)
+    mean, deviation, counted, effective = np.full((4, len(pairs), len(split)), np.nan)
+    for rows, block in groups:
+        weights, own = _relative(weight, block), block.parts
+        total = weights.sum(axis=1)
+        for at in (at for at, pair in enumerate(pairs) if pair[0] in rows):
+            counted[at, own], effective[at, own] = block.size, total**2 / (weights**2).sum(axis=1)
+            difference = differences(*(values[row][block.queries] for row in pairs[at]))
+            mean[at, own] = (difference * weights).sum(axis=1) / total
+            away = (difference - mean[at, own][:, np.newaxis]) ** 2
+            deviation[at, own] = np.sqrt((away * weights).sum(axis=1) / total)
+    effective[effective < 2] = np.nan
+    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # differences that are all the same tell nothing of others
+    two_sided = alternative == "two-sided"
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviation *= np.sqrt(effective / (effective - 1))
+        effect = (np.abs(mean) if two_sided else mean + margins) / deviation
+        detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
+    too_few, enough = np.ones(effect.shape), np.full(effect.shape, 2.0**40)
+    while (enough - too_few > 1).any():
+        middle = np.floor((too_few + enough) / 2)
+        found = effect * np.sqrt(middle) >= _detectable_t(middle, two_sided)
+        too_few, enough = np.where(found, too_few, middle), np.where(found, middle, enough)
+    needed = np.where(enough < 2.0**40, np.ceil(enough * counted / effective), np.nan)
+    result = Power(detectable * scale[[one for one, _ in pairs]], needed)
+    return result if parts is not None else Power._make(each[:, 0] for each in result)
+
+
+def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
+    """Return how many standard errors a mean must be from 0 for the t-test to find it with the power wanted."""
+    special = _special()
+    distinct, at = np.unique(queries, return_inverse=True)  # parts have few numbers of queries, and each takes long
+    critical = special.stdtrit(distinct - 1, 1 - LEVEL / (1 + two_sided))
+    return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
+
+
+def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha: float = 0.05) -> bool:
+    """Return whether a mean falls by more than is tolerated, and so that it is hardly by chance.
+
+    Args:
+        difference: the mean less that of the baseline.
+        p: of a one-sided test of whether it is lower, corrected for their number if several measures are tested.
+        max_drop: the fall that is tolerated.
+        alpha: how often a regression may be found where there is none.
+
+    >>> is_regression(-0.02, 0.01), is_regression(-0.01, 0.01), is_regression(-0.02, 0.06)
+    (True, False, False)
+    """
+    return -difference > max_drop + ROUNDING and p <= alpha
+
+
+def holm(p_values: Floats) -> Floats:
+    """P-values corrected for their number, so that the chance of any false discovery stays bounded (Holm, 1979).
+
+    >>> holm(np.array([.01, .04, .03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values, kind="stable")
+    corrected = np.empty(len(p_values))
+    corrected[order] = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))
+    return np.minimum(corrected, 1.0)
+
+
+def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tuple[Floats, Floats]:
+    """Return rows of values, divided so that no sum or square of them overflows, and what each was divided by.
+
+    It is a power of two near the largest value of a part, the same in rows that are compared, so that no digit is
+    lost; its shape is ``(rows, parts)``.
+    """
+    largest = np.maximum.reduceat(np.nan_to_num(np.abs(values)), parts.first, axis=1)
+    while grown := [(one, other) for one, other in pairs if (largest[one] != largest[other]).any()]:
+        for pair in grown:
+            largest[list(pair)] = largest[list(pair)].max(axis=0)
+    scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
+    return values / (scale if len(parts) == 1 else parts.of_queries(scale)), scale
+
+
+def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Floats) -> Floats:
+    """Return the margin of each pair in each part, divided as their values are."""
+    margins = np.broadcast_to(margin, len(pairs))
+    return np.asarray(margins[:, np.newaxis] / scale[[one for one, _ in pairs]])
+
+
+def _prepared(
+    values: Floats, weight: Floats | None, pairs: Sequence[tuple[int, int]], parts: Parts | None
+) -> tuple[Parts, list[tuple[list[int], Block]], Floats, Floats]:
+    """Return the parts, all queries being the only one by default, what counts in them, and the values scaled.
+
+    Raises:
+        ImportError: SciPy is missing, even if no figure needs it.
+    """
+    _special()
+    split = Parts([values.shape[1]]) if parts is None else parts
+    return split, _alike(values, weight, parts, split), *scaled(values, pairs, split)
+
+
+def _relative(weight: Floats | None, block: Block) -> Floats:
+    """Return the weights of queries, the largest of each part as 1: a row for each part, or one for all."""
+    if weight is None:
+        return np.ones((1, block.size))
+    own = weight[block.queries]
+    return np.asarray(own / own.max(axis=1, keepdims=True))
+
+
+def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
+    """Return the rows that have values for the same queries, with each block of parts that have two or more of these.
+
+    Raises:
+        ValueError: no parts were asked for, and fewer than two queries have a value.
+    """
+    valued = ~np.isnan(values)
+    if weight is not None:
+        valued &= weight > 0
+    groups: dict[bytes, list[int]] = {}
+    for row, mask in enumerate(valued):
+        groups.setdefault(mask.tobytes(), []).append(row)
+    alike = [(rows, block) for rows in groups.values() for block in split.blocks(valued[rows[0]])]
+    for _, block in alike if parts is None else ():
+        if block.size < 2:
+            hint = "; compute gives the score of one" * block.size
+            raise ValueError(
+                f"a confidence interval needs at least two queries that have a value; got {block.size}{hint}"
+            )
+    return [(rows, block) for rows, block in alike if block.size > 1]
+
+
+def _special() -> Any:
+    """Return SciPy's special functions, which are imported in a third of the time of its statistics."""
+    try:
+        return import_module("scipy.special")
+    except ImportError:
+        raise ImportError('intervals and tests need SciPy: pip install scipy, or "ndcg[report]"') from None

@@ -1,0 +1,232 @@
+"""The installed package: what a wheel holds, what it needs, and that it gives what the metric gives."""
+
+import email
+import inspect
+import json
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import evaluate
+import pytest
+from conftest import ROOT, lean_environment
+
+import ndcg as package
+from ndcg.measure import options
+
+pytestmark = pytest.mark.xdist_group("package")
+
+RANKINGS: dict[str, Any] = {
+    "predictions": [[0.9, 0.4, 0.1], [0.2, 0.2, 0.3], [0.5, 0.1, 0.4]],
+    "references": [[0, 1, 2], [1, 0, 3], [2, 0, 1]],
+}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel unpacked, as it is installed."""
+    folder = tmp_path_factory.mktemp("site")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def needed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with NumPy and pyarrow and nothing else."""
+    folder = tmp_path_factory.mktemp("needed")
+    for name in ("numpy", "pyarrow"):
+        spec = find_spec(name)
+        assert spec is not None
+        assert spec.origin is not None
+        package = Path(spec.origin).parent
+        for found in (package, *package.parent.glob(f"{name}.libs")):
+            (folder / found.name).symlink_to(found)
+    return folder
+
+
+Run = Callable[[str], Any]
+
+
+@pytest.fixture
+def alone(site: Path, needed: Path, tmp_path: Path) -> Run:
+    """Run code outside the clone where only the package, NumPy and pyarrow are installed; return what it prints."""
+    environment = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(map(str, (site, needed)))}
+    return lambda code: run(code, environment, tmp_path, "-S")
+
+
+@pytest.fixture
+def beside(site: Path, tmp_path: Path) -> Run:
+    """Run code outside the clone where all libraries of the tests are installed."""
+    environment = lean_environment()
+    environment["PYTHONPATH"] += os.pathsep + str(site)
+    return lambda code: run(code, environment, tmp_path)
+
+
+def run(code: str, environment: dict[str, str], folder: Path, *how: str) -> Any:
+    prelude = f"import json, sys; RANKINGS = {RANKINGS!r}\n"
+    command = [sys.executable, *how, "-c", prelude + code]
+    process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
+
+
+def test_a_wheel_holds_the_package_and_the_metric_class(wheel: Path) -> None:
+    package = ROOT / "src" / "ndcg"
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name.partition("/")[2] for name in archive.namelist() if name.startswith("ndcg/")}
+        files = (path for path in package.rglob("*") if path.suffix in (".py", ".typed"))
+        assert held == {path.relative_to(package).as_posix() for path in files}
+        assert archive.read("ndcg/metric.py") == (ROOT / "ndcg.py").read_bytes()
+
+
+def test_a_wheel_states_the_version_and_needs_numpy_and_pyarrow(site: Path) -> None:
+    (information,) = site.glob("*.dist-info/METADATA")
+    metadata = email.message_from_string(information.read_text(encoding="utf-8"))
+    assert metadata["Version"] == options.__version__
+    needed = [each for each in metadata.get_all("Requires-Dist", []) if "extra ==" not in each]
+    assert sorted(each.partition(">=")[0] for each in needed) == ["numpy", "pyarrow"]
+
+
+def test_the_package_computes_with_numpy_and_pyarrow_alone(alone: Run, ndcg: evaluate.Metric) -> None:
+    printed = alone(
+        "import ndcg\n"
+        "values = ndcg.compute(**RANKINGS, k=[2, None], use_aggregator=False)\n"
+        "print(json.dumps([ndcg.__version__, ndcg.signature(k=2), values]))"
+    )
+    values = ndcg.compute(**RANKINGS, k=[2, None], use_aggregator=False)
+    assert printed == [options.__version__, ndcg.signature(k=2), values]
+
+
+def test_the_package_imports_nothing_heavy(alone: Run) -> None:
+    code = "import numpy, pyarrow.compute, pyarrow.csv\nbefore = set(sys.modules)\nimport ndcg\n"
+    code += "[getattr(ndcg, name) for name in ndcg.__all__ if name != 'NDCG']\n"
+    imported = alone(code + "print(json.dumps(sorted(sys.modules.keys() - before)))")
+    assert {name.partition(".")[0] for name in imported} - sys.stdlib_module_names <= {"ndcg", "numpy", "pyarrow"}
+    assert not {"ndcg.metric", "ndcg.scores.batches", "ndcg.scores.batch_file"} & set(imported)
+
+
+def test_the_door_imports_what_is_asked_for_when_it_is(alone: Run) -> None:
+    code = "import ndcg\nbefore = 'numpy' in sys.modules\nndcg.signature()\n"
+    assert alone(code + "print(json.dumps([before, 'numpy' in sys.modules]))") == [False, True]
+
+
+def test_the_package_imports_no_library_that_happens_to_be_there(beside: Run) -> None:
+    code = "import ndcg\n[getattr(ndcg, name) for name in ndcg.__all__ if name != 'NDCG']\n"
+    code += "heavy = {'pandas', 'scipy', 'datasets', 'evaluate', 'pyspark', 'matplotlib', 'tqdm'}\n"
+    assert beside(code + "print(json.dumps(sorted(heavy & sys.modules.keys())))") == []
+
+
+def test_the_package_reports_and_compares_as_the_metric_does(beside: Run, ndcg: evaluate.Metric) -> None:
+    systems = {"a": RANKINGS["predictions"], "b": [[1, 2, 3]] * 3}
+    printed = beside(
+        "import ndcg\n"
+        "report = ndcg.report(**RANKINGS, k=2, resamples=100)\n"
+        f"comparison = ndcg.compare(systems={systems!r}, references=RANKINGS['references'], k=2, resamples=100)\n"
+        "light = not {'evaluate', 'datasets', 'matplotlib'} & sys.modules.keys()\n"
+        "print(json.dumps([report.to_dict(), comparison.to_dict(), light]))"
+    )
+    report = ndcg.report(**RANKINGS, k=2, resamples=100)
+    comparison = ndcg.compare(systems=systems, references=RANKINGS["references"], k=2, resamples=100)
+    assert printed == [report.to_dict(), comparison.to_dict(), True]
+
+
+def test_the_package_has_the_metric_class(beside: Run, ndcg: evaluate.Metric) -> None:
+    printed = beside(
+        "import ndcg\n"
+        "before = 'evaluate' in sys.modules\n"
+        "metric = ndcg.NDCG()\n"
+        "given = metric.compute(**RANKINGS, k=2)\n"
+        "metric.add_batch(**RANKINGS)\n"
+        "print(json.dumps([before, metric.name, given, metric.compute(k=2)]))"
+    )
+    values = ndcg.compute(**RANKINGS, k=2)
+    assert printed == [False, "ndcg", values, values]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("ndcg.NDCG", 'NDCG needs datasets: pip install "ndcg[evaluate]"'),
+        (
+            "ndcg.report(**RANKINGS)",
+            'intervals and tests need SciPy: pip install scipy, or "ndcg[report]"',
+        ),
+        (
+            "ndcg.compute_spark(None, prediction='p', reference='r')",
+            'compute_spark needs PySpark: pip install pyspark, or "ndcg[spark]"',
+        ),
+        (
+            "ndcg.compute(**RANKINGS, engine='sklearn')",
+            'engine="sklearn" needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"',
+        ),
+        ("ndcg.scorer(k=10)", 'scorer needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"'),
+    ],
+)
+def test_what_needs_more_names_the_extra(alone: Run, call: str, message: str) -> None:
+    printed = alone(
+        f"import ndcg\ntry:\n    {call}\nexcept ImportError as error:\n    print(json.dumps(str(error)))",
+    )
+    assert printed == message
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert message.rpartition("[")[2].partition("]")[0] in extras
+
+
+def test_in_the_clone_import_finds_the_package(tmp_path: Path) -> None:
+    code = "import ndcg, pickle; print(ndcg.__file__, ndcg.compute(**RANKINGS), ndcg.NDCG().compute(**RANKINGS)); "
+    code += "print(pickle.loads(pickle.dumps(ndcg.NDCG())).name, callable(ndcg.report))"
+    command = [sys.executable, "-c", f"RANKINGS = {RANKINGS!r}; {code}"]
+    process = subprocess.run(command, cwd=ROOT, env=lean_environment(), capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    result = package.compute(**RANKINGS)
+    assert process.stdout.splitlines() == [f"{ROOT / 'src' / 'ndcg' / '__init__.py'} {result} {result}", "ndcg True"]
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error(alone: Run) -> None:
+    printed = alone(
+        "import ndcg\ntry:\n    ndcg.nDCG\nexcept AttributeError as error:\n"
+        "    print(json.dumps([str(error), sorted(ndcg.__all__) == dir(ndcg)]))"
+    )
+    assert printed == ["module 'ndcg' has no attribute 'nDCG'", True]
+
+
+def test_the_examples_of_the_package_pass(alone: Run) -> None:
+    outcome = alone(
+        "import doctest, ndcg\n"
+        "print(json.dumps([*doctest.testmod(ndcg), *doctest.testmod(sys.modules['ndcg.scores.compute'])]))"
+    )
+    failed, attempted, failed_in_compute, attempted_in_compute = outcome
+    assert failed == failed_in_compute == 0
+    assert attempted >= 2
+    assert attempted_in_compute >= 1
+
+
+def test_the_page_about_the_package_shows_what_it_does(beside: Run) -> None:
+    page = str(ROOT / "docs" / "package.md")
+    failed, attempted = beside(
+        f"import doctest\nprint(json.dumps(doctest.testfile({page!r}, module_relative=False, verbose=False)))"
+    )
+    assert failed == 0
+    assert attempted >= 7
+
+
+def test_type_checkers_know_the_options_that_there_are(ndcg: evaluate.Metric) -> None:
+    parsed = inspect.signature(options.Options.parse).parameters
+    assert set(get_type_hints(options.ComputeOptions)) | {"k"} == set(parsed)
+    own = inspect.signature(type(ndcg).compute).parameters
+    assert {name: own[name].default for name in parsed} == {name: each.default for name, each in parsed.items()}

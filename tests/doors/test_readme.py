@@ -1,0 +1,146 @@
+"""The metric card and docs/: every Python block runs and prints what it shows, every link leads somewhere."""
+
+import doctest
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, spark_session
+
+README = ROOT / "README.md"
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+MARKS = {
+    "scikit-learn": (pytest.mark.peers, pytest.mark.filterwarnings("ignore::FutureWarning")),  # of the oldest LightGBM
+    "spark": (
+        pytest.mark.spark,
+        pytest.mark.xdist_group("spark"),
+        pytest.mark.filterwarnings("ignore:PySpark does not yet", "ignore::ResourceWarning"),
+    ),
+}
+
+
+def text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=name(page), marks=MARKS.get(page.stem, ()))
+        for page in (README, *DOCS)
+        if page.stem != "package"  # test_package.py runs it where the package is installed
+    ],
+)
+def test_every_python_block_runs_and_prints_what_it_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = text(page)
+    for library in ("torch", "sentence_transformers", "trackio", "wandb"):
+        if f"import {library}" in content or f"from {library} import" in content:
+            pytest.importorskip(library)
+    if page.stem == "spark":
+        spark_session()  # the one that the page asks for
+    monkeypatch.chdir(ROOT)
+    namespace: dict[str, Any] = {"__name__": "page"}
+    output: list[str] = []
+    runner = doctest.DocTestRunner()
+    for block in FENCE.finditer(content):
+        language, source, line = block[1], block[2], content.count("\n", 0, block.start(2))
+        assert language == "python" or ">>> " not in source, f"{page.name}, line {line}: a block that would not run"
+        if ">>> " in source:
+            test = doctest.DocTestParser().get_doctest(source, {}, page.name, str(page), line)
+            test.globs = namespace
+            runner.run(test, out=output.append, clear_globs=False)
+        elif language == "python":
+            exec(compile("\n" * line + source, str(page), "exec"), namespace)
+    assert runner.summarize(verbose=False).failed == 0, "".join(output)
+
+
+def test_the_card_is_short_and_its_first_number_is_on_the_first_screen() -> None:
+    content = text(README)
+    assert len(content.encode()) <= 12 * 1024
+    card = content.split("---\n", 2)[2]
+    assert "{'nDCG': 0.6956940443813076}" in "\n".join(card.splitlines()[:32])
+
+
+def test_the_card_leads_to_every_page() -> None:
+    for page in DOCS:
+        assert f"]({name(page)})" in text(README), page.name
+
+
+def test_the_figures_of_speed_are_those_that_were_measured() -> None:
+    rows = re.findall(r"^\| (.+?) \| ([\d.]+×) \| ([\d.]+×) \|$", text(ROOT / "docs" / "speed.md"), re.MULTILINE)
+    assert rows
+    results = text(ROOT / "benchmarks" / "RESULTS.md")
+    for label, mean, worst in rows:
+        assert re.search(rf"^\| {re.escape(label)} \| [^|]+ \| {mean} \| {worst}: ", results, re.MULTILINE), label
+
+
+# Links
+
+
+def prose(markdown: str) -> str:
+    """A page without its code."""
+    return re.sub(r"`[^`\n]*`", "`", FENCE.sub("", markdown))
+
+
+def anchors(markdown: str) -> set[str]:
+    """The anchors of a page's headings by GitHub's rule; of equal ones the second ends in -1."""
+    found: Counter[str] = Counter()
+    named = set()
+    for heading in re.findall(r"^#{1,6} +(.+?) *#*$", FENCE.sub("", markdown), re.MULTILINE):
+        seen = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)  # of a link its text
+        anchor = re.sub(r"[^\w\- ]", "", seen.lower()).replace(" ", "-")
+        named.add(f"{anchor}-{found[anchor]}" if found[anchor] else anchor)
+        found[anchor] += 1
+    return named
+
+
+def dead_links(page: Path) -> Iterator[str]:
+    """The relative links of a page that lead to no file, or to no heading."""
+    for target in re.findall(r"\]\(([^)\s]+)", prose(text(page))):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        if not file.is_file() or (anchor and anchor not in anchors(text(file))):
+            yield f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [README, ROOT / "CHANGELOG.md", *DOCS, *sorted(ROOT.glob("benchmarks/*.md")), ROOT / "conformance" / "README.md"],
+    ids=name,
+)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert list(dead_links(page)) == []
+
+
+def test_dead_links_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    good = "[a](page.md) [b](#what-it-is-1) [c](page.md#speed-x_y--z) [d](https://no.where/x.md) `[e](x.md)`"
+    headings = "# What *it* is?\n\n## What it is\n\n### Speed, `x_y` & z\n\n```sh\n# no heading\n```\n"
+    page.write_text(f"{headings}\n{good}\n")
+    assert list(dead_links(page)) == []
+    page.write_text(f"{headings}\n{good}\n[f](other.md) [g](#no-heading)\n[h](page.md#What-it-is)\n")
+    assert list(dead_links(page)) == ["page.md: other.md", "page.md: #no-heading", "page.md: page.md#What-it-is"]
+
+
+def test_every_page_starts_with_its_title_and_no_heading_stands_twice() -> None:
+    """The Space shows them in one: there a link to a page leads to its title."""
+    every: Counter[str] = Counter()
+    for page in (README, *DOCS):
+        every.update(anchors(text(page)))
+        assert page == README or re.match(r"# \w.*\n", text(page))
+    assert [anchor for anchor, times in every.items() if times > 1] == []
+
+
+def test_every_picture_is_shown_by_a_page() -> None:
+    shown = {found for page in (README, *DOCS) for found in re.findall(r"images/([\w-]+\.\w+)", text(page))}
+    assert {path.name for path in (ROOT / "docs" / "images").iterdir()} == shown

@@ -1,0 +1,220 @@
+"""The Space: its tree, loaded from a Hub as evaluate loads it, and its page."""
+
+import http.server
+import os
+import re
+import shutil
+import socketserver
+import subprocess
+import sys
+import threading
+import tomllib
+from collections.abc import Iterator
+from http import HTTPStatus
+from importlib import metadata
+from pathlib import Path
+
+import evaluate
+import pytest
+from conftest import ROOT, lean_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from test_readme import dead_links
+
+LOAD = """
+import sys
+from importlib.machinery import PathFinder
+
+find, absent = PathFinder.find_spec, set(sys.argv[1:])
+PathFinder.find_spec = lambda name, *where: None if name in absent else find(name, *where)
+import evaluate
+
+ndcg = evaluate.load("user/nDCG")
+assert ndcg.name == "ndcg", ndcg.name
+assert "user--nDCG" in type(ndcg).__module__, type(ndcg).__module__
+print(ndcg.compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]]))
+ndcg.add_batch(predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]])
+print(ndcg.compute(k=1))
+print(ndcg.compute(predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]], k=1, engine="sklearn"))
+"""
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tree that `make space` builds, made in a copy of the project."""
+    copy = tmp_path_factory.mktemp("copy") / "project"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
+    (copy / "dist" / "space").mkdir(parents=True)
+    (copy / "dist" / "space" / "old.py").touch()
+    subprocess.run(["make", "space", "NAME=nDCG"], cwd=copy, check=True, capture_output=True)
+    return copy / "dist" / "space"
+
+
+class Hub(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    """A Hub on loopback that holds one Space, at revision main."""
+
+    daemon_threads = True
+
+    def __init__(self, space: Path) -> None:
+        self.space = space
+        self.requests: list[tuple[str, str, int]] = []
+        super().__init__(("127.0.0.1", 0), HubHandler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class HubHandler(http.server.BaseHTTPRequestHandler):
+    server: Hub
+
+    def do_HEAD(self) -> None:
+        self.respond(body=False)
+
+    def do_GET(self) -> None:
+        self.respond(body=True)
+
+    def respond(self, body: bool) -> None:
+        wanted = re.fullmatch(r"/spaces/user/nDCG/resolve/([^/]+)/([^/]+)", self.path)
+        file = self.server.space / wanted[2] if wanted and wanted[1] == "main" else None
+        status = HTTPStatus.OK if file and file.is_file() else HTTPStatus.NOT_FOUND
+        content = file.read_bytes() if file and status == HTTPStatus.OK else b"Entry not found"
+        self.server.requests.append((self.command, self.path, status))
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("ETag", f'"{self.path}"')
+        self.end_headers()
+        if body:
+            self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Keep quiet."""
+
+
+@pytest.fixture
+def hub(space: Path) -> Iterator[Hub]:
+    with Hub(space) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None:
+    files = {path.relative_to(space).as_posix() for path in space.rglob("*") if path.is_file()}
+    modules = {"app.py", "nDCG.py", "ndcg_bundle.py"}
+    benchmarks = ("AGREEMENT.md", "RESULTS.md", "SCALE.md", "SIMULATIONS.md")
+    pictures = ("comparison.svg", "coverage.svg", "growth.svg", "power.svg")
+    linked = {f"benchmarks/{name}" for name in (*benchmarks, *pictures)}
+    kit = ("conformance/[!.]*.*", "conformance/runners/*.py")
+    for pattern in (
+        *kit,
+        "docs/*.md",
+        "docs/images/*.webp",
+        "examples/*.*",
+        "page/*.py",
+        "page/*.css",
+        "page/*.js",
+        "page/samples/*",
+    ):
+        linked |= {path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern)}
+    assert files == {"README.md", "CONTRIBUTING.md", "requirements.txt", "LICENSE", *modules, *linked}
+    for name in files - {"nDCG.py"}:
+        assert (space / name).read_bytes() == (ROOT / name).read_bytes()
+    assert (space / "nDCG.py").read_bytes() == (ROOT / "ndcg.py").read_bytes()
+
+
+def test_every_link_of_the_tree_leads_somewhere(space: Path) -> None:
+    pages = list(space.rglob("*.md"))
+    assert len(pages) > 5
+    assert [link for page in pages for link in dead_links(page)] == []
+
+
+def test_the_name_of_the_space_names_the_metric_file(tmp_path: Path) -> None:
+    copy = tmp_path / "project"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
+    subprocess.run(["make", "space", "NAME=another"], cwd=copy, check=True, capture_output=True)
+    assert (copy / "dist" / "space" / "another.py").is_file()
+    assert not (copy / "dist" / "space" / "nDCG.py").exists()
+
+
+def not_required() -> list[str]:
+    """The modules that are installed here and are not where requirements.txt alone is installed."""
+    required: set[str] = set()
+    waiting = [Requirement(line) for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").split()]
+    seen = set()
+    while waiting:
+        each = waiting.pop()
+        extras = each.extras or {""}
+        if (each.name, *extras) in seen:
+            continue
+        seen.add((each.name, *extras))
+        name = canonicalize_name(each.name)
+        required.add(name)
+        for line in metadata.requires(name) or []:
+            needed = Requirement(line)
+            if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in extras):
+                waiting.append(needed)
+    modules = metadata.packages_distributions().items()
+    return [name for name, owners in modules if not required & {canonicalize_name(owner) for owner in owners}]
+
+
+def test_evaluate_loads_the_metric_from_a_hub_with_the_requirements_alone(hub: Hub, tmp_path: Path) -> None:
+    environment = {name: value for name, value in lean_environment().items() if not name.startswith("HF_")} | {
+        "HF_ENDPOINT": hub.url,
+        "HF_HOME": str(tmp_path / "home"),
+        "HF_HUB_OFFLINE": "1",  # the tests' own setting; evaluate has another one
+        "NO_PROXY": "127.0.0.1",
+        "no_proxy": "127.0.0.1",
+    }
+    # in a directory of its own, or "user/nDCG" could be a path
+    others = not_required()
+    assert {"polars", "pytest"} <= set(others)
+    command = [sys.executable, "-c", LOAD, *others]
+    process = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.splitlines() == ["{'nDCG': 0.6956940443813076}", *["{'nDCG@1': 0.5}"] * 2]
+    base = "/spaces/user/nDCG/resolve"
+    tagged = ("HEAD", f"{base}/v{evaluate.__version__}/nDCG.py", 404)
+    assert hub.requests[0] == tagged
+    assert [request for request in hub.requests if request[2] != 200] == [tagged]
+    fetched = [path for method, path, _ in hub.requests if method == "GET"]
+    assert fetched == [f"{base}/main/{name}.py" for name in ("nDCG", "ndcg_bundle")]
+    assert len(hub.requests) <= 6
+    before = len(hub.requests)
+    process = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    assert len(hub.requests) - before <= 4
+
+
+def test_a_dry_run_of_publishing_lists_what_would_go(tmp_path: Path) -> None:
+    copy = tmp_path / "project"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
+    subprocess.run(["make", "space", "NAME=ranker"], cwd=copy, check=True, capture_output=True)
+
+    def publish(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "scripts/publish.py", *arguments]
+        return subprocess.run(command, cwd=copy, capture_output=True, text=True, env={**os.environ, "HF_TOKEN": ""})
+
+    listed = publish("--dry-run", "user/ranker")
+    assert listed.returncode == 0, listed.stderr
+    names = [line.split()[0] for line in listed.stdout.splitlines()]
+    tree = copy / "dist" / "space"
+    assert sorted(names) == sorted(path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file())
+    assert all(line.endswith("-> user/ranker") for line in listed.stdout.splitlines())
+    for wrong, message in (("ranker", "must be given as user/nDCG"), ("user/other", "make space NAME=other")):
+        refused = publish("--dry-run", wrong)
+        assert refused.returncode == 2
+        assert message in refused.stderr
+
+
+def test_the_space_installs_what_the_project_names() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    needed = {
+        *project["dependencies"],
+        *(each for name in ("app", "evaluate", "report", "sklearn") for each in extras[name]),
+    }
+    wanted = {each for each in needed if not each.startswith(("ndcg[", "matplotlib"))}  # the page draws by itself
+    assert set((ROOT / "requirements.txt").read_text(encoding="utf-8").split()) == wanted

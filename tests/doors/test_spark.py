@@ -1,0 +1,383 @@
+"""The measure over Spark DataFrames is that of `compute`, whatever the rows' order, and the errors name the query."""
+
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import LEAN_JAVA, ROOT, MetricFactory, lean_environment, spark_session
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ndcg.scores import spark as room
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore"),  # of PySpark
+]
+COLUMNS = {"query": "query", "prediction": "score", "reference": "relevance"}
+EXAMPLE = ROOT / "examples" / "spark_job.py"
+ENVIRONMENT = lean_environment(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1", JDK_JAVA_OPTIONS=LEAN_JAVA)
+EXACT = {"rel": 1e-12, "abs": 1e-300}
+
+
+def table_of(rows: int = 4000, queries: int = 150, seed: int = 0) -> pa.Table:
+    """Documents in no order: tied scores, some not retrieved, some not judged, queries with nothing relevant."""
+    rng = np.random.default_rng(seed)
+    query = rng.choice(queries, rows, p=np.arange(1, queries + 1) / (queries * (queries + 1) / 2))
+    score, relevance = rng.integers(0, 20, rows) / 20, rng.integers(0, 4, rows) * (query % 7 > 0)
+    return pa.table(
+        {
+            "query": [f"query {each}" for each in query],
+            "document": [f"d{each}" for each in rng.permutation(rows)],
+            "score": pa.array(score, mask=rng.random(rows) < 0.1),
+            "relevance": pa.array(relevance, mask=rng.random(rows) < 0.1),
+            "weight": (query % 3).astype(float),
+        }
+    )
+
+
+def frame_of(table: pa.Table) -> Any:
+    return spark_session().createDataFrame(table)
+
+
+def flat(table: pa.Table) -> dict[str, Any]:
+    return {"predictions": table["score"], "references": table["relevance"], "query_ids": table["query"]}
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    return table_of()
+
+
+@pytest.fixture(scope="module")
+def frame(table: pa.Table) -> Any:
+    return frame_of(table).cache()
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"k": [1, 10, None], "measures": ["nDCG", "DCG", "IDCG", "CG"]},
+    {"k": 5, "convention": "lightgbm", "ties": "average"},
+    {"k": 5, "zero_division": math.nan, "judged_only": True, "log_base": 10},
+    {"gain": [0, 1, 5, 20], "ties": "best"},
+    {"gain": lambda relevance: relevance**2, "ties": "worst", "k": 3},
+    {"ignore_index": 2, "gain": "binary"},
+]
+
+
+def test_compute_takes_a_dataframe(ndcg: evaluate.Metric, frame: Any) -> None:
+    columns = {"predictions": "score", "references": "relevance", "query_ids": "query", "document_ids": "document"}
+    how: dict[str, Any] = {"sample_weight": "weight", "convention": "trec_eval", "k": [1, 5]}
+    expected = ndcg.compute_spark(frame, **COLUMNS, document="document", **how)
+    assert ndcg.compute(data=frame, **columns, **how) == expected
+    values = ndcg.compute(data=frame, **columns, k=5, use_aggregator=False)
+    assert values.columns == ["query", "nDCG@5"]
+    with pytest.raises(TypeError, match="compute_spark has no option engine"):
+        ndcg.compute(data=frame, **columns, engine="sklearn")
+    with pytest.raises(ValueError, match="data: only compute scores a DataFrame of Spark; give its rows, "):
+        ndcg.report(data=frame, **columns)
+
+
+def test_a_dataframe_is_not_mixed_with_batches(fresh_metric: MetricFactory, frame: Any) -> None:
+    metric = fresh_metric(keep_in_memory=True)
+    metric.add_batch(predictions=[[0.1, 0.2]], references=[[1, 0]])
+    with pytest.raises(ValueError, match="data: a DataFrame of Spark is scored on its own, not together with batches"):
+        metric.compute(data=frame, predictions="score", references="relevance", query_ids="query")
+    assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(3))}
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "defaults")
+def test_means_are_those_of_compute(
+    ndcg: evaluate.Metric, table: pa.Table, frame: Any, options: dict[str, Any]
+) -> None:
+    expected = ndcg.compute(**flat(table), **options)
+    assert ndcg.compute_spark(frame, **COLUMNS, **options) == pytest.approx(expected, **EXACT)
+    assert list(ndcg.compute_spark(frame, **COLUMNS, **options)) == list(expected)
+
+
+@pytest.mark.parametrize("scale", [1, 1e307, 5e-324])
+def test_weights_of_queries_stand_in_their_rows(
+    ndcg: evaluate.Metric, table: pa.Table, frame: Any, scale: float
+) -> None:
+    first = table["query"].combine_chunks().dictionary_encode().dictionary.to_pylist()
+    weight = [int(query.split()[1]) % 3 * scale for query in first]
+    frame = frame.withColumn("weight", frame["weight"] * scale)
+    expected = ndcg.compute(**flat(table), sample_weight=weight, k=10)
+    assert ndcg.compute_spark(frame, **COLUMNS, sample_weight="weight", k=10) == pytest.approx(expected, **EXACT)
+
+
+@pytest.mark.parametrize("whole_numbers", [False, True])
+def test_every_querys_values_are_those_of_compute(ndcg: evaluate.Metric, whole_numbers: bool) -> None:
+    table = table_of(500, 40, seed=1)
+    if whole_numbers:
+        table = table.set_column(0, "query", pa.array([int(each.as_py().split()[1]) for each in table["query"]]))
+    found = ndcg.compute_spark(frame_of(table), **COLUMNS, k=[1, 5], use_aggregator=False)
+    assert found.columns == ["query", "nDCG@1", "nDCG@5"]
+    expected = ndcg.compute(**flat(table), k=[1, 5], use_aggregator=False)
+    ids = table["query"].combine_chunks().dictionary_encode().dictionary.to_pylist()
+    rows = {row["query"]: (row["nDCG@1"], row["nDCG@5"]) for row in found.collect()}
+    assert len(rows) == len(ids)
+    for query, *values in zip(ids, *expected.values(), strict=True):
+        assert rows[query] == pytest.approx(values, **EXACT)
+
+
+def test_ties_by_the_ids_of_documents_are_those_of_mappings(ndcg: evaluate.Metric, table: pa.Table, frame: Any) -> None:
+    run: dict[str, dict[str, float]] = {}
+    qrels: dict[str, dict[str, int]] = {query: {} for query in table["query"].to_pylist()}
+    for row in table.to_pylist():
+        if row["relevance"] is not None:
+            qrels[row["query"]][row["document"]] = row["relevance"]
+        if row["score"] is not None:
+            run.setdefault(row["query"], {})[row["document"]] = row["score"]
+    expected = ndcg.compute(predictions=run, references=qrels, convention="trec_eval", k=[1, 3, 10])
+    found = ndcg.compute_spark(frame, **COLUMNS, document="document", convention="trec_eval", k=[1, 3, 10])
+    assert found == pytest.approx(expected, **EXACT)
+    assert found != pytest.approx(ndcg.compute_spark(frame, **COLUMNS, k=[1, 3, 10]))
+
+
+@pytest.mark.parametrize("options", [{}, {"k": 2, "ties": "first"}, {"ties": "last", "measures": "DCG"}], ids=str)
+def test_a_row_may_hold_the_arrays_of_a_query(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
+    predictions = [[0.5, 0.5, 0.2], [0.1], [0.3, None, 0.3, 0.9]] * 60
+    references = [[0, 1, 2], [1], [2, 1, None, 0]] * 60
+    frame = frame_of(pa.table({"id": range(180), "p": predictions, "r": references}))
+    expected = ndcg.compute(predictions=predictions, references=references, **options)
+    assert ndcg.compute_spark(frame, prediction="p", reference="r", **options) == pytest.approx(expected, **EXACT)
+    values = ndcg.compute_spark(frame, query="id", prediction="p", reference="r", use_aggregator=False, **options)
+    each = ndcg.compute(predictions=predictions, references=references, use_aggregator=False, **options)
+    (name,) = each
+    assert dict(map(tuple, values.collect())) == pytest.approx(dict(enumerate(each[name])), **EXACT)
+
+
+def test_the_outer_join_of_a_run_and_qrels_is_scored_as_it_is(ndcg: evaluate.Metric) -> None:
+    run, qrels = {"q": {"a": 3.0, "b": 2.0}}, {"q": {"a": 1, "c": 2}}
+    session = spark_session()
+    ranked = session.createDataFrame([("q", "a", 3.0), ("q", "b", 2.0)], "query string, document string, score double")
+    judged = session.createDataFrame([("q", "a", 1), ("q", "c", 2)], "query string, document string, relevance int")
+    joined = ranked.join(judged, ["query", "document"], "full")
+    assert ndcg.compute_spark(joined, **COLUMNS) == ndcg.compute(predictions=run, references=qrels)
+
+
+def test_executors_have_numpy_and_pyarrow_only() -> None:
+    def imported(batches: Any) -> Any:
+        import importlib
+
+        for batch in batches:
+            found = []
+            for name in ("evaluate", "datasets", "numpy", "pyarrow"):
+                try:
+                    importlib.import_module(name)
+                    found.append(name)
+                except ImportError:
+                    pass
+            yield pa.RecordBatch.from_pydict({"names": [" ".join(found)] * batch.num_rows})
+
+    rows = spark_session().range(1).mapInArrow(imported, "names string").collect()
+    assert [row.names for row in rows] == ["numpy pyarrow"]
+
+
+CONNECT = """
+import evaluate
+from pyspark.sql import SparkSession
+
+session = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+rows = [("q", 3.0, 2), ("q", 2.0, 0), ("q", 1.0, 1), ("empty", 1.0, 0)]
+frame = session.createDataFrame(rows, "query string, score double, relevance int")
+ndcg = evaluate.load("ndcg.py")
+columns = {"query": "query", "prediction": "score", "reference": "relevance"}
+assert "connect" in type(frame).__module__, type(frame)
+print(ndcg.compute_spark(frame, **columns, k=2))
+print(sorted(map(tuple, ndcg.compute_spark(frame, **columns, k=2, use_aggregator=False).collect())))
+try:
+    ndcg.compute_spark(frame.selectExpr("query", "score", "-relevance as relevance"), **columns)
+except ValueError as error:
+    print(error)
+session.stop()
+"""
+
+
+@pytest.mark.xdist_group("processes")
+def test_spark_connect_gives_the_same(ndcg: evaluate.Metric) -> None:
+    process = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CONNECT],
+        cwd=ROOT,
+        env={**ENVIRONMENT, "SPARK_TESTING": "1"},  # a free port, rather than 15002, which another run may have
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 0, process.stderr
+    lists = {"predictions": [[3.0, 2.0, 1.0], [1.0]], "references": [[2, 0, 1], [0]], "k": 2}
+    value = ndcg.compute(**lists, use_aggregator=False)["nDCG@2"]
+    printed = process.stdout.splitlines()
+    assert printed[:2] == [str(ndcg.compute(**lists)), str([("empty", value[1]), ("q", value[0])])]
+    assert printed[2].startswith("reference: query 'q': the relevance -")
+
+
+@pytest.mark.xdist_group("processes")
+def test_the_example_job_scores_parquet_files(ndcg: evaluate.Metric, table: pa.Table, tmp_path: Path) -> None:
+    import pyspark
+
+    pq.write_table(table, tmp_path / "rows.parquet")
+    submit = [Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", "local[2]"]
+    submit += ["--conf", "spark.sql.shuffle.partitions=2", "--conf", "spark.ui.enabled=false"]
+    columns = [argument for name, column in COLUMNS.items() for argument in (f"--{name}", column)]
+    values = tmp_path / "values.parquet"
+    process = subprocess.run(
+        [*submit, EXAMPLE, tmp_path / "rows.parquet", *columns, "-k", "1", "10", "--values", values],
+        env={**ENVIRONMENT, "COLUMNS": "120"},
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 0, process.stderr
+    for name, value in ndcg.compute(**flat(table), k=[1, 10]).items():
+        assert re.search(rf"{name}\W+{value:.4f}", process.stdout)
+    expected = ndcg.compute(**flat(table), k=10, use_aggregator=False)["nDCG@10"]
+    assert sorted(pq.read_table(values)["nDCG@10"].to_pylist()) == pytest.approx(sorted(expected), **EXACT)
+
+
+def test_columns_may_have_any_name(ndcg: evaluate.Metric, table: pa.Table, frame: Any) -> None:
+    named = frame.withColumnRenamed(COLUMNS["prediction"], "a `score` of 1.5")
+    expected = ndcg.compute(**flat(table))
+    assert ndcg.compute_spark(named, **{**COLUMNS, "prediction": "a `score` of 1.5"}) == pytest.approx(
+        expected, **EXACT
+    )
+
+
+# What is refused
+
+
+def test_only_a_dataframe_whose_columns_have_names_of_their_own_is_taken(ndcg: evaluate.Metric, frame: Any) -> None:
+    with pytest.raises(ValueError, match="df must be a Spark DataFrame; got list"):
+        ndcg.compute_spark([1], **COLUMNS)
+    twice = frame.select("*", frame[COLUMNS["prediction"]])
+    with pytest.raises(ValueError, match="prediction: the DataFrame has several columns"):
+        ndcg.compute_spark(twice, **COLUMNS)
+
+
+def frame_from(rows: list[tuple[Any, ...]], schema: str) -> Any:
+    return spark_session().createDataFrame(rows, schema)
+
+
+LONG = "query string, document string, score double, relevance int, weight double"
+GOOD = ("q", "a", 1.0, 1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        ([("q", "a", 1.0, -1, 1.0)], {}, "reference: query 'q': the relevance -1 is negative; negative_relevance="),
+        ([("q", "a", math.nan, 1, 1.0)], {}, "prediction: query 'q': nan is not a score"),
+        ([(None, "a", 1.0, 1, 1.0)], {}, "query: a row has no query id"),
+        ([GOOD, ("q", "a", 2.0, 0, 1.0)], {"document": "document"}, "document: query 'q': document 'a' is there twice"),
+        ([("q", None, 2.0, 0, 1.0)], {"document": "document"}, "document: query 'q': document None has no id"),
+        (
+            [GOOD, ("q", "b", 2.0, 0, 2.0)],
+            {"sample_weight": "weight"},
+            "sample_weight: query 'q': must be the same in all rows of a query",
+        ),
+        ([("q", "a", 1.0, 1, -1.0)], {"sample_weight": "weight"}, "sample_weight: query 'q': must be finite and not"),
+        (
+            [("q", "a", 1.0, 1, 1.0), ("q", "b", 1.0, 1, None)],
+            {"sample_weight": "weight"},
+            "sample_weight: query 'q': must be finite and not negative in every row; got None",
+        ),
+        (
+            [("q", "a", 1.0, 1, 0.0)],
+            {"sample_weight": "weight"},
+            "sample_weight is 0 for every query; give at least one",
+        ),
+        ([("q", "a", 1.0, 0, 1.0)], {"zero_division": math.nan}, "nDCG: no query of positive weight"),
+        ([], {}, "the DataFrame holds no queries"),
+        ([GOOD], {"ties": "first"}, 'ties="first": rows of a DataFrame have no order'),
+        ([GOOD], {"ignore_ties": True}, 'ties="last": rows of a DataFrame have no order'),
+        ([GOOD], {"convention": "trec_eval"}, 'ties="docid" needs the ids of documents'),
+        ([GOOD], {"prediction": "scores"}, "prediction must name a column of the DataFrame; got 'scores', and there"),
+        ([GOOD], {"prediction": "document"}, "prediction: column 'document' is of type string"),
+        ([GOOD], {"query": None}, "query must name the column of query ids"),
+        ([GOOD], {"query": "score"}, "query: column 'score' must hold integers or strings; got double"),
+        ([GOOD], {"document": "score"}, "document: column 'score' must hold integers or strings; got double"),
+        ([GOOD], {"sample_weight": "document"}, "sample_weight: column 'document' must hold numbers; got string"),
+        ([GOOD], {"k": 0}, "k must be a positive integer"),
+        ([GOOD], {"use_aggregator": 1}, "use_aggregator must be True or False"),
+    ],
+    ids=str,
+)
+def test_errors_name_the_column_and_the_query(
+    ndcg: evaluate.Metric, rows: list[tuple[Any, ...]], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - below
+        ndcg.compute_spark(frame_from(rows, LONG), **{**COLUMNS, **options})
+    assert str(caught.value).startswith(message)
+
+
+def test_a_column_that_is_no_name_is_refused_in_few_words(ndcg: evaluate.Metric) -> None:
+    for column, got in ((10**5000, "int"), ("x" * 10**6, "'x+[.]{3}x+'")):
+        with pytest.raises(
+            ValueError, match=f"^prediction must name a column of the DataFrame; got {got}, and"
+        ) as caught:
+            ndcg.compute_spark(frame_from([GOOD], LONG), **{**COLUMNS, "prediction": column})
+        assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "message"),
+    [
+        ((1, [1.0, 2.0], [1]), {"query": "id"}, "query 1: 2 predictions and 1 references"),
+        ((1, None, [1]), {"query": "id"}, "prediction: query 1: is null"),
+        ((1, [1.0], [-1]), {}, "reference: a row (name a query column to learn which): the relevance -1"),
+        ((1, [1.0], [1]), {"document": "id"}, "document is for a row per document"),
+        ((1, [1.0], [1]), {"reference": "id"}, "reference: column 'id' is of type int"),
+        ((1, [1.0], [1]), {"use_aggregator": False}, "query must name the column of query ids where every"),
+        ((None, [1.0], [1]), {"query": "id"}, "query: a row has no query id"),
+    ],
+    ids=str,
+)
+def test_errors_of_arrays_name_the_query(
+    ndcg: evaluate.Metric, row: tuple[Any, ...], options: dict[str, Any], message: str
+) -> None:
+    frame = frame_from([row], "id int, p array<double>, r array<int>")
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - below
+        ndcg.compute_spark(frame, **{"prediction": "p", "reference": "r", **options})
+    assert str(caught.value).startswith(message)
+
+
+def test_values_that_are_refused_are_sparks_error_when_they_are_used(ndcg: evaluate.Metric) -> None:
+    frame = ndcg.compute_spark(frame_from([("q", "a", 1.0, -1, 1.0)], LONG), **COLUMNS, use_aggregator=False)
+    with pytest.raises(Exception, match="reference: query 'q': the relevance -1 is negative"):
+        frame.collect()
+
+
+def test_without_pyspark_the_error_names_the_install(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = frame_from([GOOD], LONG)
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(ImportError, match="pip install pyspark"):
+        ndcg.compute_spark(frame, **COLUMNS)
+
+
+# Parts
+
+
+@given(batches=st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=12), part=st.integers(1, 40))
+def test_a_part_ends_with_the_batch_that_fills_it(batches: list[list[int]], part: int) -> None:
+    whole = [
+        pa.record_batch({"prediction": pa.array([[0.5] * length for length in each], pa.list_(pa.float64()))})
+        for each in batches
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room, "PART", part)
+        parts = list(room._tables(iter(whole)))
+    documents = [pa.compute.list_value_length(each["prediction"]) for each in parts]
+    assert [length for each in documents for length in each.to_pylist()] == [at for each in batches for at in each]
+    for at, each in enumerate(documents):
+        *before, last = [sum(chunk.to_pylist()) for chunk in each.chunks]
+        assert len(each)
+        assert sum(before) < part
+        assert sum(before) + last >= part or at == len(parts) - 1

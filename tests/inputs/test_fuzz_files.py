@@ -1,0 +1,301 @@
+"""Any TREC files, however they are cut and whatever they come through: the number of a slow reader, or its error.
+
+`make fuzz` runs it for as long as FUZZ_MINUTES says; the suite for some hundreds of cases.
+"""
+
+import gzip
+import itertools
+import os
+import random
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import evaluate
+import pytest
+from every_form import ODD_IDS, SPELLINGS
+from reference import slow_scores
+
+from ndcg.inputs import files
+
+MINUTES = float(os.environ.get("FUZZ_MINUTES", "0"))
+CASES = 250
+BYTE_ORDER_MARK = "\ufeff".encode()
+COLUMNS = {"run": "a run has 6: query Q0 document rank", "qrels": "qrels have 4: query iteration document"}
+NUMBER = re.compile(rb"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|nan(\(\w*\))?|inf(inity)?)", re.IGNORECASE)
+VALUE = {"run": "score", "qrels": "relevance"}
+Mapping = dict[str, dict[str, float]]
+
+
+class Fault(NamedTuple):
+    """The first line that a file is refused for, none if it has no rows, and words of the error."""
+
+    line: int | None
+    words: tuple[str, ...]
+
+
+# A slow reader
+
+
+def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
+    """Line by line, in plain Python."""
+    found: Mapping = {}
+    widths: set[int] = set()
+    lines: dict[tuple[str, str], int] = {}
+    for number, line in enumerate(content.removeprefix(BYTE_ORDER_MARK).split(b"\n"), 1):
+        text = line.removesuffix(b"\r")
+        problems = {
+            "holds a carriage return": b"\r" in text,
+            "holds a NUL byte": b"\0" in text,
+            "is longer than": len(text) > longest,
+        }
+        if any(problems.values()):
+            return Fault(number, tuple(words for words, is_there in problems.items() if is_there))
+        text = text.strip(b" \t")
+        if not text or text.startswith(b"#"):
+            continue
+        cells = re.split(rb"[ \t]+", text)
+        if not widths:  # the first line says how many columns there are
+            three = kind == "qrels" and len(cells) == 3 and bool(NUMBER.fullmatch(cells[2]))
+            widths = set(range(6, 99)) if kind == "run" else {3 if three else 4}
+        if len(cells) not in widths:
+            words = COLUMNS[kind] if widths != {3} else "the first line has 3: query document"
+            of_three = len(cells) == 3 and kind == "qrels" and not lines  # a first line of three columns
+            no_number = (f"the relevance {cells[2].decode(errors='replace')!r} is not a number",) if of_three else ()
+            return Fault(number, (f"{len(cells)} column{'s' if len(cells) > 1 else ''}; {words}", *no_number))
+        try:
+            query, document = cells[0].decode(), cells[1 if widths == {3} else 2].decode()
+        except UnicodeDecodeError:
+            return Fault(number, ("is not text in UTF-8",))
+        value = cells[4 if kind == "run" else 2 if widths == {3} else 3]
+        if re.fullmatch(rb"[+-]?(nan|inf|infinity)|nan\(\w*\)", value, re.IGNORECASE):
+            return Fault(number, (f"the {VALUE[kind]} '{value.decode()}' is not finite",))
+        if not re.fullmatch(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", value):
+            return Fault(number, (f"the {VALUE[kind]} {value.decode(errors='replace')!r} is not a number",))
+        if abs(float(value)) == float("inf"):
+            return Fault(number, (f"the {VALUE[kind]} '{value.decode()}' is not finite",))
+        if (query, document) in lines:
+            return Fault(number, (f"is in line {lines[query, document]} already",))
+        lines[query, document] = number
+        found.setdefault(query, {})[document] = float(value)
+    return found or Fault(None, (f"holds no {VALUE[kind]}s",))
+
+
+def slow_ndcg(run: Mapping, qrels: Mapping, k: int | None, ties: str) -> list[float] | str:
+    """The nDCG of each query of the qrels, or words of the error."""
+    if not run.keys() & qrels.keys():
+        return "no query is one of the references'"
+    values = []
+    for query, judged in qrels.items():
+        documents = sorted({**run.get(query, {}), **judged})
+        relevance = [judged.get(document) for document in documents]
+        score = [run.get(query, {}).get(document) for document in documents]
+        how = "last" if ties == "docid" else ties
+        values.append(slow_scores(relevance, score, k, lambda r: max(r, 0), ties=how)["nDCG"])
+    return values
+
+
+# Cases
+
+IDS = [*ODD_IDS, "\0", "a\0", ",", "#", "a#", "\x0b", "\x1f", "\u00a0", "\u2028", "\x85", "\ufeff"]
+NOT_UTF8 = [b"\xff", b"d\xe9", b"\xc3", b"\xed\xa0\x80", b"\xf0\x9f\xa5", b"\x80"]
+SCORES = ["0", "2", "-0", "1e300", "007", *SPELLINGS]
+RELEVANCES = ["0", "1", "1", "2", "3", "4", "0.5", ".5", "2.", "+1.5", "+2", "1e1", "-1", "-0.5", "00"]
+NO_NUMBERS = [
+    "x",
+    "1,5",
+    "0x10",
+    "1_0",
+    "+",
+    "+-1",
+    "--1",
+    "1e",
+    ".",
+    "e5",
+    "NA",
+    "\x00",
+    "1\x00",
+    "１",
+    "1\x0b",
+    "'1'",
+]
+NOT_FINITE = ["nan", "NaN", "+nan", "-nan", "inf", "-inf", "+Infinity", "1e400", "-1e999", "nan(1)"]
+SPACES = [" ", " ", " ", " ", "\t", "  ", " \t ", "     "]
+SKIPPED = ["", "", " ", "\t", "   \t", "#", "# a comment", "  #\tb", "#" * 30, "# 1 2 3 4 5"]
+
+
+def some_id(chance: random.Random) -> bytes:
+    pick = chance.randrange(10)
+    if pick < 5:
+        return f"{chance.choice('dq')}{chance.randrange(30)}".encode()
+    if pick < 7:
+        return chance.choice(IDS).encode()
+    return b"x" * chance.choice([1, 6, 7, 8, 9, 15, 16, 17, 23, 31, 64, 100, 130]) + b"y" * chance.randrange(3)
+
+
+def some_row(kind: str, query: bytes, document: bytes, chance: random.Random) -> list[bytes]:
+    value = chance.choice(SCORES if kind == "run" else RELEVANCES).encode()
+    tag = chance.choice([b"tag", b"tag", "modèle".encode("latin-1"), b"#", b'"'])
+    return [query, b"Q0", document, b"1", value, tag] if kind == "run" else [query, tag, document, value]
+
+
+def some_text(kind: str, queries: list[bytes], longest: int, chance: random.Random) -> bytes:
+    """A file, mostly in order; of a spoiled one a line or two are at fault."""
+    pairs = [
+        (chance.choice(queries), some_id(chance))
+        for _ in range(chance.choice([1, 2, 3, 5, 8, 8, 13, 13, 21]) * (chance.random() < 0.98))
+    ]
+    good = [some_row(kind, *pair, chance) for pair in dict.fromkeys(pairs)]
+    rows = good.copy()
+    at_value = 4 if kind == "run" else 3
+    for _ in range(chance.choice([0, 0, 0, 0, 0, 1, 2]) if rows else 0):
+        row = chance.choice(good).copy()
+        spoil = chance.randrange(8)
+        if spoil == 0:
+            row[at_value] = chance.choice(NO_NUMBERS).encode()
+        elif spoil == 1:
+            row[at_value] = chance.choice(NOT_FINITE).encode()
+        elif spoil == 2:
+            row = row[: chance.randrange(1, len(row))]
+        elif spoil == 3:
+            row += [b"more"] * chance.choice([1, 2, 40])
+        elif spoil == 4:
+            row[chance.choice([0, 2])] = chance.choice(NOT_UTF8)
+        elif spoil == 5:
+            at = chance.randrange(len(row))
+            row[at] += chance.choice([b"\r", b"\r\r", b"\0"])
+        elif spoil == 6:
+            row[2] = b"z" * max(1, longest - sum(map(len, row)) + chance.randrange(-3, 4))
+        rows.insert(chance.randrange(len(rows) + 1), row)  # a repeated document, if it was not spoiled otherwise
+    lines = []
+    clean = chance.random() < 0.5  # single spaces, line feeds, no comments
+    for row in rows:
+        while not clean and chance.random() < 0.2:
+            lines.append(chance.choice(SKIPPED).encode())
+        spaces = [b" " if clean else chance.choice(SPACES).encode() for _ in row]
+        line = b"".join(itertools.chain.from_iterable(zip(row, spaces, strict=True)))
+        lines.append(line.removesuffix(spaces[-1]) if clean or chance.random() < 0.8 else b" " + line)
+    ends = [b"\n"] if clean else chance.choice([[b"\n"], [b"\r\n"], [b"\n", b"\r\n"]])
+    text = b"".join(line + chance.choice(ends) for line in lines)
+    if chance.random() < 0.3:
+        text = text.removesuffix(b"\n")
+    return BYTE_ORDER_MARK * (chance.random() < 0.1) + text
+
+
+@contextmanager
+def given_as(form: str, content: bytes, path: Path, chance: random.Random) -> Iterator[Path]:
+    """A path to read the content from, once."""
+    if "gz" in form:
+        path = path.with_name(f"{path.name}.gz")
+        half = chance.randrange(len(content) + 1)
+        content = gzip.compress(content[:half]) + gzip.compress(content[half:])
+    path.unlink(missing_ok=True)
+    if "pipe" not in form:
+        path.write_bytes(content)
+        yield path
+        return
+    os.mkfifo(path)
+
+    def write() -> None:
+        with open(path, "wb", buffering=0) as pipe:
+            try:
+                pipe.write(content)
+            except BrokenPipeError:
+                return  # the reader has seen enough
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    yield path
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as unread:
+        while writer.is_alive():  # as nobody has opened the pipe
+            unread.read(1 << 16)
+            writer.join(0.001)
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except ValueError as error:
+        return str(error)
+
+
+def assert_refused(found: Any, fault: Fault, prefix: str) -> None:
+    """The error names the file, the line and what is wrong, in one line of bearable length."""
+    assert isinstance(found, str), (found, fault)
+    place = f"{prefix}: " if fault.line is None else f"{prefix}: line {fault.line}: "
+    assert found.startswith(place), (found, fault)
+    assert any(words in found for words in fault.words), (found, fault)
+    assert len(found) < len(prefix) + 500
+    assert len(found.splitlines()) == 1, found
+
+
+def check(ndcg: evaluate.Metric, folder: Path, chance: random.Random, longest: int) -> bool:
+    """Whether the case was scored; otherwise it was refused."""
+    queries = [some_id(chance) for _ in range(chance.choice([1, 2, 3]))]
+    contents = {kind: some_text(kind, queries, longest, chance) for kind in ("run", "qrels")}
+    sides = {kind: slow_read(content, kind, longest) for kind, content in contents.items()}
+    forms = {kind: chance.choice(["file", "file.gz", "pipe", "pipe.gz"]) for kind in contents}
+    readers = {"run": ndcg.read_run, "qrels": ndcg.read_qrels}
+    for kind, side in sides.items():
+        with given_as(forms[kind], contents[kind], folder / kind, chance) as path:
+            found = outcome(lambda: readers[kind](path))  # noqa: B023
+        if isinstance(side, Fault):
+            assert_refused(found, side, str(path))
+        else:
+            items = {query: list(documents.items()) for query, documents in side.items()}
+            assert {query: list(documents.items()) for query, documents in found.items()} == items
+            assert list(found) == list(side)
+
+    mapping = chance.choice(["run", "qrels", None, None])
+    if mapping is not None and isinstance(sides[mapping], Fault):
+        mapping = None
+    k, ties = chance.choice([None, 1, 2, 5]), chance.choice(["average", "docid", "average"])
+    how = {"k": k, "ties": ties, "negative_relevance": "clip", "use_aggregator": False}
+    with (
+        given_as(forms["run"], contents["run"], folder / "run", chance) as run,
+        given_as(forms["qrels"], contents["qrels"], folder / "qrels", chance) as qrels,
+    ):
+        predictions, references = (
+            sides[kind] if kind == mapping else path for kind, path in (("run", run), ("qrels", qrels))
+        )
+        found = outcome(lambda: ndcg.compute(predictions=predictions, references=references, **how))
+    for argument, kind, path in (("predictions", "run", run), ("references", "qrels", qrels)):
+        side = sides[kind]
+        if isinstance(side, Fault):
+            assert_refused(found, side, f"{argument}: {path}")
+            return False
+    expected = slow_ndcg(sides["run"], sides["qrels"], k, ties)
+    if isinstance(expected, str):
+        assert expected in found
+        return False
+    name = "nDCG" if k is None else f"nDCG@{k}"
+    assert found == {name: pytest.approx(expected, rel=1e-12, abs=1e-15)}
+    return True
+
+
+def test_every_file_ends_in_the_number_of_a_slow_reader_or_in_its_error(
+    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored = refused = 0
+    end = time.monotonic() + 60 * MINUTES
+    first = time.time_ns() if MINUTES else 0
+    for case in itertools.count(first):
+        chance = random.Random(case)
+        chunk = chance.choice([1, 3, 10, 30, 64, 100, 333, 1 << 22])
+        longest = chance.choice([80, 150, 300, 2000, 1 << 20 if chunk > 300 else 5000])
+        monkeypatch.setattr(files, "CHUNK", chunk)
+        monkeypatch.setattr(files, "LINE", longest)
+        try:
+            done = check(ndcg, tmp_path, chance, longest)
+        except BaseException as error:
+            error.add_note(f"case {case}: chunks of {chunk}, lines of at most {longest} bytes")
+            raise
+        scored, refused = scored + done, refused + (not done)
+        if case - first >= CASES and time.monotonic() >= end:
+            break
+    print(f"{scored:,} cases scored, {refused:,} refused")
+    assert min(scored, refused) > CASES // 4

@@ -1,0 +1,455 @@
+"""Slices: a report or a comparison says of each value of `by` what it says of those queries alone."""
+
+import io
+import json
+import math
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import MetricFactory
+from every_form import COLUMNS, FRAMES
+
+from ndcg.inputs.slices import read_slices, slice_name
+from ndcg.statistics.significance import holm
+
+# Queries of three languages, one without; tied scores, unjudged and unretrieved documents, nothing relevant in some.
+RNG = np.random.default_rng(0)
+LANGUAGES: list[Any] = [*RNG.choice(["en", "de", "fr"], 60).tolist(), None, None]
+RELEVANCE = RNG.integers(0, 3, (62, 6)) * (np.arange(62)[:, np.newaxis] % 7 > 0)
+REFERENCES = np.ma.array(RELEVANCE, mask=RNG.random((62, 6)) < 0.2)
+SCORES = {name: np.round(RELEVANCE * weight + RNG.normal(size=(62, 6)), 1) for name, weight in (("a", 0.3), ("b", 0.8))}
+SCORES["a"][5] = -np.inf
+WEIGHTS = np.append(RNG.integers(0, 4, 60), [2, 1])
+HOW: dict[str, Any] = {"k": [2, None], "measures": ["nDCG", "DCG"], "resamples": 100, "seed": 3}
+
+
+def of_language(language: str | None) -> np.ndarray:
+    return np.array([each == language for each in LANGUAGES])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("options", [{}, {"zero_division": math.nan}, {"convention": "trec_eval"}], ids=str)
+def test_a_slice_is_the_report_of_its_queries_alone(
+    ndcg: evaluate.Metric, options: dict[str, Any], weighted: bool
+) -> None:
+    how = {**HOW, **options}
+    weight = WEIGHTS if weighted else None
+    report = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=LANGUAGES, sample_weight=weight, **how)
+    assert list(report.slices) == ["de", "en", "fr", None]
+    for language, found in report.slices.items():
+        own = of_language(language)
+        alone = {"predictions": SCORES["a"][own], "references": REFERENCES[own], **how}
+        alone_report = ndcg.report(**alone, sample_weight=None if weight is None else weight[own])
+        assert found.queries == alone_report.counts["queries"]
+        assert found.scores == alone_report.scores
+    without = ndcg.report(predictions=SCORES["a"], references=REFERENCES, sample_weight=weight, **how)
+    assert (without.scores, without.slices) == (report.scores, {})
+    assert report.queries["slice"].to_pylist() == LANGUAGES
+    assert report.queries.drop_columns("slice") == without.queries
+
+
+def test_means_of_slices_make_the_mean_of_all(ndcg: evaluate.Metric) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        by = rng.integers(0, rng.integers(1, 30), 62)
+        weight = rng.random(62)
+        report = ndcg.report(predictions=SCORES["b"], references=REFERENCES, by=by, sample_weight=weight, **HOW)
+        assert sum(each.queries for each in report.slices.values()) == 62
+        shares = [weight[by == value].sum() for value in report.slices]
+        for name, score in report.scores.items():
+            means = [each.scores[name].value for each in report.slices.values()]
+            assert np.average(means, weights=shares) == pytest.approx(score.value)
+
+
+def test_fewer_than_two_values_have_no_interval(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": [[2, 1]] * 5, "references": [[1, 0], [0, 1], [1, 0], [0, 0], [0, 0]]}
+    by = ["two", "two", "one", "one", "empty"]
+    report = ndcg.report(**inputs, by=by, zero_division=math.nan, resamples=50)
+    two, one, empty = (report.slices[value].scores["nDCG"] for value in ("two", "one", "empty"))
+    assert two.value == pytest.approx((1 + 1 / math.log2(3)) / 2)
+    assert two.low < two.value < two.high
+    assert (one.value, one.worst, one.best, one.chance) == pytest.approx((1, 1, 1, (1 + 1 / math.log2(3)) / 2))
+    assert all(map(math.isnan, (one.low, one.high, one.standard_error)))
+    assert all(map(math.isnan, (empty.value, empty.low, empty.high, empty.chance)))
+    problem = "have fewer than 10 queries: intervals may miss the true value more often than they say"
+    assert report.notes[-2:] == (
+        f"3 of 3 slices {problem}.",
+        "2 of 3 slices have no interval: fewer than two of their queries have a value.",
+    )
+    rows = {line.split()[0]: line.split()[1:] for line in str(report).splitlines() if line}
+    assert rows["empty"] == ["1", "–", "–"]
+    assert rows["one"] == ["2", "1.0000", "–"]
+    assert rows["two"] == ["2", f"{two.value:.4f}", f"{two.low:.4f}", "–", f"{two.high:.4f}"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("corrected_over", ["measure", "all"])
+def test_a_slice_is_the_comparison_of_its_queries_alone(
+    ndcg: evaluate.Metric, corrected_over: str, weighted: bool
+) -> None:
+    weight = WEIGHTS if weighted else None
+    how = {**HOW, "corrected_over": corrected_over}
+    systems = {**SCORES, "c": SCORES["a"] + SCORES["b"]}
+    comparison = ndcg.compare(systems=systems, references=REFERENCES, by=LANGUAGES, sample_weight=weight, **how)
+    assert list(comparison.slices) == ["de", "en", "fr", None]
+    families = [[name] for name in comparison.measures] if corrected_over == "measure" else [comparison.measures]
+    corrected = {}
+    for family in families:
+        of_family = [pair for each in comparison.slices.values() for pair in each.pairs if pair.measure in family]
+        for p in ("p", "p_t"):
+            found = holm(np.array([getattr(pair, p) for pair in of_family])).tolist()
+            corrected |= {(id(pair), p): value for pair, value in zip(of_family, found, strict=True)}
+    for language, found in comparison.slices.items():
+        own = of_language(language)
+        alone = ndcg.compare(
+            systems={name: scores[own] for name, scores in systems.items()},
+            references=REFERENCES[own],
+            sample_weight=None if weight is None else weight[own],
+            **how,
+        )
+        assert (found.queries, found.scores) == (np.count_nonzero(own), alone.scores)
+        for pair, expected in zip(found.pairs, alone.pairs, strict=True):
+            p_holm, p_t_holm = (corrected[id(pair), p] for p in ("p", "p_t"))
+            assert pair == expected._replace(p_holm=p_holm, p_t_holm=p_t_holm)
+    without = ndcg.compare(systems=systems, references=REFERENCES, sample_weight=weight, **how)
+    assert (without.pairs, without.scores, without.slices) == (comparison.pairs, comparison.scores, {})
+    assert comparison.queries["slice"].to_pylist() == LANGUAGES * 3
+    family = {"measure": "12 of a measure, 3", "all": "48 of all measures, 12"}[corrected_over]
+    note = f"In slices, p-values are corrected by Holm for the {family} in each of 4 slices."
+    assert note in comparison.notes
+
+
+def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: evaluate.Metric) -> None:
+    systems = {"a": [[2, 1]] * 5, "b": [[1, 2]] * 5}
+    inputs = {"systems": systems, "references": [[1, 0], [0, 1], [1, 0], [0, 0], [0, 0]], "resamples": 50}
+    comparison = ndcg.compare(**inputs, by=["two", "two", "one", "one", None], zero_division=math.nan)
+    assert list(comparison.slices) == ["two"]
+    problem = "have fewer than 10 queries: intervals may miss the true value more often than they say"
+    assert f"1 of 1 slices {problem}." in comparison.notes
+    assert "2 of 3 slices are not compared: fewer than two of their queries have a value." in comparison.notes
+    alone = ndcg.compare(**inputs, by=[1, 2, 3, 4, 5])
+    assert alone.slices == {}
+    assert alone.notes[-1].startswith("5 of 5 slices are not compared")
+
+
+@pytest.mark.parametrize("kind", ["report", "compare"])
+def test_a_slice_costs_little(ndcg: evaluate.Metric, kind: str) -> None:
+    scores = {name: np.tile(each, (20, 1)) for name, each in SCORES.items()}
+    rankings = {"references": np.ma.concatenate([REFERENCES] * 20), "by": np.arange(1240) % 400}
+    systems: dict[str, Any] = {"report": {"predictions": scores["a"]}, "compare": {"systems": scores}}
+    calls = 0
+
+    def count(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        found = getattr(ndcg, kind)(**systems[kind], **rankings)
+    finally:
+        sys.setprofile(None)
+    assert len(found.slices) == 400
+    assert calls / 400 < 50
+
+
+# How the values are given
+
+FORMS: dict[str, Any] = {
+    "a list": LANGUAGES,
+    "a tuple": tuple(LANGUAGES),
+    "an array of objects": np.array(LANGUAGES, object),
+    "a masked array": np.ma.array([each or "" for each in LANGUAGES], mask=[each is None for each in LANGUAGES]),
+    "pandas": pd.Series(LANGUAGES),
+    "pandas, categories": pd.Series(LANGUAGES, dtype="category"),
+    "pandas, a Categorical": pd.Categorical(LANGUAGES),
+    "Polars": pl.Series(LANGUAGES),
+    "Polars, categories": pl.Series(LANGUAGES, dtype=pl.Categorical),
+    "Arrow": pa.array(LANGUAGES),
+    "Arrow, views": pa.array(LANGUAGES, pa.string_view()),
+    "Arrow, chunks": pa.chunked_array([LANGUAGES[:7], LANGUAGES[7:]]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_library_holds_the_same_slices(form: str) -> None:
+    values, code = read_slices(FORMS[form])
+    assert values == ["de", "en", "fr", None]
+    assert [values[each] for each in code] == LANGUAGES
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        ([3, 1, None, 1], [1, 3, None]),
+        (np.array([3, 1, 1], np.int8), [1, 3]),
+        (np.array([3, 1], ">i4"), [1, 3]),
+        (pd.Series([3, None, 1]), [1, 3, None]),  # which pandas holds as fractions
+        ([10.0, 9.0], [9, 10]),
+        ([True, None, False], [False, True, None]),
+        (pd.Series([True, None], dtype="boolean"), [True, None]),
+        (["b", "B", "é", "", "a\nb"], ["", "B", "a\nb", "b", "é"]),
+        ([None, None], [None]),
+        ([np.str_("a"), float("nan")], ["a", None]),
+    ],
+    ids=str,
+)
+def test_slices_are_text_integers_or_booleans_in_ascending_order(given: Any, values: list[Any]) -> None:
+    found = read_slices(given).values
+    assert found == values
+    assert list(map(type, found)) == list(map(type, values))
+
+
+def test_a_slice_has_a_name_of_one_line() -> None:
+    names = {"en": "en", None: "(none)", "": "''", "a\nb": r"'a\nb'", " ": "' '", 7: "7", True: "True"}
+    for value, name in names.items():
+        assert slice_name(value) == name
+
+
+RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}, "q3": {"b": 1.0}, "q4": {"a": 1.0, "b": 2.0}}
+QRELS = {"q1": {"a": 1}, "q3": {"b": 2, "c": 1}, "q2": {"c": 1}, "q4": {"a": 1}}
+BY_ID = {"q1": "short", "q4": "short", "q2": "long", "q3": "long", "unjudged": "other"}
+
+
+def test_a_mapping_names_the_slices_by_the_ids_of_queries(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    expected = ndcg.report(predictions=RUN, references=QRELS, by=["short", "long", "long", "short"], resamples=50)
+    assert list(expected.slices) == ["long", "short"]
+    (tmp_path / "run.json").write_text(json.dumps(RUN))
+    (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
+    for predictions, references in ((RUN, QRELS), (tmp_path / "run.json", tmp_path / "qrels.json")):
+        assert ndcg.report(predictions=predictions, references=references, by=BY_ID, resamples=50) == expected
+    flat = {"predictions": [2, 1, 1, 2], "references": [1, 0, 0, 1], "query_ids": [7, 7, 5, 5], "resamples": 50}
+    found = ndcg.report(**flat, by={5: True, 7: False}).slices
+    assert {value: each.scores["nDCG"].value for value, each in found.items()} == {False: 1.0, True: 1.0}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_column_may_name_the_slices(ndcg: evaluate.Metric, tmp_path: Path, frame: str) -> None:
+    rng = np.random.default_rng(2)
+    user = np.repeat(np.arange(20), 5)[rng.permutation(100)]
+    table = pa.table(
+        {
+            "user": [f"user {each}" for each in user],
+            "item": np.arange(100),
+            "score": rng.random(100),
+            "label": rng.integers(0, 2, 100),
+            "group": [None if each == 13 else f"group {each % 3}" for each in user],
+        }
+    )
+    users = list(dict.fromkeys(user.tolist()))
+    groups = [None if each == 13 else f"group {each % 3}" for each in users]
+    given = {argument: table[name] for argument, name in COLUMNS.items()}
+    expected = ndcg.report(**given, by=groups, resamples=50)
+    assert [each.queries for each in expected.slices.values()] == [7, 6, 6, 1]
+    assert ndcg.report(data=FRAMES[frame](table, tmp_path), **COLUMNS, by="group", resamples=50) == expected
+    names = {argument: name for argument, name in COLUMNS.items() if argument != "predictions"}
+    systems = {"one": "score", "other": "item"}
+    comparison = ndcg.compare(data=FRAMES[frame](table, tmp_path), systems=systems, **names, by="group", resamples=50)
+    assert [each.queries for each in comparison.slices.values()] == [7, 6, 6]
+    for value, each in comparison.slices.items():
+        assert each.scores["one"]["nDCG"].value == expected.slices[value].scores["nDCG"].value
+
+
+def test_a_row_may_be_a_query_with_its_slice(ndcg: evaluate.Metric) -> None:
+    lists = {"scores": [[0.9, 0.1], [0.2, 0.3]], "labels": [[1, 0], [2, 0]], "new": [True, False]}
+    names = {"predictions": "scores", "references": "labels", "by": "new", "resamples": 50}
+    for frame in (pd.DataFrame(lists), pl.DataFrame(lists), pa.table(lists), lists):
+        assert list(ndcg.report(data=frame, **names).slices) == [False, True]
+
+
+def test_batches_are_sliced_by_the_order_they_were_added_in(fresh_metric: MetricFactory, ndcg: evaluate.Metric) -> None:
+    metric = fresh_metric()
+    for rows in (slice(0, 40), slice(40, 62)):
+        metric.add_batch(predictions=SCORES["a"][rows], references=REFERENCES[rows])
+    with pytest.raises(ValueError, match=r"^by must hold one value for each of 62 queries; got 1 \(62 queries added"):
+        metric.report(by=["en"])
+    expected = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=LANGUAGES, resamples=50)
+    assert metric.report(by=LANGUAGES, resamples=50) == expected
+
+
+# What a person sees
+
+NAMES = [each if each != "fr" else "<b>|_&\n$x$" for each in LANGUAGES]
+
+
+@pytest.fixture(scope="module")
+def report(ndcg: evaluate.Metric) -> Any:
+    return ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=NAMES, **HOW)
+
+
+@pytest.fixture(scope="module")
+def comparison(ndcg: evaluate.Metric) -> Any:
+    return ndcg.compare(systems={**SCORES, "$c": SCORES["a"]}, references=REFERENCES, by=NAMES, **HOW)
+
+
+def test_json_holds_the_slices(ndcg: evaluate.Metric, report: Any, comparison: Any) -> None:
+    valueless = ndcg.report(
+        predictions=[[2, 1]] * 3, references=[[1, 0], [0, 1], [0, 0]], by=[1, 1, 2], zero_division=math.nan
+    )
+    for each in (report, valueless, comparison):
+        again = type(each).from_dict(json.loads(json.dumps(each.to_dict(), allow_nan=False)))
+        assert again == each
+        assert str(again) == str(each)
+        assert again.queries.schema == each.queries.schema
+    for each in (report, comparison):
+        old = {name: value for name, value in each.to_dict().items() if name != "slices"}
+        with pytest.raises(ValueError, match="slices: are not those of the queries"):
+            type(each).from_dict(old)
+        del old["queries"]["slice"]
+        assert type(each).from_dict(old).slices == {}
+
+
+def test_tables_show_each_slice(report: Any) -> None:
+    markdown = report.to_markdown()
+    assert "| slice | queries | nDCG@2 | 95% interval | nDCG | 95% interval | DCG@2 | 95% interval |" in markdown
+    for text in (str(report), markdown, report._repr_html_()):
+        assert "(none)" in text
+        for each in report.slices.values():
+            for score in each.scores.values():
+                assert f"{score.value:.4f}" in text
+                assert f"{score.low:.4f} – {score.high:.4f}" in text
+    assert "&lt;b&gt;|_&amp;\\n$x$" in report._repr_html_()
+
+
+def test_a_plot_shows_each_slice(report: Any) -> None:
+    figure = report.plot("nDCG")
+    slices = figure.axes[2]
+    names = [label.get_text() for label in slices.get_yticklabels()]
+    assert names == [f"{slice_name(value)} ({each.queries})" for value, each in report.slices.items()]
+    means = [each.scores[name].value for each in report.slices.values() for name in ("nDCG@2", "nDCG")]
+    assert [line.get_xdata()[0] for line in slices.lines[1::2]] == means
+    figure.savefig(image := io.BytesIO(), format="png")
+    assert image.getvalue().startswith(b"\x89PNG")
+
+
+def test_a_comparison_shows_each_slice(comparison: Any) -> None:
+    markdown = comparison.to_markdown()
+    assert "| slice | queries | pair | measure | difference | 95% interval | p | p (Holm) |" in markdown
+    for text in (str(comparison), markdown, comparison._repr_html_()):
+        assert "(none)" in text
+        assert "In slices, p-values are corrected by Holm" in text
+        for each in comparison.slices.values():
+            for pair in each.pairs:
+                assert f"{pair.difference:+.4f}" in text
+                assert f"{pair.low:+.4f} – {pair.high:+.4f}" in text
+    figure = comparison.plot("DCG")
+    slices = figure.axes[1]
+    differences = [
+        pair.difference for each in comparison.slices.values() for pair in each.pairs if pair.measure == "DCG@2"
+    ]
+    assert [line.get_xdata()[0] for line in slices.lines[1::2]][: len(differences)] == differences
+    assert [label.get_text() for label in slices.get_legend().get_texts()] == ["a – b", r"a – \$c", r"b – \$c"]
+    figure.savefig(image := io.BytesIO(), format="png")
+    assert image.getvalue().startswith(b"\x89PNG")
+
+
+def test_of_many_slices_the_first_are_shown(ndcg: evaluate.Metric) -> None:
+    report = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=np.arange(62), resamples=50)
+    assert len(report.slices) == 62
+    assert "Of 62 slices the first 50 are shown." in str(report)
+    assert re.findall(r"^(\d+) +1 ", str(report), re.MULTILINE) == list(map(str, range(50)))
+    assert len(report.plot().axes[2].get_yticklabels()) == 50
+
+
+# What is refused
+
+TYPES = "by must be all text, all integers of 64 bits or all booleans, None for no slice; got"
+OTHERS = "give others as text, fractions as ranges"
+FORM = "by must be a sequence with one value per query, or a mapping by their ids; got"
+GOOD = {"user": ["a", "a", "b"], "score": [0.9, 0.1, 0.5], "label": [1, 0, 1]}
+BY_USER = {"predictions": "score", "references": "label", "query_ids": "user"}
+POSITIONS = {"predictions": [[1, 2], [2, 1]], "references": [[1, 0], [1, 0]]}
+MAPPINGS = {"predictions": RUN, "references": QRELS}
+FAULTS: dict[str, tuple[dict[str, Any], Any, str]] = {
+    "too few": (POSITIONS, ["a"], "by must hold one value for each of 2 queries; got 1"),
+    "none": (POSITIONS, [], "by must hold one value for each of 2 queries; got 0"),
+    "two types": (POSITIONS, ["a", 1], f"{TYPES} int and str; {OTHERS}"),
+    "integers and booleans": (POSITIONS, [1, True], f"{TYPES} bool and int; {OTHERS}"),
+    "fractions": (POSITIONS, [0.5, 1.0], f"{TYPES} float; {OTHERS}"),
+    "fractions of Arrow": (POSITIONS, pa.array([0.5, 1.0]), f"{TYPES} double; {OTHERS}"),
+    "large integers": (POSITIONS, [2**63, 1], f"{TYPES} int; {OTHERS}"),
+    "times": (POSITIONS, np.array(["2026-01-01"] * 2, "datetime64[ns]"), f"{TYPES} timestamp[ns]; {OTHERS}"),
+    "bytes": (POSITIONS, [b"a", b"b"], f"{TYPES} bytes; {OTHERS}"),
+    "lists": (POSITIONS, [["a"], ["b"]], f"{TYPES} list; {OTHERS}"),
+    "no Unicode": (POSITIONS, ["\ud800", "b"], f"{TYPES} str; {OTHERS}"),
+    "a grid": (POSITIONS, np.ones((2, 2), int), f"{FORM} shape (2, 2)"),
+    "a set": (POSITIONS, {"a", "b"}, f"{FORM} set"),
+    "a number": (POSITIONS, 3, f"{FORM} int"),
+    "a name without a frame": (POSITIONS, "lang", "by: 'lang' names a column, but of no frame; give its frame as data"),
+    "a query to a database": (
+        POSITIONS,
+        pa.table({"language": ["en", "de"]}).to_reader(),
+        "by: is a separate database query (RecordBatchReader), whose rows may come in another order than the queries; "
+        "give a column of the table with the rankings",
+    ),
+    "ids of queries without any": (
+        POSITIONS,
+        {"q1": "a"},
+        "by is a mapping, but the queries have no ids; give a sequence in the order of the queries",
+    ),
+    "a query that the mapping lacks": (
+        MAPPINGS,
+        {"q1": "a", "q2": "b"},
+        "by: query 'q3' is missing (2 such queries); give each query of the references a value, None for no slice",
+    ),
+    "no such column": (
+        {"data": GOOD, **BY_USER},
+        "group",
+        "by: data has no column 'group'; it has 'user', 'score', 'label'",
+    ),
+    "two slices for a query": (
+        {"data": {**GOOD, "group": ["x", "y", "x"]}, **BY_USER},
+        "group",
+        "by: query 'a': is 'y' in row 1 and 'x' in row 0; give all rows of a query one slice",
+    ),
+    "a slice for some rows of a query": (
+        {"data": {**GOOD, "group": [None, "y", "x"]}, **BY_USER},
+        "group",
+        "by: query 'a': is 'y' in row 1 and None in row 0; give all rows of a query one slice",
+    ),
+    "a column of another length": (
+        {"data": {**GOOD, "group": ["x"]}, **BY_USER},
+        "group",
+        "by has 1 rows and query_ids 3; give both for every row",
+    ),
+    "a column of fractions": (
+        {"data": {**GOOD, "group": [0.5, 0.5, 1.0]}, **BY_USER},
+        "group",
+        f"{TYPES} float; {OTHERS}",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_slices_that_cannot_be_told_are_refused(fresh_metric: MetricFactory, fault: str) -> None:
+    inputs, by, message = FAULTS[fault]
+    metric = fresh_metric(keep_in_memory=True)
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        metric.report(**inputs, by=by)
+    if fault != "a query to a database":  # which is read once
+        systems = dict.fromkeys("ab", inputs["predictions"])
+        others = {name: value for name, value in inputs.items() if name != "predictions"}
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            metric.compare(systems=systems, **others, by=by)
+
+
+def test_compute_has_no_slices(ndcg: evaluate.Metric) -> None:
+    call: Callable[..., Any] = ndcg.compute
+    with pytest.raises(TypeError, match="has no option by"):
+        call(**POSITIONS, by=["a", "b"])
+
+
+@pytest.mark.parametrize("key", [None, math.nan, 1.5, True, ("q", 1)], ids=repr)
+def test_a_slice_belongs_to_an_id(ndcg: evaluate.Metric, key: Any) -> None:
+    sides = {"predictions": {"a": {"d": 1.0}, "b": {"d": 1.0}}, "references": {"a": {"d": 1}, "b": {"d": 1}}}
+    problem = f"by: query {key!r} is neither text nor an integer, as ids must be; give others as text"
+    with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
+        ndcg.report(**sides, by={"a": "en", "b": "de", key: "fr"})

@@ -1,0 +1,534 @@
+"""`meter`: batches of a loop, in one process and in those that torchrun starts, beside the queries scored at once."""
+
+import json
+import math
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pytest
+from conftest import ROOT, lean_environment
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ndcg.loops import meter
+
+Query = tuple[list[float], list[int]]  # the scores and the labels of its documents
+
+
+def make_queries(number: int = 23, seed: int = 0) -> list[Query]:
+    """Queries of 1 to 30 documents, with ties, and some with nothing relevant."""
+    rng = np.random.default_rng(seed)
+    queries = []
+    for documents in rng.integers(1, 31, number):
+        labels = rng.integers(0, 4, documents) * (rng.random() < 0.8)
+        queries.append(((rng.integers(0, 12, documents) / 4).tolist(), labels.tolist()))
+    return queries
+
+
+def pad(queries: Sequence[Query]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores, labels and the mask of a batch; what is in the padding would change any number."""
+    shape = len(queries), max(len(labels) for _, labels in queries)
+    scores, labels, mask = np.full(shape, 99.0), np.full(shape, 3), np.zeros(shape, bool)
+    for row, (of_query, relevance) in enumerate(queries):
+        scores[row, : len(relevance)], labels[row, : len(relevance)], mask[row, : len(relevance)] = (
+            of_query,
+            relevance,
+            1,
+        )
+    return scores, labels, mask
+
+
+def rows_of(queries: Sequence[Query]) -> list[tuple[float, int, int]]:
+    """The score, the label and the query of each document."""
+    return [(*document, query) for query, each in enumerate(queries) for document in zip(*each, strict=True)]
+
+
+def exact_means(ndcg: evaluate.Metric, queries: Sequence[Query], **options: Any) -> dict[str, float]:
+    """The values of the queries one by one, added without any rounding, then divided."""
+    values = ndcg.compute(
+        predictions=[scores for scores, _ in queries],
+        references=[labels for _, labels in queries],
+        use_aggregator=False,
+        **options,
+    )
+    valued = {name: [value for value in each if not math.isnan(value)] for name, each in values.items()}
+    return {name: float(sum(map(Fraction, each))) / len(each) for name, each in valued.items()}
+
+
+# --- One process -----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(
+    data=st.data(),
+    options=st.sampled_from(
+        [
+            {},
+            {"k": [1, 5]},
+            {"k": 10, "convention": "lightgbm"},
+            {"measures": ["DCG", "CG@3"]},
+            {"zero_division": math.nan},
+        ]
+    ),
+)
+def test_the_mean_is_the_same_number_however_queries_are_split(
+    ndcg: evaluate.Metric, data: st.DataObject, options: dict[str, Any]
+) -> None:
+    queries = make_queries()
+    expected = exact_means(ndcg, queries, **options)
+    order = data.draw(st.permutations(range(len(queries))))
+    cuts = [0, *sorted(data.draw(st.sets(st.integers(1, len(queries) - 1)))), len(queries)]
+    batches = ndcg.meter(**options)
+    for start, end in pairwise(cuts):
+        batches.update(*pad([queries[each] for each in order[start:end]]))
+    assert batches.compute() == expected
+    inputs = {"predictions": [query[0] for query in queries], "references": [query[1] for query in queries]}
+    assert expected == pytest.approx(ndcg.compute(**inputs, **options), rel=1e-15)
+
+
+@given(st.lists(st.floats(-1e300, 1e300), max_size=50))
+def test_parts_of_a_sum_are_exact(numbers: list[float]) -> None:
+    assert sum(map(Fraction, meter.exact_parts(numbers))) == sum(map(Fraction, numbers))
+
+
+@pytest.mark.parametrize("kind", ["array", "tensor", "integers", "half"])
+def test_a_mask_is_the_same_as_lists_of_their_own_lengths(ndcg: evaluate.Metric, kind: str) -> None:
+    queries = make_queries()
+    scores, labels, mask = pad(queries)
+    inputs: tuple[Any, Any, Any] = scores, labels, mask
+    if kind == "integers":
+        inputs = scores, labels, mask.astype(np.int64)
+    elif kind != "array":
+        import torch
+
+        tensors = [torch.from_numpy(each) for each in (scores, labels, mask)]
+        inputs = tensors[0].to(torch.bfloat16 if kind == "half" else None).requires_grad_(), *tensors[1:]
+    padded, ragged, ignored = (ndcg.meter(k=5), ndcg.meter(k=5), ndcg.meter(k=5, ignore_index=-1))
+    padded.update(*inputs)
+    ragged.update([query[0] for query in queries], [query[1] for query in queries])
+    ignored.update(inputs[0], np.where(mask, labels, -1))
+    assert padded.compute() == ragged.compute() == ignored.compute() == exact_means(ndcg, queries, k=5)
+
+
+def test_what_is_not_finite_in_the_padding_is_not_read(ndcg: evaluate.Metric) -> None:
+    batches = ndcg.meter()
+    batches.update([[0.9, 0.1, math.nan]], [[1, 0, math.nan]], [[1, 1, 0]])
+    assert batches.compute() == {"nDCG": 1.0}
+
+
+def test_a_query_that_is_padding_throughout_is_empty_or_skipped(ndcg: evaluate.Metric) -> None:
+    means = []
+    for missing in ("empty", "skip"):
+        batches = ndcg.meter(missing=missing)
+        batches.update([[0.9, 0.1], [0.5, 0.5]], [[1, 0], [1, 0]], [[True, True], [False, False]])
+        means.append(batches.compute()["nDCG"])
+    assert means == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("ignore_index", [None, -100])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_rows_of_a_query_may_come_in_several_batches(
+    ndcg: evaluate.Metric, size: int, ignore_index: float | None
+) -> None:
+    queries = make_queries()
+    rows = rows_of(queries)
+    order = np.random.default_rng(1).permutation(len(rows))
+    batches = ndcg.meter(k=[1, 5], ignore_index=ignore_index)
+    for start in range(0, len(rows), size):
+        scores, labels, ids = map(np.array, zip(*(rows[row] for row in order[start : start + size]), strict=True))
+        if ignore_index is None:  # padding by a mask, else by its label
+            batches.update(
+                np.append(scores, 99.0),
+                np.append(labels, 3),
+                np.append(np.ones(len(ids), bool), False),
+                np.append(ids, 0),
+            )
+        else:
+            batches.update(np.append(scores, 99.0), np.append(labels, -100), query_ids=np.append(ids, 0))
+    assert batches.compute() == exact_means(ndcg, queries, k=[1, 5])
+
+
+def test_queries_and_rows_come_together(ndcg: evaluate.Metric) -> None:
+    queries = make_queries()
+    batches = ndcg.meter(k=5)
+    batches.update(*pad(queries[:9]))
+    for score, label, query in rows_of(queries[9:]):
+        batches.update([score], [label], query_ids=[query])
+    assert batches.compute() == exact_means(ndcg, queries, k=5)
+
+
+def test_computing_forgets_nothing_and_resetting_everything(ndcg: evaluate.Metric) -> None:
+    queries = make_queries()
+    batches = ndcg.meter(k=5)
+    batches.update(*pad(queries[:9]))
+    assert batches.compute() == batches.compute() == exact_means(ndcg, queries[:9], k=5)
+    batches.update(*pad(queries[9:]))
+    assert batches.compute() == exact_means(ndcg, queries, k=5)
+    batches.reset()
+    with pytest.raises(ValueError, match="hold no queries"):
+        batches.compute()
+    batches.update([0.5], [1], query_ids=[0])
+    batches.reset()
+    batches.update(*pad(queries[:3]))
+    assert batches.compute() == exact_means(ndcg, queries[:3], k=5)
+
+
+def test_a_batch_may_be_empty(ndcg: evaluate.Metric) -> None:
+    batches = ndcg.meter()
+    batches.update(np.empty((0, 5)), np.empty((0, 5)))
+    batches.update([], [], query_ids=[])
+    batches.update([[0.9, 0.1]], [[1, 0]])
+    assert batches.compute() == {"nDCG": 1.0}
+
+
+def test_of_queries_only_sums_are_kept(ndcg: evaluate.Metric) -> None:
+    queries = make_queries(200)
+    batches = ndcg.meter(k=[1, 5, 10], measures=["nDCG", "DCG"])
+    held = []
+    for _ in range(50):
+        batches.update(*pad(queries))
+        held.append(sum(len(parts) for _, parts in batches._state.sums.values()))
+    assert batches._state.rows == ()
+    assert max(held) <= 6 * 3  # numbers for six results
+    assert len(pickle.dumps(batches._state)) < 1000
+
+
+def test_of_rows_a_score_a_label_and_a_query_are_kept(ndcg: evaluate.Metric) -> None:
+    batches = ndcg.meter()
+    whole = np.random.default_rng(0).random((10_000, 64))
+    batches.update(whole[:, 0], np.ones(10_000, np.int8), query_ids=np.arange(10_000, dtype=np.int32))
+    assert len(pickle.dumps(batches._state)) < 10_000 * (8 + 1 + 4) + 2000
+    expected = batches.compute()
+    whole[:] = math.nan  # as a loop may use its memory again
+    assert batches.compute() == expected == {"nDCG": 1.0}
+
+
+def test_a_copy_goes_on_by_itself(ndcg: evaluate.Metric) -> None:
+    queries = make_queries()
+    batches = ndcg.meter(k=5)
+    batches.update(*pad(queries[:9]))
+    copied = pickle.loads(pickle.dumps(batches))
+    copied.update(*pad(queries[9:]))
+    assert batches.compute() == exact_means(ndcg, queries[:9], k=5)
+    assert copied.compute() == exact_means(ndcg, queries, k=5)
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_rows_may_hold_documents_that_are_not_retrieved_or_not_judged(ndcg: evaluate.Metric, first: int) -> None:
+    rows = [(None, 2, "a"), (0.4, 1, "a"), (0.3, None, "a")]
+    batches = ndcg.meter()
+    for score, label, query in (*rows[first:], *rows[:first]):
+        batches.update([score], [label], query_ids=[query])
+    assert batches.compute() == ndcg.compute(predictions=[[None, 0.4, 0.3]], references=[[2, 1, None]])
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [
+        ({"missing": "raise"}, [(-math.inf, 1, "a"), (0.5, 0, "a")]),
+        ({"missing": "raise"}, [(None, 1, "a"), (0.9, 0, "b"), (0.5, 2, "a")]),
+        ({"missing": "skip"}, [(-math.inf, 1, "a"), (0.5, 0, "a"), (-math.inf, 1, "b"), (0.9, 1, "c")]),
+        ({"zero_division": math.nan}, [(0.9, 0, "a"), (0.5, 2, "a"), (0.5, 0, "b")]),
+        ({"zero_division": "rightly_empty"}, [(-math.inf, 0, "a"), (0.5, 0, "a"), (None, 0, "b")]),
+        ({"ideal": "retrieved"}, [(-math.inf, 3, "a"), (0.5, 1, "a")]),
+        ({"measures": "CG@2"}, [(0.2, 1e308, "a"), (0.1, 1e308, "a"), (0.9, 1, "a"), (0.8, 1, "a")]),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2])
+def test_what_depends_on_all_rows_of_a_query_is_decided_when_all_are_there(
+    ndcg: evaluate.Metric, size: int, options: dict[str, Any], rows: list[tuple[Any, float, str]]
+) -> None:
+    batches = ndcg.meter(**options)
+    for start in range(0, len(rows), size):
+        scores, labels, ids = (list(each) for each in zip(*rows[start : start + size], strict=True))
+        batches.update(scores, labels, query_ids=ids)
+    scores, labels, ids = (list(each) for each in zip(*rows, strict=True))
+    assert batches.compute() == ndcg.compute(predictions=scores, references=labels, query_ids=ids, **options)
+
+
+def test_a_query_without_a_score_in_any_batch_is_missing(ndcg: evaluate.Metric) -> None:
+    batches = ndcg.meter(missing="raise")
+    batches.update([-math.inf, 0.9], [1, 1], query_ids=["a", "b"])
+    batches.update([None], [2], query_ids=["a"])
+    with pytest.raises(ValueError, match="predictions: query 'a' is missing"):
+        batches.compute()
+    batches.update([0.5], [0], query_ids=["a"])
+    # of "a" the last row has rank 1 and no gain; of "b" the only document is relevant
+    assert batches.compute() == {"nDCG": (0 + 1) / 2}
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(ndcg: evaluate.Metric, data: st.DataObject) -> None:
+    number = data.draw(st.integers(1, 16))
+    lists = {"min_size": number, "max_size": number}
+    scores = data.draw(st.lists(st.sampled_from([-math.inf, None, -0.5, 0.25, 0.5, 1.0]), **lists))
+    labels = data.draw(st.lists(st.sampled_from([None, -1, 0, 1, 3]), **lists))
+    ids = data.draw(st.lists(st.integers(0, 3), **lists))
+    options: dict[str, Any] = {
+        "k": data.draw(st.sampled_from([1, 3, [2, 5]])),
+        "measures": data.draw(st.sampled_from(["nDCG", ["nDCG", "DCG", "IDCG", "CG"]])),
+        "judged_only": data.draw(st.booleans()),
+        "ignore_index": data.draw(st.sampled_from([None, 0, -1])),
+        "zero_division": data.draw(st.sampled_from([0.0, 0.5, math.nan, "rightly_empty"])),
+        "discount": data.draw(st.sampled_from(["log", [1.0, 0.5, 0.25]])),
+    }
+    choices = {
+        "missing": ["empty", "skip", "raise"],
+        "ideal": ["judged", "truncated", "retrieved", "full"],
+        "ties": ["average", "first", "last", "best", "worst", "docid"],
+        "negative_relevance": ["raise", "clip", "keep"],
+        "gain": ["linear", "exponential", "binary"],
+    }
+    options |= {name: data.draw(st.sampled_from(each)) for name, each in choices.items()}
+    cuts = sorted({0, number, *data.draw(st.sets(st.integers(0, number)))})
+    batches = ndcg.meter(**options)
+    try:
+        expected = ndcg.compute(predictions=scores, references=labels, query_ids=ids, **options)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"^\w+"):
+            _add_rows(batches, cuts, scores, labels, ids).compute()
+    else:
+        found = _add_rows(batches, cuts, scores, labels, ids).compute()
+        assert found == pytest.approx(expected, rel=1e-15, abs=1e-15)
+
+
+def _add_rows(batches: meter.Meter, cuts: list[int], *columns: list[Any]) -> meter.Meter:
+    for start, end in pairwise(cuts):
+        scores, labels, ids = (column[start:end] for column in columns)
+        batches.update(scores, labels, query_ids=ids)
+    return batches
+
+
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [
+        (lambda batches: batches.update([[0.9, math.nan]], [[1, 0]]), "predictions: query 0, position 1: nan"),
+        (lambda batches: batches.update([[0.9], [0.1]], [[1], [-1]]), "references: query 1, position 0: "),
+        (lambda batches: batches.update([0.9, 0.1], [1, 0]), "predictions: query 0: is the number 0.9"),
+        (lambda batches: batches.update(None, [[1, 0]]), "predictions are missing"),
+        (lambda batches: batches.update(np.array(0.5), np.array(1)), "predictions"),
+        (lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], [[1, 2]]), "mask: must be True or 1 for a document"),
+        (lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], [[0.0, 1.0]]), "mask: must be True or 1"),
+        (
+            lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], [[True]]),
+            r"one shape; got a mask of \(1, 1\), scores of \(1, 2\) and labels of \(1, 2\)",
+        ),
+        (
+            lambda batches: batches.update([[0.9, 0.1], [0.3]], [[1, 0], [1]], [[1, 1], [1]]),
+            "scores: lists that differ in length take no mask, as nothing pads them; pad them, or leave the mask out",
+        ),
+        (
+            lambda batches: batches.update([0.9, 0.1], [1, 0], query_ids=[1]),
+            "query_ids, predictions, references and ids are one per document; got predictions 2",
+        ),
+        (
+            lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], query_ids=[1, 2]),
+            "with query_ids, predictions must be one per document",
+        ),
+        (lambda batches: batches.update([0.9, math.nan], [1, 0], query_ids=[1, 2]), "predictions: .*nan"),
+        (lambda batches: batches.update([0.9], [1], query_ids=["1"]), "query_ids must be all text or all integers"),
+        (lambda batches: batches.update([2**53 + 1], [1], query_ids=[3]), "predictions: .*9007199254740993 would be"),
+        (
+            lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], [[1, 0]], query_ids=[1]),
+            r"query_ids and mask must have one shape, an id per document; got query_ids of \(1,\) and a mask of ",
+        ),
+        (
+            lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], np.ma.array([[1, 0]], mask=[[0, 1]])),
+            "mask: is masked itself; give False or 0 for padding",
+        ),
+        (lambda batches: batches.update([[1.0]], [[1e308]]), "CG: the sum over queries overflows; scale the gains"),
+    ],
+)
+def test_a_batch_that_is_refused_adds_nothing(
+    ndcg: evaluate.Metric, update: Callable[[meter.Meter], None], message: str
+) -> None:
+    batches = ndcg.meter(measures=["nDCG", "CG"])
+    batches.update([[1.0, 0.5]], [[1e308, 0]])
+    batches.update([0.5, 0.25], [0, 1], query_ids=[1, 2])
+    expected = batches.compute()
+    with pytest.raises(ValueError, match=message):
+        update(batches)
+    assert batches.compute() == expected
+
+
+def test_queries_without_a_value_are_no_queries_to_average(ndcg: evaluate.Metric) -> None:
+    batches = ndcg.meter(zero_division=math.nan)
+    batches.update([[0.9, 0.1]], [[0, 0]])
+    with pytest.raises(ValueError, match="nDCG: no query of positive weight has a value"):
+        batches.compute()
+
+
+def test_a_bad_option_is_refused_before_any_batch(ndcg: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match="k must be a positive integer"):
+        ndcg.meter(k=0)
+    with pytest.raises(TypeError, match="meter has no option sample_weight"):
+        ndcg.meter(sample_weight=[1])
+
+
+@pytest.mark.peers
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # as they are imported
+def test_torchmetrics_and_ignite_find_the_same(ndcg: evaluate.Metric) -> None:
+    import ignite.metrics
+    import torch
+    import torchmetrics.retrieval
+
+    random = torch.Generator().manual_seed(0)
+    of_torchmetrics = torchmetrics.retrieval.RetrievalNormalizedDCG(top_k=5)
+    of_ignite = ignite.metrics.rec_sys.NDCG(top_k=[5])
+    meters = [ndcg.meter(k=5, convention=each) for each in ("torchmetrics", "ignite")]
+    for batch in range(4):
+        scores = torch.rand((8, 12), generator=random)
+        labels = torch.randint(0, 4, (8, 12), generator=random) * (torch.rand((8, 1), generator=random) < 0.8)
+        of_torchmetrics.update(scores, labels, indexes=torch.arange(8)[:, None].expand(8, 12) + 8 * batch)
+        of_ignite.update((scores, labels))
+        for each in meters:
+            each.update(scores, labels)
+    found = [each.compute()["nDCG@5"] for each in meters]
+    assert found == pytest.approx([of_torchmetrics.compute().item(), *of_ignite.compute()], rel=1e-6)  # float32
+
+
+# --- Several processes -----------------------------------------------------------------------------------------------
+
+PREAMBLE = """
+import json, os, sys, time
+from datetime import timedelta
+from pathlib import Path
+
+import evaluate, numpy, torch
+import torch.distributed as dist
+
+torch.set_num_threads(1)
+path, folder, seconds = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])
+dist.init_process_group("gloo", timeout=timedelta(seconds=seconds))
+rank = dist.get_rank()
+ndcg = evaluate.load(path, cache_dir=str(folder / f"cache-{rank}"))
+given = json.loads((folder / "given.json").read_text())
+
+def finish(value):
+    (folder / f"{rank}.json").write_text(json.dumps(value))
+"""
+
+
+def torchrun(script: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    """Run a script in two processes."""
+    launch = ["-m", "torch.distributed.run", "--nproc-per-node=2", "--rdzv-backend=c10d"]
+    where = ["--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
+    return subprocess.run(
+        [sys.executable, *launch, *where, str(script), *map(str, arguments)],
+        env=lean_environment(OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="lo"),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def in_two_processes(folder: Path, script: str, given: Any, seconds: float = 60) -> tuple[int, dict[int, Any]]:
+    """Run the preamble and a script, and return the exit code with what each process has finished with."""
+    (folder / "script.py").write_text(PREAMBLE + script)
+    (folder / "given.json").write_text(json.dumps(given))
+    process = torchrun(folder / "script.py", ROOT / "ndcg.py", folder, seconds)
+    found = {rank: folder / f"{rank}.json" for rank in range(2)}
+    values = {rank: json.loads(path.read_text()) for rank, path in found.items() if path.exists()}
+    assert values, process.stderr
+    return process.returncode, values
+
+
+def test_two_processes_have_the_number_of_one_whatever_the_split(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    queries = make_queries(41)
+    rows = rows_of(queries)
+    every, order = list(range(41)), np.random.default_rng(1).permutation(41).tolist()
+    splits: list[list[list[list[int]]]] = [  # of each process the batches, as queries
+        [[every[:20]], [every[20:]]],
+        [[every[0::2]], [every[1::2]]],
+        [[], [every]],
+        [[[each] for each in order[:40]], [order[40:], []]],
+    ]
+    shuffled = np.random.default_rng(2).permutation(len(rows)).tolist()
+    script = """
+found = []
+for split in given["splits"]:
+    meter = ndcg.meter(k=[1, 5], gain=[0.1, 1.3, 2.7, 7.1])
+    for batch in split[rank]:
+        meter.update(*([given["queries"][each][side] for each in batch] for side in (0, 1)))
+    found.append(meter.compute())
+for share in (given["rows"][rank::2], given["rows"] if rank else []):
+    meter = ndcg.meter(k=[1, 5], gain=[0.1, 1.3, 2.7, 7.1])
+    for at in range(0, len(share), 7):
+        scores, labels, ids = map(torch.tensor, zip(*share[at : at + 7]))
+        meter.update(scores.double(), labels, query_ids=ids)
+    found.append(meter.compute())
+
+errors = []
+for options in ({"k": 1 + rank}, {"ties": "first"}, {}):
+    meter = ndcg.meter(**options)
+    if options:
+        meter.update([.5], [1], query_ids=[7])
+    try:
+        errors.append(meter.compute())
+    except ValueError as error:
+        errors.append(str(error))
+finish([found, errors])
+dist.destroy_process_group()
+"""
+    given = {"queries": queries, "splits": splits, "rows": [rows[each] for each in shuffled]}
+    code, found = in_two_processes(tmp_path, script, given)
+    assert code == 0
+    assert found[0] == found[1]
+    numbers, errors = found[0]
+    expected = exact_means(ndcg, queries, k=[1, 5], gain=[0.1, 1.3, 2.7, 7.1])
+    assert numbers[: len(splits)] == [expected] * len(splits)
+    of_rows, in_one_process = numbers[len(splits) :]
+    assert of_rows == in_one_process == pytest.approx(expected, rel=1e-15)
+    assert errors[0].startswith("processes score by different options; give all the same: nDCG@1|gain:linear|")
+    assert errors[1].startswith('ties="first" needs an order of rows, and two processes have rows of query 7; give one')
+    assert errors[2] == "predictions and references hold no queries; there is nothing to score"
+
+
+@pytest.mark.parametrize("fate", ["dies", "does not call compute"])
+def test_without_a_process_there_is_an_error_and_no_number(tmp_path: Path, fate: str) -> None:
+    pytest.importorskip("torch")
+    script = """
+meter = ndcg.meter()
+meter.update([[.9, .1]], [[1, 0]])
+dist.barrier()
+if rank == 1:
+    if given == "dies":
+        os._exit(0)
+    while not (folder / "0.json").exists():
+        time.sleep(0.05)
+    os._exit(0)
+try:
+    finish(meter.compute())
+except RuntimeError as error:
+    finish(str(error))
+    raise
+"""
+    code, found = in_two_processes(tmp_path, script, fate, seconds=60 if fate == "dies" else 3)
+    assert code != 0
+    assert list(found) == [0]
+    message = "the meters of 2 processes did not come together; each must call compute, and one may have died ("
+    assert found[0].startswith(message)
+
+
+def test_the_script_of_the_page_runs_in_two_processes(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    page = (ROOT / "docs" / "pytorch.md").read_text(encoding="utf-8")
+    script = tmp_path / "script.py"
+    script.write_text(page.partition("```python\n")[2].partition("```")[0])
+    process = torchrun(script)
+    assert process.returncode == 0, process.stderr
+    epochs = re.findall(r"^epoch (\d): (\d\.\d{4})$", process.stdout, re.MULTILINE)
+    assert [epoch for epoch, _ in epochs] == ["0", "1", "2", "3"]
+    assert float(epochs[-1][1]) > float(epochs[0][1]) + 0.1

@@ -1,0 +1,82 @@
+"""The conventions as data: what a person reads of them is what they do. The libraries are in conformance/."""
+
+import doctest
+import math
+
+import evaluate
+import pytest
+from conftest import ROOT
+
+from ndcg.measure import conventions
+from ndcg.measure.conventions import CONVENTIONS, convention_notes, convention_table
+
+PAGE = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
+RELEVANCE = [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]]
+SCORES = [[0.5, 0.5, 0.2, 0.1, 0], [0.9, 0.8, 0.7, 0.6, 0.5], [6, 5, 4, 3, 2, 1]]
+
+
+def test_the_examples_in_docstrings_run() -> None:
+    assert doctest.testmod(conventions).attempted > 0
+    assert doctest.testmod(conventions).failed == 0
+
+
+def test_the_page_says_what_the_conventions_do(ndcg: evaluate.Metric) -> None:
+    values = {
+        name: ndcg.compute(predictions=SCORES, references=RELEVANCE, k=6, convention=name)["nDCG@6"]
+        for name in CONVENTIONS
+    }
+    table = convention_table(dict(sorted(values.items(), key=lambda item: item[1])))
+    assert table in PAGE, table
+    assert convention_notes() in PAGE, convention_notes()
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_a_convention_is_the_options_that_it_lists(ndcg: evaluate.Metric, name: str) -> None:
+    inputs = {"predictions": SCORES, "references": RELEVANCE, "k": [1, 3, 6]}
+    options = CONVENTIONS[name].options
+    assert ndcg.compute(**inputs, convention=name) == ndcg.compute(**inputs, **options)
+    assert ndcg.signature(k=6, convention=name) == ndcg.signature(k=6, **options)
+
+
+def test_scikit_learn_is_the_default(ndcg: evaluate.Metric) -> None:
+    assert ndcg.signature(convention="sklearn") == ndcg.signature()
+    assert CONVENTIONS["sklearn"].options == {
+        "gain": "linear",
+        "discount": "log",
+        "ideal": "judged",
+        "ties": "average",
+        "zero_division": 0.0,
+        "negative_relevance": "raise",
+        "missing": "empty",
+    }
+
+
+def test_an_option_that_is_given_wins_over_the_convention(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": SCORES, "references": RELEVANCE, "convention": "lightgbm"}
+    by_query = ndcg.compute(**inputs, use_aggregator=False)["nDCG"]
+    assert by_query[:2] == [1.0, 1.0]
+    last = pytest.approx(1 / math.log2(3))
+    assert ndcg.compute(**inputs, use_aggregator=False, zero_division=0.25)["nDCG"] == [1.0, 0.25, by_query[2]]
+    assert ndcg.compute(**inputs, use_aggregator=False, ties="last")["nDCG"][0] == last
+    assert ndcg.compute(**inputs, use_aggregator=False, ignore_ties=True)["nDCG"][0] == last
+    linear = ndcg.compute(predictions=SCORES[2:], references=RELEVANCE[2:])["nDCG"]
+    assert ndcg.compute(**inputs, use_aggregator=False, gain="linear")["nDCG"][2] == linear
+    with pytest.raises(ValueError, match="negative"):
+        ndcg.compute(predictions=[[1, 2]], references=[[1, -1]], convention="lightgbm")
+    clipped = {"convention": "lightgbm", "negative_relevance": "clip"}
+    assert ndcg.compute(predictions=[[2, 1]], references=[[1, -1]], **clipped) == {"nDCG": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "nearest"), [("lightgmb", "lightgbm"), ("scikit-learn", "sklearn"), ("TREC_EVAL", "trec_eval")]
+)
+def test_an_unknown_convention_is_refused_with_the_nearest_name(
+    ndcg: evaluate.Metric, wrong: str, nearest: str
+) -> None:
+    with pytest.raises(ValueError, match=rf'^convention must be one of .*got .*; did you mean "{nearest}"\?'):
+        ndcg.compute(predictions=SCORES, references=RELEVANCE, convention=wrong)
+
+
+def test_scikit_learn_itself_has_no_other_convention(ndcg: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match="has no option convention; got 'ranx'"):
+        ndcg.compute(predictions=[[2, 1]], references=[[1, 0]], engine="sklearn", convention="ranx")

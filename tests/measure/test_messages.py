@@ -1,0 +1,52 @@
+"""What error messages show."""
+
+import doctest
+from typing import Any
+
+import pytest
+
+from ndcg.measure import messages
+from ndcg.measure.messages import in_short, shown, visible
+
+
+def test_the_doctests_of_the_module_pass() -> None:
+    outcome = doctest.testmod(messages)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+@pytest.mark.parametrize("value", [[*range(10**6)], "x" * 10**6, {"d" * 10**6: 1}, b"x" * 10**6, "\n" * 50])
+def test_a_value_is_shown_in_one_short_line(value: Any) -> None:
+    assert len(shown(value)) < 150
+    assert "\n" not in shown(value)
+
+
+def test_an_integer_that_python_does_not_print_is_shown_by_its_size() -> None:
+    assert shown(1 << 20_000) == "an integer of 20001 bits"
+
+
+@pytest.mark.parametrize("value", ["d1", 17, 0.5, None, ["a", 1], {"a": 1}, 2**64, "two\nlines"])
+def test_a_short_value_is_shown_as_it_is(value: Any) -> None:
+    assert shown(value) == repr(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("naïve – 漢字 🥇", "naïve – 漢字 🥇"),
+        ("a\x1b[31m", r"a\x1b[31m"),
+        ("two\nlines\tand\r", r"two\nlines\tand\r"),
+        ("\x9b2J\x7f", r"\x9b2J\x7f"),
+        ("a\u202eb", r"a\u202eb"),
+        ("\udc80", r"\udc80"),
+        ("x" * 1000 + "\0", "x" * 1000 + r"\x00"),
+    ],
+)
+def test_what_does_not_print_is_spelled_out_and_nothing_is_lost(text: str, expected: str) -> None:
+    assert visible(text) == expected
+    assert visible(expected) == expected
+
+
+def test_what_a_library_says_is_one_short_line() -> None:
+    assert in_short(ValueError("no numbers\n  in column x.")) == "no numbers in column x"
+    assert len(in_short(ValueError("x" * 10**6))) == 200

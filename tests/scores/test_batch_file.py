@@ -1,0 +1,136 @@
+"""A batch is in the file whole or not at all, in the type in which it came, and what is read back is what was added."""
+
+import os
+import struct
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ndcg.scores.batch_file import END_OF_STREAM, Contents, Store, is_finished, read_finished
+
+TYPES = {name: pa.list_(kind) for name, kind in (("32", pa.float32()), ("64", pa.float64()))}
+
+
+def table_of(rows: int, bits: str, value: float = 0.5) -> pa.Table:
+    return pa.table({"predictions": pa.array([[value, None]] * rows, TYPES[bits])})
+
+
+@given(st.lists(st.tuples(st.sampled_from([1, 1, 2, 5]), st.sampled_from(["32", "64"])), max_size=8), st.booleans())
+def test_what_is_read_is_what_was_added_in_its_type(
+    tmp_path_factory: pytest.TempPathFactory, added: list[tuple[int, str]], read_between: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("store")
+    path = str(folder / "a.arrow")
+    tables = [table_of(rows, bits, at) for at, (rows, bits) in enumerate(added)]
+    found = []
+    for store in (Store(path), Store(folder=str(folder)), Store()):
+        contents = Contents()
+        for table in tables:
+            contents = store.add(contents, table)
+            if read_between:
+                store.tables(contents)
+                if store.path:
+                    store.finish(contents)
+                    store.reopen()
+        assert contents.rows == sum(table.num_rows for table in tables)
+        found.append(store.tables(contents))
+        if store.path:
+            store.finish(contents)
+            found.append(read_finished(path, 0))
+        store.close()
+    assert [each.name for each in folder.iterdir()] == ["a.arrow"]
+    for read in found:
+        rows = [row for table in read for row in table["predictions"].to_pylist()]
+        assert rows == [row for table in tables for row in table["predictions"].to_pylist()]
+        assert {table["predictions"].type for table in read} == {TYPES[bits] for _, bits in added}
+
+
+def test_thousands_of_single_queries_become_few_batches(tmp_path: Path) -> None:
+    store, contents = Store(str(tmp_path / "a.arrow")), Contents()
+    for at in range(2500):
+        contents = store.add(contents, table_of(1, "64", at))
+    store.finish(contents)
+    (table,) = read_finished(str(tmp_path / "a.arrow"), 0)
+    assert table.num_rows == 2500
+    assert len(table.to_batches()) == 3
+
+
+def test_bytes_beyond_the_contents_are_cut_off(tmp_path: Path) -> None:
+    """What an interrupt left, and a table whose contents nobody took over."""
+    path = tmp_path / "a.arrow"
+    store = Store(str(path))
+    contents = store.add(Contents(), table_of(2, "64"))
+    with path.open("ab") as file:
+        file.write(b"half a batch")
+    store.add(contents, table_of(4, "64", 9))
+    contents = store.add(contents, table_of(3, "64", 7))
+    store.finish(contents)
+    (table,) = read_finished(str(path), 0)
+    assert table["predictions"].to_pylist() == [[0.5, None]] * 2 + [[7.0, None]] * 3
+
+
+def test_what_was_read_stays_while_more_is_added_and_when_the_file_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    store = Store(str(path))
+    contents = store.add(Contents(), table_of(2, "64"))
+    (read,) = store.tables(contents)
+    store.add(contents, table_of(1000, "32"))
+    path.unlink()
+    store.close()
+    assert read["predictions"].to_pylist() == [[0.5, None]] * 2
+
+
+@pytest.mark.parametrize("left", [0, 3, 200])
+def test_a_file_without_its_end_is_refused(tmp_path: Path, left: int) -> None:
+    path = tmp_path / "a.arrow"
+    store = Store(str(path))
+    store.finish(store.add(Contents(), table_of(2, "64")))
+    assert is_finished(str(path))
+    os.truncate(path, left)
+    with pytest.raises(ValueError, match="the cache file of process 3 is cut off"):
+        read_finished(str(path), 3)
+    path.unlink()
+    with pytest.raises(ValueError, match="the cache file of process 3 is gone"):
+        read_finished(str(path), 3)
+
+
+def test_a_file_is_finished_by_nothing_but_its_mark(tmp_path: Path) -> None:
+    """Not by the end of a stream where types change, nor by bytes that look like a mark, at any byte of the file."""
+    path = tmp_path / "a.arrow"
+    store = Store(str(path))
+    ids = pa.table({"query_id": pa.array([struct.pack("<q", length) for length in range(3000)], pa.large_binary())})
+    contents = store.add(store.add(Contents(), table_of(2, "64")), table_of(2, "32"))
+    contents = store.add(contents, ids)
+    assert path.read_bytes().count(END_OF_STREAM) >= 2
+    written, cut = path.read_bytes(), tmp_path / "cut.arrow"
+    for end in range(len(written) + 1):
+        if end < 3000 or end > len(written) - 100:
+            cut.write_bytes(written[:end])
+            assert not is_finished(str(cut)), end
+    store.finish(contents)
+    assert is_finished(str(path))
+    assert sum(table.num_rows for table in read_finished(str(path), 1)) == contents.rows == 3004
+
+
+def test_a_mark_of_which_a_part_was_written_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    store = Store(str(path))
+    store.finish(store.add(Contents(), table_of(2, "64")))
+    whole = path.read_bytes()
+    for part in range(8):
+        path.write_bytes(whole[:part] + bytes(8 - part) + whole[8:])
+        assert is_finished(str(path)) == (whole[part:8] == bytes(8 - part))  # the rest is 0 in either
+
+
+def test_a_file_that_is_reopened_is_not_finished(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    store = Store(str(path))
+    contents = store.add(Contents(), table_of(2, "64"))
+    store.finish(contents)
+    store.reopen()
+    assert not is_finished(str(path))
+    store.finish(store.add(contents, table_of(1, "64")))
+    assert sum(table.num_rows for table in read_finished(str(path), 1)) == 3

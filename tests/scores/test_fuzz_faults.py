@@ -1,0 +1,379 @@
+"""Interrupts at every call and at random moments, writers killed, and disks full at every page.
+
+What was added is in, whole, once. `FUZZ_MINUTES` asks for the long run: 2,000 random interrupts, larger
+batches, and 3,000 writers killed.
+"""
+
+import dis
+import errno
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import evaluate
+import filelock
+import numpy as np
+import pytest
+from conftest import MetricFactory
+from forks import in_a_fork
+
+from ndcg import NDCG
+from ndcg.scores import batch_file, batches
+
+LONG = "FUZZ_MINUTES" in os.environ
+PAGE = 4096
+ROOMS = (str(batches.__file__), str(batch_file.__file__))
+SWALLOWING = ("__del__", "close", "<genexpr>")  # as objects are dropped: what is raised there, Python only prints
+
+
+class Interrupted(KeyboardInterrupt):
+    """By the test, not by whoever runs it."""
+
+
+def callers(frame: FrameType | None) -> Iterator[str]:
+    """The names of a function and of those that called it."""
+    while frame is not None:
+        yield frame.f_code.co_name
+        frame = frame.f_back
+
+
+class Moments:
+    """Raises at one of the moments at which Python runs the handler of a signal.
+
+    These are the entries of functions and the ends of calls, but for those of functions in
+    Python, which end by a jump. Counts the moments in the code of some files.
+    """
+
+    def __init__(self, folders: tuple[str, ...], at: int = -1) -> None:
+        self.folders, self.at, self.seen = folders, at, 0
+        self.calling: dict[FrameType, str] = {}
+
+    def __enter__(self) -> "Moments":
+        self.before = sys.gettrace()  # a debugger's, or what measures coverage
+        sys.settrace(self.enter)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        sys.settrace(self.before)
+
+    def moment(self) -> None:
+        self.seen += 1
+        if self.seen - 1 == self.at:
+            sys.settrace(self.before)
+            raise Interrupted
+
+    def enter(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if frame.f_back is not None:
+            self.calling.pop(frame.f_back, None)
+        if not frame.f_code.co_filename.startswith(self.folders) or any(map(SWALLOWING.__contains__, callers(frame))):
+            return None
+        frame.f_trace_opcodes = True
+        self.moment()
+        return self.step
+
+    def step(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "opcode":
+            if self.calling.pop(frame, ""):
+                self.moment()
+            name = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            if name.startswith("CALL"):
+                self.calling[frame] = name
+        return self.step
+
+
+def batch_of(queries: int, documents: int, first: int = 0, kind: Any = np.float64) -> dict[str, Any]:
+    """Every query has one relevant document, whose rank is told by the number of the query."""
+    scores = np.tile(np.arange(documents, 0, -1, dtype=kind), (queries, 1))
+    relevance = np.zeros((queries, documents), kind)
+    relevance[np.arange(queries), np.arange(first, first + queries) % documents] = 1
+    return {"predictions": scores, "references": relevance}
+
+
+def with_ids(batch: dict[str, Any], first: int) -> dict[str, Any]:
+    """The same as flat columns; the ids are integers and strings."""
+    queries, documents = batch["predictions"].shape
+    ids = np.repeat(np.arange(first, first + queries), documents)
+    return {name: side.ravel() for name, side in batch.items()} | {"query_ids": ids if first % 2 else ids.astype(str)}
+
+
+def values_of(queries: int, documents: int) -> list[float]:
+    return [1 / np.log2(query % documents + 2) for query in range(queries)]
+
+
+class Subject:
+    """A metric to which batches are added and from which they are computed, and what it must hold."""
+
+    def __init__(self, metric: evaluate.Metric, ids: bool, queries: int = 3, documents: int = 4) -> None:
+        self.metric, self.ids, self.queries, self.documents = metric, ids, queries, documents
+        self.added = 0
+
+    def next_batch(self) -> dict[str, Any]:
+        batch = batch_of(self.queries, self.documents, self.added)
+        return with_ids(batch, self.added) if self.ids else batch
+
+    def add(self) -> None:
+        batch = self.next_batch()
+        self.metric.add_batch(**batch)
+        self.added += self.queries
+
+    def check(self) -> None:
+        """It holds what was added and not a query more, and nobody uses it."""
+        assert len(self.metric) == self.added
+        assert not self.metric._lock.locked()
+        known = sum(map(len, self.metric._state.ids))
+        assert known == (self.added if self.ids else 0)
+
+    def compute(self) -> None:
+        found = self.metric.compute(use_aggregator=False)
+        added, self.added = self.added, 0
+        assert found == {"nDCG": pytest.approx(values_of(added, self.documents), rel=1e-12)}
+
+
+def interrupt_at_every_moment(subject: Subject, act: Callable[[], None], of: tuple[str, ...], held: int) -> int:
+    """Returns at how many moments the act was interrupted."""
+    at = interrupted = 0
+    while True:
+        while subject.added < held:
+            subject.add()
+        try:
+            with Moments(of, at):
+                act()
+        except Interrupted:
+            interrupted += 1
+            subject.check()
+            act()
+        else:
+            return interrupted
+        if at % 3 == 0 and subject.added:
+            subject.compute()
+        subject.check()
+        at += 1
+
+
+@pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
+@pytest.mark.parametrize("keep_in_memory", [False, True], ids=["disk", "memory"])
+@pytest.mark.parametrize("act", ["add", "compute"])
+# a file whose opening is interrupted is closed by the garbage collector
+@pytest.mark.filterwarnings("ignore:Exception ignored in. <_io.FileIO:pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_after_any_call_leaves_all_or_nothing(
+    fresh_metric: MetricFactory, tmp_path: Path, ids: bool, keep_in_memory: bool, act: str
+) -> None:
+    """A handler of signals runs where Python calls something: raise there, at each place in turn."""
+    metric = fresh_metric(keep_in_memory=keep_in_memory)
+    subject = Subject(metric, ids)
+    locks = (os.path.dirname(filelock.__file__),) if LONG else ()
+    moments = interrupt_at_every_moment(subject, getattr(subject, act), ROOMS + locks, 3 if act == "compute" else 0)
+    assert moments > 10
+    if subject.added:
+        subject.compute()
+    assert len(metric) == 0
+    assert not list(tmp_path.rglob("*.arrow"))
+
+
+def random_moments(subject: Subject, act: str, count: int, seed: int) -> dict[str, int]:
+    """Interrupts an act by a timer, at moments spread over the time that it takes."""
+    rng = random.Random(seed)
+    outcomes = {"interrupted": 0, "done": 0}
+
+    def interrupt(*_: Any) -> None:
+        raise Interrupted
+
+    signal.signal(signal.SIGALRM, interrupt)
+    subject.add()
+    begun = time.perf_counter()
+    getattr(subject, act)()
+    spent = time.perf_counter() - begun
+    for _ in range(count):
+        while act == "compute" and subject.added < 2 * subject.queries:
+            subject.add()
+        begun = time.perf_counter()
+        try:
+            signal.setitimer(signal.ITIMER_REAL, max(1e-5, rng.random() * spent * 1.2))
+            if act == "add":
+                batch = subject.next_batch()
+                ids = batch.get("query_ids")
+                subject.metric.add_batch(
+                    predictions=batch["predictions"], references=batch["references"], query_ids=ids
+                )
+                subject.added += subject.queries
+            else:
+                found = subject.metric.compute(use_aggregator=False)
+                added, subject.added = subject.added, 0
+                assert found["nDCG"] == pytest.approx(values_of(added, subject.documents))
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            outcomes["done"] += 1
+            spent = time.perf_counter() - begun
+        except Interrupted:
+            outcomes["interrupted"] += 1
+        subject.check()
+        if subject.added and rng.random() < 0.2:
+            subject.compute()
+            subject.check()
+    subject.add()  # the file is there, perhaps without a query
+    subject.compute()
+    return outcomes
+
+
+@pytest.mark.filterwarnings("ignore")  # of threads that libraries have started, as this forks
+@pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
+@pytest.mark.parametrize("keep_in_memory", [False, True], ids=["disk", "memory"])
+@pytest.mark.parametrize("act", ["add", "compute"])
+def test_an_interrupt_at_a_random_moment_leaves_all_or_nothing(
+    fresh_metric: MetricFactory, tmp_path: Path, ids: bool, keep_in_memory: bool, act: str
+) -> None:
+    count = 300 if LONG else 8
+
+    def act_and_interrupt() -> dict[str, int]:
+        subject = Subject(fresh_metric(keep_in_memory=keep_in_memory), ids, *((2000, 50) if LONG else (300, 20)))
+        return random_moments(subject, act, count, seed=count)
+
+    outcomes = in_a_fork(act_and_interrupt)
+    assert isinstance(outcomes, dict), outcomes
+    assert sum(outcomes.values()) == count
+    assert outcomes["interrupted"] >= count // 8
+    assert not list(tmp_path.rglob("*.arrow"))
+    print(f"{act}, {'ids' if ids else 'no ids'}, {'memory' if keep_in_memory else 'disk'}: {outcomes}")
+
+
+@pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
+def test_an_interrupt_after_any_call_of_a_hand_over_leaves_it_done_or_not(
+    fresh_metric: MetricFactory, tmp_path: Path, ids: bool
+) -> None:
+    """Process 1 is interrupted in its compute and repeats it: process 0 gets each query once."""
+    first, second = (fresh_metric(num_process=2, process_id=each, timeout=20) for each in (0, 1))
+    theirs = Subject(second, ids)
+    added, given = theirs.next_batch(), with_ids(batch_of(2, 4, 3), 3) if ids else batch_of(2, 4, 3)
+    expected = {"nDCG": pytest.approx([1.0, *values_of(5, 4)])}
+    at = random.Random(0).randrange(8)
+    rounds = 0
+    with ThreadPoolExecutor(1) as pool:
+        while True:
+            own = pool.submit(first.compute, predictions=[[1.0]], references=[[1]], use_aggregator=False)
+            second.add_batch(**added)
+            try:
+                with Moments(ROOMS, at):
+                    second.compute(**given)
+                done = True
+            except Interrupted:
+                done = False
+                assert len(second) == 3  # those that were given to it are not kept
+                second.compute(**given)
+            assert own.result() == expected
+            assert len(second) == 0
+            rounds += 1
+            if done:
+                break
+            at += 1 if LONG else 8
+    assert rounds > 3
+    assert not list(tmp_path.rglob("*.arrow"))
+
+
+# Kills
+
+
+def outcome_of_a_killed_writer(
+    first: evaluate.Metric, second: evaluate.Metric, seconds: float
+) -> tuple[str, dict[str, list[float]] | str]:
+    """Kill process 1 while it adds batches with numbers of alternating types, and compute in process 0."""
+    has_added, adds = os.pipe()
+    writer = os.fork()
+    if not writer:
+        try:
+            batches = [batch_of(queries, 4, kind=kind) for queries, kind in ((2, np.float64), (200, np.float32))]
+            for at in range(10**6):
+                second.add_batch(**batches[at % 2])
+                if not at:
+                    os.write(adds, b"1")
+        finally:
+            os._exit(1)
+    first.add_batch(**batch_of(2, 4))
+    os.read(has_added, 1)
+    time.sleep(seconds)
+    os.kill(writer, signal.SIGKILL)
+    os.waitpid(writer, 0)
+    os.close(has_added)
+    os.close(adds)
+    try:
+        return "a mean", first.compute(use_aggregator=False)
+    except ValueError as error:
+        return str(error).split(":")[0], ""
+
+
+@pytest.mark.filterwarnings("ignore")  # of threads that libraries have started, as this forks
+def test_a_writer_killed_between_types_of_numbers_is_never_a_part_of_a_mean(
+    fresh_metric: MetricFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the types change, Arrow ends a stream in the file: that is not yet the end of what the process adds."""
+    kind, rng, outcomes = type(fresh_metric()), random.Random(0), Counter[str]()
+    monkeypatch.setattr("ndcg.scores.batches.LOOK_AGAIN", 0.001)
+    for at in range(3000 if LONG else 30):
+        how = {"cache_dir": str(tmp_path / "cache"), "num_process": 2, "experiment_id": str(at), "timeout": 60}
+        first, second = (kind(**how, process_id=process) for process in (0, 1))
+        outcome, values = outcome_of_a_killed_writer(first, second, rng.random() * 0.005)
+        outcomes[outcome if not values else f"{outcome} over {len(values['nDCG'])} queries"] += 1
+    print("writers killed:", dict(outcomes))
+    assert outcomes == {"the cache file of process 1 is cut off": outcomes.total()}
+
+
+# Disks
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a small disk needs rights")
+    yield small
+    subprocess.run(["umount", "-l", str(small)], check=True)  # even while the cache is open
+
+
+def fill(disk: Path, left: int) -> Path:
+    """A file that leaves some bytes of the disk."""
+    free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
+    (disk / "filler").write_bytes(bytes(free - left))
+    return disk / "filler"
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
+def test_a_disk_full_at_any_page_of_a_batch_keeps_what_was_added(small_disk: Path, bits: int, ids: bool) -> None:
+    kind = np.dtype(f"float{bits}")
+    queries, documents = 12, 4 * PAGE // 12 // (bits // 8)
+    batches = [batch_of(queries, documents, first, kind) for first in (0, queries)]
+    if ids:
+        batches = [with_ids(batch, first) for batch, first in zip(batches, (0, queries), strict=True)]
+    metric = NDCG(cache_dir=str(small_disk))
+    right = {n: {"nDCG": pytest.approx(values_of(n * queries, documents), rel=1e-12)} for n in (1, 2)}
+    refused = 0
+    pages = range(2 * 4 + 4)  # of both sides, and their offsets and ids
+    for page in pages:
+        metric.add_batch(**batches[0])
+        filler = fill(small_disk, page * PAGE)
+        try:
+            metric.add_batch(**batches[1])
+        except OSError as error:
+            refused += error.errno == errno.ENOSPC
+            assert len(metric) == queries
+            if page % 2:  # what was added scores even on a full disk
+                assert metric.compute(use_aggregator=False) == right[1]
+                filler.unlink()
+                continue
+            filler.unlink()
+            metric.add_batch(**batches[1])
+        else:
+            filler.unlink()
+        assert len(metric) == 2 * queries
+        assert metric.compute(use_aggregator=False) == right[2]
+    assert 4 < refused < len(pages)
+    assert not list(small_disk.rglob("*.arrow"))

@@ -1,0 +1,298 @@
+"""Whose number it is: the number of rankings under every convention, and what each choice adds."""
+
+import json
+import math
+from decimal import Decimal
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import NUMBERS, RELEVANCE, SCORES
+
+from ndcg.measure.conventions import CHOICES, CONVENTIONS
+
+CARD: dict[str, Any] = {"predictions": SCORES, "references": RELEVANCE}
+RUN = {"q1": {"d1": 1.0, "d2": 1.0, "d3": 0.2}, "q2": {"d9": 1.0}, "q4": {"d1": 2.0}}
+QRELS = {"q1": {"d1": 1, "d3": 2}, "q2": {"d1": 0}, "q3": {"d1": 1}}
+
+
+def files(folder: Path) -> dict[str, Any]:
+    run, qrels = folder / "bm25.run", folder / "qrels"
+    run.write_text("".join(f"{q} Q0 {d} 0 {score} x\n" for q, of in RUN.items() for d, score in of.items()))
+    qrels.write_text("".join(f"{q} 0 {d} {grade}\n" for q, of in QRELS.items() for d, grade in of.items()))
+    return {"predictions": run, "references": qrels}
+
+
+FORMS: dict[str, Any] = {
+    "lists": lambda _: CARD,
+    "mappings": lambda _: {"predictions": RUN, "references": QRELS},
+    "files": files,
+    "ranked ids": lambda _: {"predictions": [["a", "b"], [], ["c"]], "references": [["b", "c"], ["a"], []]},
+    "a frame": lambda _: {
+        "data": pd.DataFrame({"q": [1, 1, 2, 2], "d": [4, 3, 2, 1], "s": [0.5, 0.5, 0.1, 0.2], "r": [0, 1, 0, 2]}),
+        "predictions": "s",
+        "references": "r",
+        "query_ids": "q",
+        "document_ids": "d",
+    },
+}
+
+
+# The numbers
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_convention_has_the_number_of_compute(
+    ndcg: evaluate.Metric, tmp_path: Path, form: str, weighted: bool
+) -> None:
+    inputs = FORMS[form](tmp_path)
+    queries = len(ndcg.compute(**inputs, use_aggregator=False)["nDCG"])
+    weight = [1 + query for query in range(queries)] if weighted else None
+    found = ndcg.explain(**inputs, k=2, sample_weight=weight)
+    assert found.measure == "nDCG@2"
+    assert found.refused == {}
+    assert found.numbers == {
+        name: ndcg.compute(**inputs, k=2, sample_weight=weight, convention=name)["nDCG@2"] for name in CONVENTIONS
+    }
+
+
+def test_an_option_that_is_given_holds_for_every_convention(ndcg: evaluate.Metric) -> None:
+    options = {"ties": "best", "gain": [0, 1, 3, 9], "log_base": 3, "judged_only": True}
+    found = ndcg.explain(**CARD, k=3, **options)
+    for name, number in found.numbers.items():
+        assert number == ndcg.compute(**CARD, k=3, convention=name, **options)["nDCG@3"]
+    assert ndcg.explain(**CARD, k=3, **{name: CONVENTIONS["ranx"].options[name] for name in CHOICES}).numbers == {
+        name: ndcg.compute(**CARD, k=3, convention="ranx")["nDCG@3"] for name in CONVENTIONS
+    }
+
+
+def test_a_convention_without_a_number_says_why(ndcg: evaluate.Metric) -> None:
+    found = ndcg.explain(predictions=[[2, 1], [1, 2]], references=[[1, -1], [0, 1]])
+    clipped = [name for name, each in CONVENTIONS.items() if each.negative_relevance == "raise"]
+    assert set(found.refused) == {name for name, number in found.numbers.items() if number is None} == set(clipped)
+    assert found.refused["rectools"].startswith('k must be given for convention="rectools"')
+    assert found.refused["sklearn"].startswith("references: query 0, position 1: the relevance -1 is negative")
+    assert str(found).count("the relevance -1 is negative") == 1
+    with pytest.raises(ValueError, match=r"^nDCG: no query of positive weight has a value"):
+        ndcg.explain(predictions=[[2, 1]], references=[[0, 0]], zero_division=math.nan)
+
+
+# What was got
+
+
+def test_a_missing_query_may_be_refused(ndcg: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match=r"^predictions: query 'q3' is missing"):
+        ndcg.explain(predictions=RUN, references=QRELS, k=2, missing="raise")
+
+
+def test_an_ideal_too_long_for_memory_is_refused_alone(ndcg: evaluate.Metric) -> None:
+    found = ndcg.explain(predictions=[[1, 2]], references=[[0, 1]], k=10**15)
+    assert list(found.refused) == ["rectools"]
+    with pytest.raises(ValueError, match=r'^k must be at most 1,000,000 for ideal="full", whose ideal has k documents'):
+        ndcg.compute(predictions=[[1, 2]], references=[[0, 1]], ideal="full", k=[1, 10**30])
+
+
+@pytest.mark.parametrize("convention", NUMBERS)
+def test_the_convention_of_a_number_is_found(ndcg: evaluate.Metric, convention: str) -> None:
+    found = ndcg.explain(**CARD, got=NUMBERS[convention])
+    exact = ndcg.compute(**CARD, convention=convention)["nDCG"]
+    assert convention in found.matches
+    assert {round(found.numbers[name], 4) for name in found.matches} == {NUMBERS[convention]}
+    assert found.signature == ndcg.signature(convention=found.matches[0])
+    assert convention in ndcg.explain(**CARD, got=exact).matches
+    assert convention in ndcg.explain(**CARD, got=float(np.float32(exact))).matches
+    assert ndcg.explain(**CARD, got=exact + 1e-5).matches == ()
+
+
+@pytest.mark.parametrize(
+    ("got", "number", "matches"),
+    [
+        (0.59, 0.59, True),  # .5921 to two digits
+        (0.5921, 0.5921, True),
+        (0.5920, 0.592, True),  # which Python writes with three digits
+        ("0.5920", 0.592, False),
+        ("0.5921", 0.5921, True),
+        (59.2, 0.592, True),
+        ("59.20%", 0.592, False),
+        ("59.21 %", 0.5921, True),
+        ("0.5%", 0.005, False),
+        (np.float32(0.5920910239), 0.5920910239, True),
+        (np.array(0.5921), 0.5921, True),
+        (Decimal("0.5920"), 0.592, False),
+        (1, 1.0, False),
+    ],
+    ids=str,
+)
+def test_a_number_matches_to_the_digits_that_it_has(
+    ndcg: evaluate.Metric, got: Any, number: float, matches: bool
+) -> None:
+    found = ndcg.explain(**CARD, got=got)
+    assert found.got == pytest.approx(number, abs=1e-9)
+    assert ("sklearn" in found.matches) == matches
+
+
+def test_of_a_number_that_no_convention_has_one_choice_may_differ(ndcg: evaluate.Metric) -> None:
+    got = ndcg.compute(**CARD, k=3, convention="catboost", gain="exponential")["nDCG@3"]
+    found = ndcg.explain(**CARD, k=3, got=got)
+    assert found.matches == ()
+    assert ("catboost", "gain", "exponential", got) in [tuple(each) for each in found.variants]
+    for each in found.variants:
+        changed = {"convention": each.convention, each.name: each.value}
+        assert ndcg.compute(**CARD, k=3, **changed)["nDCG@3"] == each.number == pytest.approx(got, abs=1e-6)
+    assert f"No convention has {got:g}; the nearest is catboost, " in str(found)
+    assert str(found).count("It is that of ") == 5
+    assert f"So it is in {len(found.variants) - 5} other ways: see `variants`." in str(found)
+    assert ndcg.explain(**CARD, k=3, got=0.123).variants == ()
+    assert "the nearest is trec_eval" in str(ndcg.explain(**CARD, k=3, got=0.123))
+    assert "Perhaps the cutoff was another, " in str(ndcg.explain(**CARD, k=3, got=0.123))
+
+
+# What each choice adds
+
+
+def test_two_choices_share_what_they_change(ndcg: evaluate.Metric) -> None:
+    def number(**options: Any) -> float:
+        return ndcg.compute(**CARD, **options)["nDCG"]
+
+    found = ndcg.explain(**CARD, between=["trec_eval", "ignite"], ties="first", missing="empty")
+    neither, both = number(ties="first"), number(ties="first", gain="exponential", zero_division=math.nan)
+    gain, empty = number(ties="first", gain="exponential"), number(ties="first", zero_division=math.nan)
+    assert found.between == ("trec_eval", "ignite")
+    assert [each[:3] for each in found.choices[:1]] == [("gain", "linear", "exponential")]
+    assert [each.name for each in found.choices] == ["gain", "zero_division"]
+    by_gain, by_empty = (each.adds for each in found.choices)
+    assert by_gain == pytest.approx(((gain - neither) + (both - empty)) / 2)
+    assert by_empty == pytest.approx(((empty - neither) + (both - gain)) / 2)
+
+
+@settings(max_examples=10)
+@given(st.permutations(sorted(set(CONVENTIONS) - {"rectools"})), st.integers(0, 2**32 - 1))
+def test_what_choices_add_is_the_mean_over_all_orders_of_changing_them(
+    ndcg: evaluate.Metric, names: list[str], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    scores, relevance = rng.integers(0, 3, (5, 4)).tolist(), rng.integers(0, 3, (5, 4)).tolist()
+    one, other = CONVENTIONS[names[0]].options, CONVENTIONS[names[1]].options
+    differ = [name for name in CHOICES if repr(one[name]) != repr(other[name])]
+    inputs = {"predictions": scores, "references": relevance, "k": 3}
+    orders = list(permutations(differ))
+    adds = dict.fromkeys(differ, 0.0)
+    for order in orders:
+        options = dict(one)
+        for name in order:
+            before = ndcg.compute(**inputs, **options)["nDCG@3"]
+            options[name] = other[name]
+            adds[name] += (ndcg.compute(**inputs, **options)["nDCG@3"] - before) / len(orders)
+    found = ndcg.explain(**inputs, between=names[:2])
+    assert {each.name: each.adds for each in found.choices} == pytest.approx(adds, abs=1e-12)
+    difference = found.numbers[names[1]] - found.numbers[names[0]]
+    assert sum(each.adds for each in found.choices) == pytest.approx(difference, abs=1e-12)
+
+
+def test_by_default_the_difference_is_that_from_scikit_learn(ndcg: evaluate.Metric) -> None:
+    assert ndcg.explain(**CARD).between is None
+    assert ndcg.explain(**CARD, got=0.9829).between == ("sklearn", "lightgbm")
+    assert ndcg.explain(**CARD, got=0.6582).between == ("sklearn", "llama_index")  # that differs least, of many
+    assert ndcg.explain(**CARD, got=0.87).between is None
+    assert ndcg.explain(**CARD, got=0.5921).between is None
+    refused = {"predictions": [[2, 1]], "references": [[1, -1]]}
+    clipped = ndcg.explain(**refused, k=2, got=1)
+    assert (clipped.between, clipped.signature) == (None, ndcg.signature(k=2, convention=clipped.matches[0]))
+
+
+def test_a_signature_tells_what_was_given_and_whose_it_is(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": RUN, "references": QRELS, "exclude": {"q1": ["d1"]}, "sample_weight": [1, 2, 3]}
+    of_all = {"k": 2, "sample_weight": [1], "exclude": {}}
+    found = ndcg.explain(**inputs, k=2, between=["recbole", "lenskit"])
+    assert found.signature == ndcg.signature(**of_all, convention="lenskit")
+    assert ndcg.explain(**inputs, k=2).signature == ndcg.signature(**of_all)
+    got = ndcg.explain(**inputs, k=2).numbers["gdeval"]
+    assert ndcg.explain(**inputs, k=2, got=got).signature.endswith("|weights:given|excluded:given")
+
+
+# How it is shown
+
+
+def test_it_is_shown_as_tables_and_in_words(ndcg: evaluate.Metric) -> None:
+    found = ndcg.explain(**CARD, got=0.9829)
+    text = str(found)
+    lines = text.splitlines()
+    assert lines[0].split() == ["convention", "nDCG", "minus", "yours"]
+    assert [line.split() for line in lines if line.startswith(("lightgbm", "trec_eval"))] == [
+        ["trec_eval", "0.5306", "-0.4523"],
+        ["lightgbm", "0.9829", "+0.0000", "yours"],
+    ]
+    assert [line.split() for line in lines if line.startswith(("zero_division", "together"))] == [
+        ["zero_division", "0", "1", "+0.3333"],
+        ["together", "+0.3908"],
+    ]
+    assert "0.9829 is the nDCG of lightgbm, xgboost and allrank." in text
+    assert "| lightgbm | 0.9829 |" in found.to_markdown()
+    assert "<td>lightgbm</td><td>0.9829</td>" in found._repr_html_()
+
+
+def test_json_holds_it(ndcg: evaluate.Metric) -> None:
+    found = ndcg.explain(**CARD, got=0.9744, between=["sklearn", "ignite"])
+    held = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert held["numbers"]["ignite"] == found.numbers["ignite"]
+    assert held["matches"] == ["ignite"]
+    assert held["choices"][2] == {**found.choices[2]._asdict(), "after": "nan"}
+    assert set(held) == set(vars(found))
+
+
+def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
+    found = ndcg.explain(**CARD, k=3, got=0.9865)
+    (axes,) = found.plot().axes
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    shown = {name: dot.get_xdata()[0] for name, dot in zip(names, dots, strict=True)}
+    assert shown == found.numbers
+    filled = {name for name, dot in zip(names, dots, strict=True) if dot.get_markerfacecolor() != "white"}
+    assert filled == set(found.matches) == {"lightgbm", "xgboost", "allrank"}
+    (line,) = (line for line in axes.lines if line.get_marker() != "o")
+    assert list(line.get_xdata()) == [0.9865] * 2
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "problem"),
+    [
+        ({"got": "high"}, ValueError, r"^got must be an nDCG, such as 0\.5921, or in percent, .*; got 'high'"),
+        ({"got": math.nan}, ValueError, "^got must be an nDCG"),
+        ({"got": math.inf}, ValueError, "^got must be an nDCG"),
+        ({"got": 101}, ValueError, "^got must be an nDCG"),
+        ({"got": True}, ValueError, "^got must be an nDCG"),
+        ({"got": [0.5]}, ValueError, "^got must be an nDCG"),
+        ({"got": "0e400"}, ValueError, "^got must be an nDCG"),
+        ({"got": "1e2000000000"}, ValueError, "^got must be an nDCG"),
+        ({"between": ["sklearn", "rectools"]}, ValueError, "^between: rectools has no number: k must be given"),
+        ({"k": 10**15, "convention": "rectools"}, TypeError, "explain has no option convention"),
+        ({"between": "ranx"}, ValueError, "^between must be the names of two conventions; got 'ranx'"),
+        ({"between": ["ranx"]}, ValueError, "^between must be the names of two conventions"),
+        ({"between": ["ranx", "lightgmb"]}, ValueError, '^between must be one of .*did you mean "lightgbm"'),
+        ({"k": [1, 2]}, ValueError, "^k must be one cutoff"),
+        ({"convention": "ranx"}, TypeError, "explain has no option convention"),
+        ({"measures": "DCG"}, TypeError, "explain has no option measures"),
+        ({"tie": "first"}, TypeError, "explain has no option tie; did you mean ties"),
+        ({"gain": "linaer"}, ValueError, "^gain must be one of"),
+        ({"sample_weight": [1]}, ValueError, "^sample_weight must hold one weight for each of 3 queries"),
+        ({"references": [[1]]}, ValueError, "^predictions hold 3 queries"),
+        ({"predictions": [], "references": []}, ValueError, "hold no queries"),
+        ({"predictions": [[math.nan, 1]], "references": [[1, 2]]}, ValueError, "^predictions: query 0, position 0"),
+    ],
+    ids=str,
+)
+def test_what_is_no_number_or_choice_is_refused(
+    ndcg: evaluate.Metric, options: dict[str, Any], error: type[Exception], problem: str
+) -> None:
+    with pytest.raises(error, match=problem):
+        ndcg.explain(**{**CARD, **options})

@@ -1,0 +1,619 @@
+"""Intervals that cover and tests that err as often as they say; SciPy's own functions on the same numbers."""
+
+import doctest
+import itertools
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.stats
+from conftest import ROOT
+
+from ndcg.statistics import significance
+from ndcg.statistics.significance import Parts, holm, intervals, is_regression, paired_tests, power
+
+
+def queries(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Values as nDCG has them: many 0, some 1, the rest between."""
+    values = rng.beta(2, 1.5, shape)
+    kind = rng.random(shape)
+    return np.where(kind < 0.15, 0.0, np.where(kind > 0.9, 1.0, values))
+
+
+TRUE_MEAN = 0.1 * 1 + 0.75 * 2 / 3.5
+
+
+def test_the_examples_in_docstrings_run() -> None:
+    assert doctest.testmod(significance).attempted > 0
+    assert doctest.testmod(significance).failed == 0
+
+
+# Intervals
+
+
+def wilson(hits: int, size: int, confidence: float = 0.95) -> list[float]:
+    found = scipy.stats.binomtest(hits, size).proportion_ci(confidence, method="wilson")
+    return [found.low, found.high]
+
+
+@pytest.mark.parametrize("size", [2, 10, 50])
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
+def test_intervals_of_values_of_0_or_1_are_wilsons(size: int, confidence: float) -> None:
+    for hits in range(size + 1):
+        value = np.repeat([[1.0, 0.0]], [hits, size - hits], axis=1)
+        found = intervals(value, confidence=confidence)
+        assert [found.low[0], found.high[0]] == pytest.approx(wilson(hits, size, confidence), abs=1e-9)
+        assert found.low[0] <= hits / size <= found.high[0]
+
+
+def test_intervals_of_differences_are_those_of_the_paired_t_test() -> None:
+    values = queries(np.random.default_rng(3), 2, 50)
+    found = intervals(values, pairs=[(0, 1), (1, 0)], confidence=0.9)
+    expected = scipy.stats.ttest_rel(*values).confidence_interval(0.9)
+    assert [found.low[2], found.high[2]] == pytest.approx([expected.low, expected.high])
+    assert [found.low[3], found.high[3]] == pytest.approx([-expected.high, -expected.low])
+    assert found.standard_error[2] == pytest.approx(scipy.stats.sem(values[0] - values[1]))
+
+
+def test_the_interval_of_a_mean_holds_what_is_likely_with_a_variance_that_goes_with_the_mean() -> None:
+    for seed in range(20):
+        value = queries(np.random.default_rng(seed), 15)
+        mean, variance = value.mean(), value.var(ddof=1) / 15
+        t = scipy.stats.t.ppf(0.975, 14 / (1 - variance / (mean * (1 - mean) / 15)))
+        rise, fall = 1 / mean, 1 / (1 - mean)
+        # how fast the variance rises with the mean, as in an exponential family: third cumulant by squared variance
+        slope = ((value - mean) ** 3).mean() / value.var() ** 2
+        found = intervals(value[np.newaxis])
+        shapes = [(rise, fall), (max(rise, fall + slope), max(fall, rise - slope))]
+        for end, side in ((found.low[0], min), (found.high[0], max)):
+            distances = []
+            for up, down in shapes:
+                # distance**2 == t**2 * variance * (1 + up * distance) * (1 - down * distance)
+                square, linear, constant = 1 + t**2 * variance * up * down, t**2 * variance * (down - up), -(t**2)
+                distances += np.roots([square, linear, constant * variance]).tolist()
+            assert end == pytest.approx(mean + side(distances), abs=1e-12)
+
+
+def test_the_interval_of_a_mean_stays_within_the_bounds_of_its_measure() -> None:
+    rng = np.random.default_rng(2)
+    for size in range(2, 12):
+        values = queries(rng, 50, size)
+        found = intervals(values)
+        assert (found.low >= 0).all()
+        assert (found.high <= 1).all()
+        assert (found.low <= values.mean(axis=1)).all()
+        assert (found.high >= values.mean(axis=1)).all()
+        unbounded = intervals(values, greatest=np.inf)
+        assert (unbounded.low >= 0).all()
+        assert size > 4 or (unbounded.high > 1).any()
+    assert intervals(values - 0.5, greatest=np.inf).low.min() < -0.5
+
+
+def test_without_bounds_the_interval_of_a_mean_is_students_t_stretched_to_the_skewed_side() -> None:
+    value = np.array([3, 4, 4, 5, 5, 5, 6, 6, 7, 19.0])
+    found = intervals(value[np.newaxis], greatest=np.inf)
+    expected = scipy.stats.ttest_1samp(value, 0).confidence_interval()
+    assert found.low[0] == pytest.approx(expected.low)
+    assert found.high[0] > expected.high + 0.5
+    even = intervals(np.array([[3, 4, 5, 6, 7.0]]), greatest=np.inf)
+    expected = scipy.stats.ttest_1samp([3, 4, 5, 6, 7], 0).confidence_interval()
+    assert [even.low[0], even.high[0]] == pytest.approx([expected.low, expected.high])
+
+
+def test_values_that_are_all_the_same_leave_room_for_others() -> None:
+    low, high = wilson(0, 20)
+    found = intervals(np.array([[1.0] * 20, [0.0] * 20, [0.7] * 20]), pairs=[(2, 2), (2, 1)])
+    assert found.low == pytest.approx([1 - high, low, 0.7 - 0.7 * high, -high, 0.7 - 1.7 * high], abs=1e-9)
+    assert found.high == pytest.approx([1, high, 0.7 + 0.3 * high, high, 0.7 + 0.3 * high], abs=1e-9)
+    assert (found.standard_error == 0).all()
+    unbounded = intervals(np.array([[3.0] * 20, [0.0] * 20]), greatest=np.inf)
+    assert unbounded.low == pytest.approx([3 - 3 * high, 0], abs=1e-9)
+    assert unbounded.high.tolist() == [3, 0]
+    nearly = intervals(np.array([[1.0, 1 - 1e-16] * 10]))
+    assert [nearly.low[0], nearly.high[0]] == pytest.approx([1 - high, 1], abs=1e-9)
+
+
+def test_weights_weigh_the_mean_and_widen_its_interval() -> None:
+    rng = np.random.default_rng(2)
+    values, weight = queries(rng, 2, 30), rng.random(30)
+    share, difference = weight / weight.sum(), values[0] - values[1]
+    mean = (share * difference).sum()
+    away = (difference - mean) ** 2
+    of_like_queries = (share * away).sum() * (share**2).sum() / (1 - (share**2).sum())
+    of_any_queries = (share**2 * away / (1 - share)).sum()
+    error = math.sqrt(max(of_like_queries, of_any_queries))
+    found = intervals(values, weight, [(0, 1)])
+    reach = scipy.stats.t.ppf(0.975, 29) * error
+    assert [found.low[2], found.high[2]] == pytest.approx([mean - reach, mean + reach])
+    assert found.standard_error[2] == pytest.approx(error)
+    alike = [intervals(values, weight) for weight in (None, np.ones(30), np.full(30, 4.0))]
+    assert np.array_equal(alike[0], alike[1])
+    assert np.allclose(alike[0], alike[2], rtol=0, atol=1e-12)
+    assert (np.subtract(found.high, found.low)[:2] > np.subtract(alike[0].high, alike[0].low)).all()
+
+
+def test_queries_without_a_value_or_weight_take_no_part() -> None:
+    values = queries(np.random.default_rng(4), 2, 30)
+    with_gaps = np.insert(values, [3, 17], np.nan, axis=1)
+    assert np.array_equal(intervals(with_gaps), intervals(values))
+    weight = np.ones(32)
+    weight[[3, 18]] = 0
+    zeroed = np.insert(values, [3, 17], 1.0, axis=1)
+    assert np.array_equal(intervals(zeroed, weight), intervals(values))
+    gap_in_one = with_gaps[:1].repeat(2, axis=0)
+    gap_in_one[1, 5] = np.nan
+    of_others = [intervals(gap_in_one[[row]]) for row in (0, 1)]
+    assert np.array_equal(intervals(gap_in_one), np.concatenate(of_others, axis=1))
+
+
+SHAPES: dict[str, tuple[Callable[..., np.ndarray], float]] = {
+    "as nDCG has them": (queries, TRUE_MEAN),
+    "skewed": (lambda rng, *shape: rng.beta(0.5, 2, shape), 0.2),
+    "symmetric": (lambda rng, *shape: rng.beta(3, 3, shape), 0.5),
+    "many ones": (lambda rng, *shape: np.where(rng.random(shape) < 0.6, 1, rng.beta(2, 2, shape)), 0.8),
+    "many zeros": (lambda rng, *shape: np.where(rng.random(shape) < 0.6, 0, rng.beta(2, 2, shape)), 0.2),
+    "0 or 1": (lambda rng, *shape: (rng.random(shape) < 0.2) * 1.0, 0.2),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("size", "least"), [(10, 0.90), (20, 0.93), (50, 0.93)])
+def test_intervals_of_95_percent_cover_the_true_mean_as_often(
+    size: int, least: float, shape: str, weighted: bool
+) -> None:
+    draw, mean = SHAPES[shape]
+    rng = np.random.default_rng(5)
+    values, weight = draw(rng, 1000, size), rng.exponential(size=size) if weighted else None
+    found = intervals(values, weight)
+    covered = np.mean((found.low <= mean) & (mean <= found.high))
+    noise = 2 * math.sqrt(0.95 * 0.05 / 1000)
+    assert least - noise <= covered <= 0.98 + noise, covered
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_intervals_of_a_difference_cover_the_true_difference_as_often(shape: str, weighted: bool) -> None:
+    draw, _ = SHAPES[shape]
+    rng = np.random.default_rng(6)
+    values, weight = draw(rng, 1000, 20), rng.exponential(size=20) if weighted else None
+    other = np.where(rng.random(values.shape) < 0.3, values, draw(rng, 1000, 20))
+    found = intervals(np.vstack([values, other]), weight, [(row, row + 1000) for row in range(1000)])
+    covered = np.mean((found.low[2000:] <= 0) & (found.high[2000:] >= 0))
+    noise = 2 * math.sqrt(0.95 * 0.05 / 1000)
+    assert 0.93 - noise <= covered <= 0.98 + noise, covered
+
+
+def test_interval_and_test_seldom_disagree() -> None:
+    rng = np.random.default_rng(15)
+    beyond, within = 0, 0
+    for seed in range(300):
+        one = queries(rng, 30)
+        values = np.stack([one, np.clip(one + rng.normal(0.05, 0.15, 30), 0, 1)])
+        found = intervals(values, pairs=[(0, 1)])
+        excludes, p = not found.low[2] <= 0 <= found.high[2], paired_tests(values, pairs=[(0, 1)], seed=seed)
+        assert excludes == (p.t_test[0] < 0.05)
+        beyond += excludes and p.randomization[0] > 0.05
+        within += not excludes and p.randomization[0] < 0.05
+    assert beyond / 300 <= 0.03, beyond
+    assert within / 300 <= 0.03, within
+
+
+def test_more_confidence_makes_a_wider_interval() -> None:
+    values = queries(np.random.default_rng(7), 1, 60)
+    widths = []
+    for confidence in (0.5, 0.9, 0.95, 0.99):
+        found = intervals(values, confidence=confidence)
+        widths.append(found.high[0] - found.low[0])
+    assert widths == sorted(widths)
+    normal = 2 * scipy.stats.norm.ppf(0.975) * values.std() / math.sqrt(60)
+    assert widths[2] == pytest.approx(normal, rel=0.05)
+
+
+@pytest.mark.parametrize("size", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1022])
+def test_the_size_of_values_changes_no_test_and_scales_all_else(size: float) -> None:
+    values, pairs = queries(np.random.default_rng(20), 2, 40), [(0, 1)]
+    found, expected = (intervals(each, pairs=pairs, greatest=np.inf) for each in (values * size, values))
+    assert np.array_equal(found, np.multiply(expected, size))
+    assert np.array_equal(*(paired_tests(each, pairs=pairs) for each in (values * size, values)))
+    found, expected = (power(each, pairs=pairs) for each in (values * size, values))
+    assert np.array_equal(found.detectable, expected.detectable * size)
+    assert np.array_equal(found.queries_needed, expected.queries_needed)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_each_part_of_the_queries_has_the_figures_it_has_alone(alternative: str, weighted: bool) -> None:
+    rng = np.random.default_rng(21)
+    sizes = np.append(rng.integers(2, 6, 30), [40, 40, 12, 1, 2])
+    total = int(sizes.sum())
+    values = np.round(queries(rng, 4, total), 1) * 10.0 ** np.repeat(rng.integers(-3, 3, len(sizes)), sizes)
+    values[2:, rng.random(total) < 0.1] = np.nan
+    weight = rng.integers(0, 3, total).astype(float) if weighted else None
+    pairs = [(0, 1), (2, 3), (3, 2)]
+    how = {"alternative": alternative, "margin": [0.0, 0.1, 0.2] if alternative != "two-sided" else 0.0}
+    calls: list[Callable[..., Any]] = [
+        lambda *args, **parts: intervals(*args, pairs, greatest=np.inf, **parts),
+        lambda *args, **parts: paired_tests(*args, pairs, **how, **parts),
+        lambda *args, **parts: power(*args, pairs, **how, **parts),
+    ]
+    compared = 0
+    for call in calls:
+        found = call(values, weight, parts=Parts(sizes))
+        for part, (end, size) in enumerate(zip(np.cumsum(sizes), sizes, strict=True)):
+            own = slice(end - size, end)
+            try:
+                alone = call(values[:, own], None if weight is None else weight[own])
+            except ValueError:  # fewer than two queries
+                continue
+            compared += 1
+            for figures, expected in zip(found, alone, strict=True):
+                assert np.array_equal(figures[:, part], expected, equal_nan=True)
+    assert compared >= 60
+
+
+def test_weights_too_far_apart_are_refused() -> None:
+    with pytest.raises(ValueError, match="sample_weight: a weight is 1e-13 of the largest, too far apart"):
+        intervals(np.array([[0.2, 0.5, 0.9]]), np.array([1, 1e-13, 1]))
+
+
+# Tests
+
+
+def permutation_test(differences: np.ndarray, **how: Any) -> float:
+    found = scipy.stats.permutation_test(
+        (differences,), lambda x, axis: x.mean(axis), permutation_type="samples", vectorized=True, **how
+    )
+    return float(found.pvalue)
+
+
+@pytest.mark.parametrize("size", range(2, 14))
+@pytest.mark.parametrize("digits", [1, 2, 16])
+def test_few_queries_are_tested_exactly(size: int, digits: int) -> None:
+    rng = np.random.default_rng(size)
+    for _ in range(5):
+        values = np.round(queries(rng, 2, size), digits)
+        tests = paired_tests(values, pairs=[(0, 1)])
+        assert tests.exact.all()
+        expected = permutation_test(values[0] - values[1], n_resamples=10_000)
+        assert tests.randomization[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_exact_p_value_counts_all_exchanges() -> None:
+    values = np.array([[0.9, 0.4, 0.7, 0.6], [0.5, 0.6, 0.1, 0.55]])
+    differences = values[0] - values[1]
+    sums = [abs(np.dot(signs, differences)) for signs in itertools.product([1, -1], repeat=4)]
+    expected = sum(each >= abs(differences.sum()) - 1e-12 for each in sums) / 16
+    assert paired_tests(values, pairs=[(0, 1)]).randomization[0] == expected
+
+
+def test_queries_that_do_not_differ_leave_the_test_exact() -> None:
+    values = np.tile(queries(np.random.default_rng(15), 1, 50), (2, 1))
+    values[0, :11] += np.array([9, 7, -2, 8, 4, 3, 1, 6, 5, -3, 2]) / 100
+    sums = [abs(np.dot(signs, values[0, :11] - values[1, :11])) for signs in itertools.product([1, -1], repeat=11)]
+    expected = sum(each >= sums[0] - 1e-12 for each in sums) / 2**11
+    assert 0.05 < 3 * expected < 0.06  # of 10,000 exchanges drawn, some seeds would give less than 0.05
+    for seed in range(20):
+        tests = paired_tests(values, pairs=[(0, 1)], seed=seed, resamples=100)
+        assert (tests.randomization[0], tests.exact[0], tests.exchanges[0]) == (expected, True, 2**11)
+
+
+@pytest.mark.parametrize("size", [20, 31, 32, 33, 60])
+def test_differences_of_one_size_are_counted_as_by_the_binomial_distribution(size: int) -> None:
+    values = np.stack([np.where(np.arange(size) % 3, 0.3, 0.1), np.full(size, 0.2)])
+    tests = paired_tests(values, pairs=[(0, 1)])
+    expected = scipy.stats.binomtest((values[0] > 0.2).sum(), size).pvalue
+    assert tests.exact[0] == (size <= 32)
+    error = 0 if size <= 32 else math.sqrt(expected * (1 - expected) / tests.exchanges[0])
+    assert tests.randomization[0] == pytest.approx(expected, rel=1e-12, abs=4 * error)
+
+
+def test_the_sums_of_a_group_are_those_of_a_hadamard_matrix() -> None:
+    cells = np.random.default_rng(16).integers(-9, 9, 256).astype(float)
+    expected = scipy.linalg.hadamard(256) @ cells
+    assert sorted(significance._walsh_hadamard(cells)) == sorted(expected)
+
+
+def test_p_values_scatter_as_those_of_as_many_independent_exchanges() -> None:
+    rng = np.random.default_rng(17)
+    one = queries(rng, 60)
+    values = np.stack([one, one + 0.08 + rng.normal(0, 0.2, 60)])
+    found = np.array([paired_tests(values, pairs=[(0, 1)], seed=seed).randomization[0] for seed in range(40)])
+    assert 0.01 < found.mean() < 0.06
+    error = math.sqrt(found.mean() * (1 - found.mean()) / 2**20)
+    assert error < 0.00025
+    assert 0.7 < found.std(ddof=1) / error < 1.4  # 40 standard deviations scatter by a ninth
+
+
+def test_at_least_so_many_exchanges_are_tried() -> None:
+    values = queries(np.random.default_rng(18), 2, 60)
+    for resamples, exchanges in ((2, 2**20), (2**20, 2**20), (2**20 + 1, 2**21)):
+        assert paired_tests(values, pairs=[(0, 1)], resamples=resamples).exchanges[0] == exchanges
+
+
+def test_many_queries_are_tested_as_scipy_does() -> None:
+    rng = np.random.default_rng(8)
+    for shift in (0.0, 0.02, 0.05):
+        one = queries(rng, 200)
+        values = np.stack([one, one + shift + rng.normal(0, 0.2, 200)])
+        tests = paired_tests(values, pairs=[(0, 1), (1, 0)])
+        assert not tests.exact.any()
+        expected = permutation_test(one - values[1], n_resamples=9999, rng=rng)
+        assert tests.randomization[0] == pytest.approx(expected, abs=0.02)  # four standard errors of SciPy's
+        assert tests.randomization[0] == tests.randomization[1]
+        assert tests.t_test[0] == pytest.approx(scipy.stats.ttest_rel(*values).pvalue)
+
+
+def test_a_true_null_is_rejected_as_often_as_the_level_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(significance, "SAMPLED", 14)  # a smaller group is as valid
+    rng = np.random.default_rng(9)
+    rejected = np.zeros(2)
+    for seed in range(500):
+        one = queries(rng, 50)
+        values = np.stack([one + rng.normal(0, 0.2, 50), one + rng.normal(0, 0.2, 50)])
+        tests = paired_tests(values, pairs=[(0, 1)], seed=seed)
+        rejected += [tests.randomization[0] < 0.05, tests.t_test[0] < 0.05]
+    assert ((rejected / 500 >= 0.03) & (rejected / 500 <= 0.07)).all(), rejected / 500
+
+
+def test_weights_weigh_the_differences() -> None:
+    rng = np.random.default_rng(10)
+    values, weight = queries(rng, 2, 10), rng.random(10)
+    tests = paired_tests(values, weight, [(0, 1)])
+    shares = weight * (values[0] - values[1])
+    assert tests.randomization[0] == pytest.approx(permutation_test(shares, n_resamples=10_000))
+    assert tests.t_test[0] == pytest.approx(scipy.stats.ttest_1samp(shares, 0).pvalue)
+
+
+@pytest.mark.parametrize("size", [12, 200])
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+@pytest.mark.parametrize("margin", [0.0, 0.05])
+def test_one_sided_tests_are_those_of_scipy(size: int, alternative: Any, margin: float) -> None:
+    rng = np.random.default_rng(size)
+    one = queries(rng, size)
+    values = np.stack([one, one + rng.normal(-0.01, 0.2, size)])
+    tests = paired_tests(values, pairs=[(0, 1)], alternative=alternative, margin=margin)
+    moved = values[0] - values[1] + {"greater": margin, "less": -margin}[alternative]
+    expected = permutation_test(moved, alternative=alternative, n_resamples=9999, rng=rng)
+    sampled = 0.02 if size == 200 else 0.0  # four standard errors of SciPy's
+    assert tests.randomization[0] == pytest.approx(expected, abs=sampled, rel=1e-12)
+    assert tests.t_test[0] == pytest.approx(scipy.stats.ttest_1samp(moved, 0, alternative=alternative).pvalue)
+
+
+@pytest.mark.parametrize("size", [20, 60])
+def test_one_sided_p_values_of_both_sides_are_over_1_by_those_of_equal_sums(size: int) -> None:
+    values = queries(np.random.default_rng(size), 2, size)
+    sides = [paired_tests(values, pairs=[(0, 1)], alternative=each) for each in ("greater", "less")]
+    both = sum(each.randomization[0] for each in sides)
+    assert both == 1 + 1 / sides[0].exchanges[0]  # no other exchange has the very sum
+    two_sided = paired_tests(values, pairs=[(0, 1)]).randomization[0]
+    assert two_sided == pytest.approx(2 * min(each.randomization[0] for each in sides), abs=0.003 * (size > 32))
+
+
+def test_each_pair_may_have_a_margin_of_its_own() -> None:
+    values, margins = queries(np.random.default_rng(19), 3, 40), [0.01, 0.02, 0.0]
+    weight = np.random.default_rng(20).random(40)
+    pairs = [(0, 1), (1, 2), (0, 1)]
+    together = paired_tests(values, weight, pairs, alternative="greater", margin=np.array(margins))
+    for at, margin in enumerate(margins):
+        alone = paired_tests(values, weight, [pairs[at]], alternative="greater", margin=margin)
+        assert (together.randomization[at], together.t_test[at]) == (alone.randomization[0], alone.t_test[0])
+    moved = paired_tests(np.stack([values[0] + 0.01, values[1]]), weight, [(0, 1)], alternative="greater")
+    assert together.randomization[0] == moved.randomization[0]
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_systems_that_are_the_same_are_not_worse_by_a_margin(alternative: str) -> None:
+    values = np.tile(queries(np.random.default_rng(21), 1, 10), (2, 1))
+    tests = paired_tests(values, pairs=[(0, 1)], alternative=alternative, margin=0.01)
+    assert (tests.randomization[0], tests.t_test[0]) == (1 / 2**10, pytest.approx(0.0, abs=1e-12))
+    without = paired_tests(values, pairs=[(0, 1)], alternative=alternative)
+    assert (without.randomization[0], without.t_test[0]) == (1.0, 1.0)
+
+
+def test_systems_that_are_the_same_do_not_differ() -> None:
+    values = np.tile(queries(np.random.default_rng(11), 1, 30), (2, 1))
+    tests = paired_tests(values, pairs=[(0, 1)])
+    assert (tests.randomization[0], tests.t_test[0]) == (1.0, 1.0)
+
+
+def test_systems_that_always_differ_alike_do_differ() -> None:
+    values = np.stack([np.full(30, 0.75), np.full(30, 0.5)])
+    tests = paired_tests(values, pairs=[(0, 1)])
+    assert tests.randomization[0] == 2 / 2**30
+    assert tests.t_test[0] < 1e-12
+
+
+def test_each_pair_is_tested_over_its_own_queries() -> None:
+    values = queries(np.random.default_rng(12), 4, 12)
+    values[2:, 4] = np.nan
+    both = paired_tests(values, pairs=[(0, 1), (2, 3)], resamples=5000)
+    alone = paired_tests(np.delete(values[2:], 4, axis=1), pairs=[(0, 1)], resamples=5000)
+    assert both.randomization[1] == alone.randomization[0]
+    assert both.t_test[1] == alone.t_test[0]
+
+
+# Power
+
+
+def power_of_a_t_test(effect: float, queries: int, two_sided: bool) -> float:
+    """How often a paired t-test at the 5% level finds a mean of so many standard deviations."""
+    critical = scipy.stats.t.ppf(0.975 if two_sided else 0.95, queries - 1)
+    return float(scipy.stats.nct.sf(critical, queries - 1, effect * math.sqrt(queries)))
+
+
+@pytest.mark.parametrize("size", [5, 20, 100])
+@pytest.mark.parametrize(("alternative", "margin"), [("two-sided", 0.0), ("greater", 0.0), ("less", 0.3)])
+def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, margin: float) -> None:
+    rng = np.random.default_rng(size)
+    one = queries(rng, size)
+    values = np.stack([one + 0.15 + rng.normal(0, 0.2, size), one])
+    difference = values[0] - values[1]
+    deviation = difference.std(ddof=1)
+    found = power(values, pairs=[(0, 1)], alternative=alternative, margin=margin)
+    two_sided = alternative == "two-sided"
+    reached = power_of_a_t_test(found.detectable[0] / deviation, size, two_sided)
+    assert reached == pytest.approx(0.8, abs=1e-5)
+    effect = {"two-sided": abs(difference.mean()), "greater": difference.mean(), "less": margin - difference.mean()}
+    needed = int(found.queries_needed[0])
+    assert power_of_a_t_test(effect[alternative] / deviation, needed, two_sided) >= 0.8
+    assert power_of_a_t_test(effect[alternative] / deviation, needed - 1, two_sided) < 0.8
+
+
+def test_figures_of_power_that_are_known_are_found() -> None:
+    # statsmodels 0.14: TTestPower().solve_power(nobs=20, alpha=0.05, power=0.8) and solve_power(effect_size=0.5, ...)
+    difference = np.tile([0.5 - 1, 0.5 + 1], 10) / np.sqrt(20 / 19) + 0.5 * (1 - 1 / np.sqrt(20 / 19))
+    found = power(np.stack([difference, np.zeros(20)]), pairs=[(0, 1)])
+    assert difference.mean() / difference.std(ddof=1) == pytest.approx(0.5)
+    assert found.detectable[0] == pytest.approx(0.6604, abs=1e-4)
+    assert found.queries_needed[0] == 34
+
+
+def test_weighted_queries_count_as_their_effective_number() -> None:
+    values = queries(np.random.default_rng(22), 2, 40)
+    difference = values[0] - values[1]
+    alike = power(values, np.full(40, 3.0), [(0, 1)])
+    assert np.array_equal(alike, power(values, None, [(0, 1)]))
+    weight = np.random.default_rng(23).random(40)
+    found = power(values, weight, [(0, 1)])
+    effective = weight.sum() ** 2 / (weight**2).sum()
+    mean = np.average(difference, weights=weight)
+    variance = np.average((difference - mean) ** 2, weights=weight) * effective / (effective - 1)
+    critical = scipy.stats.t.ppf(0.975, effective - 1)
+    reached = scipy.stats.nct.sf(critical, effective - 1, found.detectable[0] / math.sqrt(variance / effective))
+    assert reached == pytest.approx(0.8, abs=1e-5)
+    needed = found.queries_needed[0] * effective / 40
+    assert power_of_a_t_test(abs(mean) / math.sqrt(variance), math.ceil(needed), two_sided=True) >= 0.8
+    assert power_of_a_t_test(abs(mean) / math.sqrt(variance), math.floor(needed) - 2, two_sided=True) < 0.8
+
+
+def test_what_no_number_of_queries_detects_is_unknown() -> None:
+    values = queries(np.random.default_rng(24), 2, 30)
+    values[1] = values[0] + 0.1 + np.random.default_rng(25).normal(0, 0.05, 30)
+    greater, less = (power(values, pairs=[(0, 1)], alternative=each) for each in ("greater", "less"))
+    assert np.isnan(greater.queries_needed[0])
+    assert less.queries_needed[0] < 30
+    assert greater.detectable[0] == less.detectable[0]
+    within = power(values, pairs=[(0, 1)], alternative="greater", margin=0.2)
+    assert within.queries_needed[0] < 30
+    assert within.detectable[0] == greater.detectable[0]
+    of_one = power(values, np.array([1.0, 1e-9] + [0.0] * 28), [(0, 1)])  # counts as one query
+    assert np.isnan(of_one).all()
+
+
+# Correction
+
+
+def test_holm_multiplies_the_smallest_by_all_and_each_next_by_one_less() -> None:
+    p_values = np.array([0.03, 0.005, 0.5, 0.01])
+    expected = [max(0.01 * 3, 0.03 * 2), 0.005 * 4, 0.5 * 1, 0.01 * 3]
+    assert holm(p_values).tolist() == pytest.approx(expected)
+    assert holm(np.array([0.9, 0.8])).tolist() == [1.0, 1.0]
+    assert holm(np.array([0.2])).tolist() == [0.2]
+    assert holm(np.empty(0)).tolist() == []
+
+
+# Both
+
+
+def test_the_same_seed_gives_the_same_and_another_seed_another() -> None:
+    values = queries(np.random.default_rng(13), 6, 100)
+    pairs = [(0, 1), (2, 3), (4, 5)]
+    once, again, other = (paired_tests(values, pairs=pairs, seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(once, again)
+    assert not np.array_equal(once, other)
+
+
+SCRIPT = """
+import sys
+import numpy as np
+from ndcg.statistics.significance import intervals, paired_tests
+rng = np.random.default_rng(0)
+values = rng.random((6, 20_011))
+pairs = [(0, 1), (2, 3), (4, 5)]
+weight = rng.random(20_011)
+sys.stdout.buffer.write(np.array(intervals(values, weight, pairs)).tobytes())
+sys.stdout.buffer.write(np.array(paired_tests(values, weight, pairs, resamples=300)).tobytes())
+"""
+
+
+def test_the_number_of_threads_changes_nothing() -> None:
+    def run(threads: int) -> bytes:
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = {**os.environ, **dict.fromkeys(names, str(threads))}
+        command = [sys.executable, "-c", SCRIPT]
+        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True).stdout
+
+    one = run(1)
+    assert len(one) > 0
+    assert one == run(2) == run(4)
+
+
+@pytest.mark.parametrize("found", [intervals, paired_tests])
+@pytest.mark.parametrize("values", [np.ones((2, 1)), np.ones((2, 0)), np.array([[1, np.nan], [1, 1]])])
+def test_fewer_than_two_queries_are_refused(found: Any, values: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=r"needs at least two queries that have a value; got [01]"):
+        found(values, pairs=[(0, 1)])
+
+
+def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    for part in ("special", "stats"):
+        monkeypatch.setitem(sys.modules, f"scipy.{part}", None)
+    for found in (intervals, paired_tests):
+        with pytest.raises(ImportError, match="pip install scipy"):
+            found(np.ones((1, 3)))
+
+
+def test_a_fall_is_a_regression_only_if_it_is_large_and_significant() -> None:
+    rng = np.random.default_rng(0)
+    before = rng.random(50)
+    noise = rng.normal(0, 0.01, 50)
+    noise -= noise.mean()
+    for change, expected in (
+        (-0.05 + noise, True),  # a large fall
+        (-0.009 + noise, False),  # significant, but tolerated
+        (-0.02 + 30 * noise, False),  # large, but it may be chance
+        (0.05 + noise, False),  # a rise
+    ):
+        (p,) = paired_tests(np.stack([before + change, before]), None, [(0, 1)], alternative="less").randomization
+        assert p == pytest.approx(scipy.stats.ttest_rel(before + change, before, alternative="less").pvalue, abs=0.02)
+        assert is_regression(change.mean(), p, max_drop=0.01, alpha=0.05) == expected
+
+
+def test_a_fall_of_the_margin_is_tolerated() -> None:
+    before = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.4, 0.3])
+    difference = float((before - 0.1).mean() - before.mean())
+    assert not is_regression(difference, 0.5**7, max_drop=0.1)
+    assert is_regression(difference, 0.5**7, max_drop=0.09)
+
+
+@pytest.mark.peers
+def test_statsmodels_corrects_and_plans_alike() -> None:
+    from statsmodels.stats.multitest import multipletests
+    from statsmodels.stats.power import TTestPower
+    from statsmodels.stats.weightstats import DescrStatsW
+
+    rng = np.random.default_rng(4)
+    p_values = rng.random(12) ** 3
+    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1], rel=1e-12)
+    values = rng.random((2, 40)) + np.array([[0.08], [0]])
+    difference = values[0] - values[1]
+    for alternative, name in (("two-sided", "two-sided"), ("greater", "larger")):
+        effect = difference.mean() / difference.std(ddof=1)
+        needed = TTestPower().solve_power(effect, alpha=0.05, power=0.8, alternative=name)
+        found = power(values, None, [(0, 1)], alternative=alternative)
+        assert found.queries_needed[0] == math.ceil(needed)
+        detectable = TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8, alternative=name)
+        assert found.detectable[0] == pytest.approx(detectable * difference.std(ddof=1), rel=1e-6)
+        expected = DescrStatsW(difference).ttest_mean(0, alternative=name)[1]
+        assert paired_tests(values, None, [(0, 1)], alternative=alternative).t_test[0] == pytest.approx(expected)
+    low, high = DescrStatsW(difference).tconfint_mean()
+    ends = intervals(values, None, [(0, 1)])
+    assert (ends.low[2], ends.high[2]) == (pytest.approx(low), pytest.approx(high))
