@@ -1,0 +1,129 @@
+"""`_compute`, the method that evaluate documents: called by hand, and overridden by a subclass, at every door."""
+
+import inspect
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pytest
+import sklearn.metrics
+from conftest import BUNDLE, METRIC
+from sklearn.metrics import ndcg_score
+
+SCORES = [[0.9, 0.4, 0.4], [0.1, 0.7, 0.2], [0.5, 0.6, 0.3]]
+LABELS = [[0, 2, 1], [1, 0, 3], [1, 0, 0]]
+WEIGHTS = [1.0, 2.0, 0.5]
+
+
+class WithQueries(type(METRIC)):  # type: ignore[misc]
+    """Adds the number of queries to every result."""
+
+    def _compute(self, predictions: Any, references: Any, **options: Any) -> dict[str, Any]:
+        return {**super()._compute(predictions, references, **options), "queries": len(references)}
+
+
+class TopDocument(type(METRIC)):  # type: ignore[misc]
+    """A measure of its own, with an option of its own: how often a relevant document is first."""
+
+    def _compute(self, predictions: Any, references: Any, k: int = 1, *, least: float = 1) -> dict[str, Any]:
+        ranked = [
+            [label for _, label in sorted(zip(*each, strict=True), reverse=True)]
+            for each in zip(_lists(predictions), _lists(references), strict=True)
+        ]
+        return {f"top@{k}": float(np.mean([max(labels[:k]) >= least for labels in ranked]))}
+
+
+def _lists(side: Any) -> list[list[float]]:
+    """Batches come as Arrow lists, the inputs of one call as they are given."""
+    return side if isinstance(side, list) else side.to_pylist()
+
+
+@pytest.mark.parametrize("k", [None, 1, 2])
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("ignore_ties", [False, True])
+def test_called_by_hand_it_is_the_function_of_scikit_learn(
+    ndcg: evaluate.Metric, k: int | None, weights: list[float] | None, ignore_ties: bool
+) -> None:
+    scores = [[3.0, 2.0, 1.0], *SCORES[1:]] if ignore_ties else SCORES  # scikit-learn orders ties in no fixed way
+    result = ndcg._compute(scores, LABELS, k, weights, ignore_ties)
+    expected = ndcg_score(LABELS, scores, k=k, sample_weight=weights, ignore_ties=ignore_ties)
+    assert list(result.values()) == [pytest.approx(expected, rel=1e-12)]
+    assert result == ndcg.compute(
+        predictions=scores, references=LABELS, k=k, sample_weight=weights, ignore_ties=ignore_ties
+    )
+
+
+def test_it_names_every_option_with_its_default() -> None:
+    options = inspect.signature(BUNDLE.Options.parse).parameters
+    own = inspect.signature(METRIC._compute).parameters
+    assert {name: own[name].default for name in options} == {name: each.default for name, each in options.items()}
+    assert {*own} - {*options} == {"predictions", "references", "sample_weight", "query_ids", "document_ids", "exclude"}
+
+
+def test_the_engine_sklearn_delegates(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+    called = []
+
+    def spy(*arguments: Any, **options: Any) -> float:
+        called.append((options["k"], options["ignore_ties"]))
+        return float(ndcg_score(*arguments, **options))
+
+    monkeypatch.setattr(sklearn.metrics, "ndcg_score", spy)
+    result = ndcg._compute(SCORES, LABELS, k=2, engine="sklearn")
+    assert result == {"nDCG@2": ndcg_score(LABELS, SCORES, k=2)}
+    assert called == [(2, False)]
+
+
+def test_a_subclass_adds_to_the_result_of_one_call() -> None:
+    inputs: dict[str, Any] = {"predictions": SCORES, "references": LABELS, "k": [1, None], "sample_weight": WEIGHTS}
+    assert WithQueries().compute(**inputs) == {**METRIC.compute(**inputs), "queries": 3}
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    assert WithQueries().compute(predictions=run, references={"q": {"b": 1}}, exclude={"q": ["a"]}) == {
+        "nDCG": 1.0,
+        "queries": 1,
+    }
+
+
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+def test_a_subclass_adds_to_the_result_of_batches(tmp_path: Path, keep_in_memory: bool) -> None:
+    metric = WithQueries(cache_dir=str(tmp_path), keep_in_memory=keep_in_memory)
+    metric.add_batch(predictions=SCORES[:2], references=LABELS[:2])
+    metric.add(prediction=SCORES[2], reference=LABELS[2])
+    result = metric.compute(k=2, ties="last")
+    assert result == {**METRIC.compute(predictions=SCORES, references=LABELS, k=2, ties="last"), "queries": 3}
+    assert len(metric) == 0
+
+
+def test_a_subclass_adds_to_the_result_of_several_processes(tmp_path: Path) -> None:
+    metrics = [
+        WithQueries(cache_dir=str(tmp_path), num_process=2, process_id=each, experiment_id="one") for each in range(2)
+    ]
+
+    def act(process: int) -> Any:
+        metrics[process].add_batch(predictions=SCORES[process::2], references=LABELS[process::2])
+        return metrics[process].compute(k=2)
+
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(act, range(2)))
+    expected = METRIC.compute(predictions=SCORES, references=LABELS, k=2)["nDCG@2"]
+    assert results == [{"nDCG@2": pytest.approx(expected, rel=1e-15), "queries": 3}, None]
+
+
+def test_a_subclass_may_replace_the_measure_and_take_options_of_its_own(tmp_path: Path) -> None:
+    metric = TopDocument(cache_dir=str(tmp_path))
+    assert metric.compute(predictions=SCORES, references=LABELS) == {"top@1": 0.0}
+    assert metric.compute(predictions=SCORES, references=LABELS, k=2, least=2) == {"top@2": 2 / 3}
+    metric.add_batch(predictions=SCORES, references=LABELS)
+    assert metric.compute(k=2, least=2) == {"top@2": 2 / 3}
+    with pytest.raises(TypeError, match="has no option lest"):
+        metric.compute(predictions=SCORES, references=LABELS, lest=2)
+
+
+def test_batches_stay_if_a_subclass_raises(tmp_path: Path) -> None:
+    metric = TopDocument(cache_dir=str(tmp_path))
+    metric.add_batch(predictions=SCORES, references=LABELS)
+    with pytest.raises(TypeError):
+        metric.compute(least="much")
+    assert len(metric) == 3
+    assert metric.compute() == {"top@1": 0.0}
