@@ -1,7 +1,7 @@
 """Take pictures of the page in each of its states, at two widths, in light and dark.
 
-Run it as `python benchmarks/page_pictures.py http://127.0.0.1:7860/`, with the address of a page that runs; it
-takes them into docs/images/, or into a folder that is named after the address.
+Run it as `python benchmarks/page_pictures.py http://127.0.0.1:7860/`, with the address of a page that runs: it takes
+the pictures of docs/images/ again. With a folder after the address, it takes pictures of all states into that folder.
 """
 
 import io
@@ -13,6 +13,7 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
+SHOWN = Path(__file__).resolve().parent.parent / "docs" / "images"  # by pages of docs/ and the README
 LOOKS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
 STATES = {  # the address, what is unfolded, and whether runs are scored first
     "one-ranking": ("", (), False),
@@ -49,20 +50,25 @@ def show(page: Any, address: str, unfolded: tuple[str, ...], scored: bool) -> No
     page.wait_for_timeout(1000)
 
 
-def main(url: str, folder: Path) -> None:
-    """Take the pictures into a folder."""
+def main(url: str, folder: Path | None = None) -> None:
+    """Take pictures of all states into a folder; without one, those of docs/images/."""
+    wanted = set() if folder else {path.stem for path in SHOWN.glob("*.webp")}
+    folder = folder or SHOWN
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for width, scheme in LOOKS:
             page = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
-            for name, (query, unfolded, scored) in STATES.items():
+            for state, (query, unfolded, scored) in STATES.items():
+                name = f"{state}-{width}-{scheme}"
+                if wanted and name not in wanted:
+                    continue
                 theme = f"{'&' if query else '?'}__theme={scheme}"
                 show(page, url + query + theme, unfolded, scored)
                 picture = Image.open(io.BytesIO(page.screenshot()))
-                picture.save(folder / f"{name}-{width}-{scheme}.webp", quality=80, method=6)
+                picture.save(folder / f"{name}.webp", quality=80, method=6)
         browser.close()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(*sys.argv[2:3] or [Path(__file__).resolve().parent.parent / "docs" / "images"]))
+    main(sys.argv[1], *map(Path, sys.argv[2:3]))
