@@ -277,7 +277,9 @@ def score(ndcg: evaluate.Metric, k: int = 10, **options: Any) -> str:
 
 
 def open_tab(page: Any, name: str) -> None:
+    """Open a tab, and wait until what is in it is there: until then, Gradio takes away what is typed or unfolded."""
     page.get_by_role("tab", name=name, exact=True).click()
+    come_to_rest(page)
 
 
 # A first visit, at the plain address
@@ -309,7 +311,7 @@ def test_a_pasted_text_that_is_not_a_ranking_is_answered_below_it(visit: Opener,
 
 def test_scoring_nothing_says_what_to_upload(visit: Opener) -> None:
     page = visit()
-    page.get_by_role("tab", name="Search runs").click()
+    open_tab(page, "Search runs")
     unfold(page, "Paste instead")
     page.click("#take-texts")
     wait_for(page, "Upload the qrels and at least one run.", "#runs-score")
@@ -708,7 +710,7 @@ def test_the_address_keeps_whose_number_is_asked_for(visit: Opener, ndcg: evalua
     page = visit("?tab=batch")
     page.get_by_label("Predictions", exact=False).first.fill("[[3, 2, 1]]")
     page.get_by_label("References", exact=False).first.fill("[[0, 1, 2]]")
-    page.get_by_role("tab", name="Whose number is it?").click()
+    open_tab(page, "Whose number is it?")
     page.get_by_label("The batch").check()
     page.locator("#got input, #got textarea").fill("0.6199")
     given = {"predictions": [[3, 2, 1]], "references": [[0, 1, 2]]}
@@ -719,14 +721,14 @@ def test_the_address_keeps_whose_number_is_asked_for(visit: Opener, ndcg: evalua
     again = visit(address(page))
     wait_for(again, said, "#whose")
     again.wait_for_function("given => location.search === given", arg=address(page))
-    again.get_by_role("tab", name="Batch").click()
+    open_tab(again, "Batch")
     again.get_by_label("Predictions", exact=False).first.fill(f"[{[1] * 2000}]")
     wait_for_address(again, "&batch=long")
 
 
 def test_the_address_names_the_tab(visit: Opener) -> None:
     page = visit()
-    page.get_by_role("tab", name="Batch").click()
+    open_tab(page, "Batch")
     wait_for_address(page, "tab=batch")
     again = visit(address(page))
     expect(again.get_by_role("tab", name="Batch")).to_have_attribute("aria-selected", "true")
@@ -814,7 +816,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
     page = visit()
-    page.get_by_role("tab", name="Search runs").click()
+    open_tab(page, "Search runs")
     upload(page, "#qrels", files / "qrels.txt")
     upload(page, "#runs", files / "bm25.run", files / "dense.run")
     page.click("#score-runs")
@@ -850,10 +852,10 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     assert page.evaluate("scrollY") == 0
     of_q1 = ndcg.compute(predictions=runs["dense"], references=qrels, k=10, use_aggregator=False)["nDCG@10"]
     wait_for(page, f"{of_q1[0]:.4f}")
-    page.get_by_role("tab", name="Search runs").click()
+    open_tab(page, "Search runs")
     page.locator("#queries [role=gridcell]").filter(has_text="q2").first.click()
     wait_for(page, "Query q2 by bm25", "#table")
-    page.get_by_role("tab", name="Search runs").click()
+    open_tab(page, "Search runs")
     field(page, "Cutoffs").fill("9")
     wait_for(page, "Press Score.", "#runs-score")  # no number that the choices above did not make
     field(page, "Cutoffs").fill("10")
@@ -862,7 +864,7 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     inputs = {"predictions": files / "bm25.run", "references": files / "qrels.txt", "k": 10}
     wait_for(page, f"{ndcg.compute(**inputs, convention='trec_eval')['nDCG@10']:.4f}", "#runs-score")
     choose(page, "Convention", "sklearn")
-    page.get_by_role("tab", name="One ranking").click()
+    open_tab(page, "One ranking")
     by_query = ndcg.compute(predictions=runs["bm25"], references=qrels, k=10, use_aggregator=False)["nDCG@10"]
     wait_for(page, f"{by_query[1]:.4f}")
     wait_for(page, EVIL, "#table")
@@ -871,7 +873,7 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
 
 def scored(page: Any, qrels: Path, *runs: Path) -> None:
     """Upload files in the tab of search runs, and score them."""
-    page.get_by_role("tab", name="Search runs").click()
+    open_tab(page, "Search runs")
     upload(page, "#qrels", qrels)
     upload(page, "#runs", *runs)
     page.click("#score-runs")
@@ -879,7 +881,7 @@ def scored(page: Any, qrels: Path, *runs: Path) -> None:
 
 def test_sample_runs_are_scored_at_once_and_shown_query_by_query(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
-    page.get_by_role("tab", name="Search runs").click()
+    open_tab(page, "Search runs")
     page.click("#sample-runs")
     samples = ROOT / "page" / "samples"
     qrels, runs = ndcg.read_qrels(samples / "qrels.txt"), {}
@@ -941,7 +943,7 @@ def test_groups_of_queries_have_means_of_their_own(
     groups = {"q1": "de", "q2": "fr", "q3": "de"}
     (tmp_path / "groups.csv").write_text("query,language\n" + "".join(f"{q},{g}\n" for q, g in groups.items()))
     page = visit()
-    page.get_by_role("tab", name="Search runs").click()
+    open_tab(page, "Search runs")
     unfold(page, "Paste instead")
     upload(page, "#groups", tmp_path / "groups.csv")
     scored(page, files / "qrels.txt", files / "bm25.run")
@@ -970,7 +972,7 @@ def test_pasted_texts_are_scored_as_files_are(visit: Opener, ndcg: evaluate.Metr
     run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"d": 2.0}}
     beir = "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\t{d}\t{r}\n" for q in qrels for d, r in qrels[q].items())
     page = visit()
-    page.get_by_role("tab", name="Search runs").click()
+    open_tab(page, "Search runs")
     unfold(page, "Paste instead")
     page.fill("#qrels-text textarea", beir)
     page.fill("#run-text textarea", json.dumps(run))
@@ -1009,7 +1011,7 @@ def test_one_query_is_shown_side_by_side(
 
 def test_a_wrong_upload_is_one_sentence(visit: Opener, files: Path, tmp_path: Path) -> None:
     page = visit()
-    page.get_by_role("tab", name="Search runs").click()
+    open_tab(page, "Search runs")
     page.click("#score-runs")
     wait_for(page, "Upload the qrels and at least one run.", "#runs-score")
     (tmp_path / "bad.run").write_text("q1 Q0 d1 1 high tag\n")
@@ -1022,7 +1024,7 @@ def test_a_wrong_upload_is_one_sentence(visit: Opener, files: Path, tmp_path: Pa
 
 def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metric, tmp_path: Path) -> None:
     page = visit()
-    page.get_by_role("tab", name="Batch").click()
+    open_tab(page, "Batch")
     ragged = {"predictions": [[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]], "references": [[0, 1, 1], [1], [0, 0]]}
     for policy, meant in (("0", 0.0), ("1", 1.0), ("left out", float("nan"))):
         expected = ndcg.compute(**ragged, k=10, zero_division=meant)["nDCG@10"]
@@ -1047,7 +1049,7 @@ def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metri
 
 def test_whose_number_it_is(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
     page = visit()
-    page.get_by_role("tab", name="Whose number is it?").click()
+    open_tab(page, "Whose number is it?")
     wait_for(page, "Give the one you got.", "#whose")
     page.locator("#got input, #got textarea").fill("0.9488")
     *others, last = ndcg.explain(**TEXTBOOK, k=10, got="0.9488").matches
@@ -1059,10 +1061,10 @@ def test_whose_number_it_is(visit: Opener, ndcg: evaluate.Metric, files: Path) -
     shown = {name: number for names, number, *_ in rows for name in names.split(", ")}
     libraries = ("trec_eval", "sklearn", "ranx", "rax", "lightgbm")
     assert {name: float(shown[name]) for name in libraries} == {name: NUMBERS[name] for name in libraries}
-    page.get_by_role("tab", name="Search runs").click()
+    open_tab(page, "Search runs")
     upload(page, "#qrels", files / "qrels.txt")
     upload(page, "#runs", files / "bm25.run", files / "dense.run")
-    page.get_by_role("tab", name="Whose number is it?").click()
+    open_tab(page, "Whose number is it?")
     page.get_by_label("The search runs").check()
     for name in RUNS:
         run = {"predictions": files / f"{name}.run", "references": files / "qrels.txt"}
@@ -1073,7 +1075,7 @@ def test_whose_number_it_is(visit: Opener, ndcg: evaluate.Metric, files: Path) -
 
 def test_the_card_shows_its_formulas(visit: Opener) -> None:
     page = visit()
-    page.get_by_role("tab", name="Metric card").click()
+    open_tab(page, "Metric card")
     page.wait_for_selector("h1:has-text('Metric Card for nDCG')")
     page.wait_for_function("document.querySelectorAll('.katex').length > 3")
     links = page.locator("#card-text a:not(.md-header-anchor)").evaluate_all(
@@ -1123,7 +1125,7 @@ def test_text_can_be_read_and_nothing_overflows(visit: Opener, scheme: str) -> N
     look(390)
     page.set_viewport_size({"width": 1280, "height": 900})
     look(1280)
-    page.get_by_role("tab", name="Batch").click()
+    open_tab(page, "Batch")
     page.wait_for_selector("#batch-score .value", state="visible")
     look(1280)
 
