@@ -134,9 +134,12 @@ def bindings(statement: ast.stmt, path: Path) -> Iterator[tuple[str, External]]:
             yield alias.asname or top, (alias.name, "")
     elif isinstance(statement, ast.ImportFrom):
         module = statement.module or ""
+        if statement.level:
+            folder = path.relative_to(SOURCE).parents[statement.level - 1]
+            module = ".".join([*folder.parts, module])
         for alias in statement.names:
-            if statement.level or (module.startswith(f"{PACKAGE}.") and alias.asname not in (None, alias.name)):
-                fail(f"{path}:{statement.lineno}: import names of the package by its full name, and as they are")
+            if statement.level and (not statement.module or alias.asname not in (None, alias.name)):
+                fail(f"{path}:{statement.lineno}: import names from modules of the package, and as they are")
             yield alias.asname or alias.name, (module, alias.name)
 
 
@@ -148,9 +151,13 @@ def defined(statement: ast.stmt) -> list[str]:
 
 
 def refuse_inner_imports(tree: ast.Module, path: Path) -> None:
-    """Refuse imports of the package that are not at the top, since the bundle has no package."""
+    """Refuse imports of the package by its name, or not at the top, since the bundle has no package."""
     for each in ast.walk(tree):
-        if isinstance(each, ast.ImportFrom) and (each.module or "").startswith(PACKAGE) and each.col_offset:
+        names = [each.module or ""] if isinstance(each, ast.ImportFrom) else []
+        names += [alias.name for alias in each.names] if isinstance(each, ast.Import) else []
+        if any(name.partition(".")[0] == PACKAGE for name in names):
+            fail(f"{path}:{each.lineno}: import the package's own modules relatively, from .module or ..folder.module")
+        if isinstance(each, ast.ImportFrom) and each.level and each.col_offset:
             fail(f"{path}:{each.lineno}: import modules of the package at the top")
 
 

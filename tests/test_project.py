@@ -143,12 +143,14 @@ def may_import(folder: str) -> set[str]:
 
 
 def imported(module: Path) -> set[str]:
-    """The modules of the package that a module imports, wherever in it."""
+    """The modules of the package that a module imports, wherever in it, such as "measure.ties"."""
     statements = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
-    assert not [each for each in statements if isinstance(each, ast.ImportFrom) and each.level]
-    names = {str(each.module) for each in statements if isinstance(each, ast.ImportFrom)}
+    names = {str(each.module) for each in statements if isinstance(each, ast.ImportFrom) and not each.level}
     names |= {alias.name for each in statements if isinstance(each, ast.Import) for alias in each.names}
-    return {name.removeprefix("ndcg.") for name in names if name.startswith("ndcg.")}
+    assert not [name for name in names if name.partition(".")[0] == "ndcg"], "import relatively"
+    parents = module.relative_to(PACKAGE).parents
+    relative = [each for each in statements if isinstance(each, ast.ImportFrom) and each.level]
+    return {".".join([*parents[each.level - 1].parts, str(each.module)]) for each in relative}
 
 
 def in_order(needs: dict[str, set[str]]) -> list[str]:
@@ -231,15 +233,15 @@ def test_the_bundle_is_what_the_modules_give() -> None:
         ("ties.py", ("Mask =", "Mask = Floats\nother ="), ""),
         ("ties.py", ('"""\n', '"""\n\nshown = 1\n'), "shown means one thing in "),
         ("ties.py", ('"""\n', '"""\n\nsum = 1\n'), "sum is Python's own"),
-        ("ties.py", ('"""\n', '"""\n\nfrom ndcg.measure.options import choice\n'), "imports itself, through others"),
+        ("ties.py", ('"""\n', '"""\n\nfrom .options import choice\n'), "imports itself, through others"),
         (
             "options.py",
             ("import nearest, shown", "import nearest as near, shown"),
-            "import names of the package by its full name",
+            "import names from modules of the package, and as they are",
         ),
         (
             "options.py",
-            ("def choice(", "def late():\n    from ndcg.measure import ties\n\n\ndef choice("),
+            ("def choice(", "def late():\n    from .ties import Mask\n\n\ndef choice("),
             "at the top",
         ),
     ],

@@ -12,29 +12,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ndcg.inputs.files import Limits as Limits
-    from ndcg.inputs.files import read_qrels as read_qrels
-    from ndcg.inputs.files import read_run as read_run
-    from ndcg.loops.evaluator import sentence_transformers_evaluator as sentence_transformers_evaluator
-    from ndcg.loops.meter import meter as meter
-    from ndcg.loops.mteb_files import join_tasks as join_tasks
-    from ndcg.loops.mteb_files import read_mteb as read_mteb
-    from ndcg.loops.scorer import lightgbm_metric as lightgbm_metric
-    from ndcg.loops.scorer import scorer as scorer
-    from ndcg.loops.scorer import xgboost_metric as xgboost_metric
-    from ndcg.loops.trainer import trainer_metrics as trainer_metrics
-    from ndcg.measure.conventions import CONVENTIONS as CONVENTIONS
-    from ndcg.measure.options import __version__ as __version__
-    from ndcg.measure.options import signature as signature
-    from ndcg.metric import NDCG as NDCG
-    from ndcg.scores.compute import compute as compute
-    from ndcg.scores.spark import compute_spark as compute_spark
-    from ndcg.statistics.comparison import Comparison as Comparison
-    from ndcg.statistics.comparison import compare as compare
-    from ndcg.statistics.explanation import Explanation as Explanation
-    from ndcg.statistics.explanation import explain as explain
-    from ndcg.statistics.report import Report as Report
-    from ndcg.statistics.report import report as report
+    from .inputs.files import Limits as Limits
+    from .inputs.files import read_qrels as read_qrels
+    from .inputs.files import read_run as read_run
+    from .loops.evaluator import sentence_transformers_evaluator as sentence_transformers_evaluator
+    from .loops.meter import meter as meter
+    from .loops.mteb_files import join_tasks as join_tasks
+    from .loops.mteb_files import read_mteb as read_mteb
+    from .loops.scorer import lightgbm_metric as lightgbm_metric
+    from .loops.scorer import scorer as scorer
+    from .loops.scorer import xgboost_metric as xgboost_metric
+    from .loops.trainer import trainer_metrics as trainer_metrics
+    from .measure.conventions import CONVENTIONS as CONVENTIONS
+    from .measure.options import __version__ as __version__
+    from .measure.options import signature as signature
+    from .metric import NDCG as NDCG
+    from .scores.compute import compute as compute
+    from .scores.spark import compute_spark as compute_spark
+    from .statistics.comparison import Comparison as Comparison
+    from .statistics.comparison import compare as compare
+    from .statistics.explanation import Explanation as Explanation
+    from .statistics.explanation import explain as explain
+    from .statistics.report import Report as Report
+    from .statistics.report import report as report
 
 _MODULES = {
     "inputs.files": ("Limits", "read_qrels", "read_run"),

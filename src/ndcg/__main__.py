@@ -2,7 +2,7 @@
 
 import sys
 
-from ndcg.shell.command_line import main
+from .shell.command_line import main
 
 if __name__ == "__main__":
     sys.exit(main())

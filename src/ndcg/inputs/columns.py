@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ndcg.measure.messages import in_short, raise_unless_of_values, shown
-from ndcg.measure.ties import Mask
+from ..measure.messages import in_short, raise_unless_of_values, shown
+from ..measure.ties import Mask
 
 # words for a query, by its index, and a document in it, by its position or None
 Place = Callable[[int, int | None], str]

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ndcg.inputs.columns import ARROW, plain, settled
-from ndcg.inputs.hashes import Columns, check_ids, id_kind
-from ndcg.inputs.joining import encode_ids
-from ndcg.measure.messages import shown
-from ndcg.measure.ties import Mask
+from ..measure.messages import shown
+from ..measure.ties import Mask
+from .columns import ARROW, plain, settled
+from .hashes import Columns, check_ids, id_kind
+from .joining import encode_ids
 
 IdMapping = Mapping[Any, Mapping[Any, Any]]
 

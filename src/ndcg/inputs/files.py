@@ -36,7 +36,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from ndcg.inputs.hashes import NO_ID, Columns, hashes_of, id_kind, same_rows
+from .hashes import NO_ID, Columns, hashes_of, id_kind, same_rows
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files

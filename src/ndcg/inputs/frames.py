@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ndcg.inputs.columns import is_database_query
-from ndcg.measure.messages import nearest, shown
+from ..measure.messages import nearest, shown
+from .columns import is_database_query
 
 HINT = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
 

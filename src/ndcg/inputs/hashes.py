@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ndcg.measure.messages import shown
+from ..measure.messages import shown
 
 NO_ID = "is neither text nor an integer, as ids must be"
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: little enough for a processor's cache

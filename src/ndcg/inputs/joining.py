@@ -15,7 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ndcg.inputs.columns import (
+from ..measure.messages import in_short, shown
+from ..measure.ties import Mask
+from .columns import (
     ARROW,
     Column,
     Place,
@@ -26,9 +28,7 @@ from ndcg.inputs.columns import (
     read_flat_column,
     read_numbers,
 )
-from ndcg.inputs.hashes import Columns, Order, check_ids, grouped, hashes_of, id_kind, same_rows
-from ndcg.measure.messages import in_short, shown
-from ndcg.measure.ties import Mask
+from .hashes import Columns, Order, check_ids, grouped, hashes_of, id_kind, same_rows
 
 Mapped = TypeVar("Mapped")
 Side = Mapping[Any, Mapping[Any, Any]]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ndcg.inputs.columns import is_text
-from ndcg.inputs.hashes import id_kind
-from ndcg.measure.messages import shown
+from ..measure.messages import shown
+from .columns import is_text
+from .hashes import id_kind
 
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
 RankedSide = Mapping[int, Mapping[Any, Any]]

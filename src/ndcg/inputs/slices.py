@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ndcg.inputs.columns import ARROW, decoded, is_text, plain_in_order
-from ndcg.inputs.hashes import check_ids
-from ndcg.measure.messages import shown
+from ..measure.messages import shown
+from .columns import ARROW, decoded, is_text, plain_in_order
+from .hashes import check_ids
 
 Value = str | int | bool | None
 # The types of Arrow that values may have, and what they are read as.

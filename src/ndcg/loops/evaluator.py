@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from ndcg.inputs.hashes import check_ids
-from ndcg.inputs.rankings import Inputs
-from ndcg.inputs.slices import slice_name
-from ndcg.measure.messages import shown
-from ndcg.measure.options import Cutoffs, Options, QueryOptions
-from ndcg.statistics.report import Report, Resampling, report_on
+from ..inputs.hashes import check_ids
+from ..inputs.rankings import Inputs
+from ..inputs.slices import slice_name
+from ..measure.messages import shown
+from ..measure.options import Cutoffs, Options, QueryOptions
+from ..statistics.report import Report, Resampling, report_on
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg.inputs.columns import is_padding, settled
-from ndcg.inputs.rankings import Inputs
-from ndcg.measure.messages import in_short, shown
-from ndcg.measure.options import Cutoffs, Options, QueryOptions
-from ndcg.scores.queries import NOTHING_TO_SCORE, Values, check_rows, mean, query_values
+from ..inputs.columns import is_padding, settled
+from ..inputs.rankings import Inputs
+from ..measure.messages import in_short, shown
+from ..measure.options import Cutoffs, Options, QueryOptions
+from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, mean, query_values
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
 Sums = dict[str, tuple[int, list[float]]]  # of each result: how many queries have it, and the parts of its sum

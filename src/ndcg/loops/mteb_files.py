@@ -11,11 +11,11 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from ndcg.inputs.files import parse_json, rankings_in
-from ndcg.measure.messages import shown
-from ndcg.measure.options import Options, __version__, choice, is_real
-from ndcg.statistics.comparison import Comparison, Testing, comparison_of, system_names
-from ndcg.statistics.report import PerQuery, Report, Resampling, columns_of_values, report_of
+from ..inputs.files import parse_json, rankings_in
+from ..measure.messages import shown
+from ..measure.options import Options, __version__, choice, is_real
+from ..statistics.comparison import Comparison, Testing, comparison_of, system_names
+from ..statistics.report import PerQuery, Report, Resampling, columns_of_values, report_of
 
 META = "model_meta.json"
 PREDICTIONS = "_predictions.json"

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ndcg.inputs.columns import offsets_of
-from ndcg.inputs.rankings import Inputs
-from ndcg.measure.messages import shown
-from ndcg.measure.options import Cutoffs, Options, QueryOptions
-from ndcg.scores.queries import from_frame, scores
+from ..inputs.columns import offsets_of
+from ..inputs.rankings import Inputs
+from ..measure.messages import shown
+from ..measure.options import Cutoffs, Options, QueryOptions
+from ..scores.queries import from_frame, scores
 
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:

@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ndcg.inputs.columns import plain, plain_in_order, read_flat_column
-from ndcg.inputs.joining import encode_ids
-from ndcg.inputs.rankings import Inputs
-from ndcg.loops.meter import concatenated, read_rows
-from ndcg.measure.messages import shown
-from ndcg.measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
-from ndcg.scores.queries import NOTHING_TO_SCORE, mean, query_values
+from ..inputs.columns import plain, plain_in_order, read_flat_column
+from ..inputs.joining import encode_ids
+from ..inputs.rankings import Inputs
+from ..measure.messages import shown
+from ..measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
+from ..scores.queries import NOTHING_TO_SCORE, mean, query_values
+from .meter import concatenated, read_rows
 
 
 class TrainerMetrics:

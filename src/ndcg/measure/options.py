@@ -12,9 +12,9 @@ from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg.measure.conventions import CONVENTIONS
-from ndcg.measure.messages import nearest, shown
-from ndcg.measure.scoring import DISCOUNTS, IDEALS, MEASURES, RIGHTLY_EMPTY, TIES, Discount, Gain, not_discounts
+from .conventions import CONVENTIONS
+from .messages import nearest, shown
+from .scoring import DISCOUNTS, IDEALS, MEASURES, RIGHTLY_EMPTY, TIES, Discount, Gain, not_discounts
 
 __version__ = "1.1.0"
 

@@ -28,8 +28,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from ndcg.measure.messages import in_short, raise_unless_of_values
-from ndcg.measure.ties import Floats, Mask, grid_height, ideal_gains, ranked_gains
+from .messages import in_short, raise_unless_of_values
+from .ties import Floats, Mask, grid_height, ideal_gains, ranked_gains
 
 Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
 Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], Any]

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from ndcg.inputs.hashes import id_kind
-from ndcg.inputs.rankings import Inputs, without_padding
-from ndcg.measure.messages import shown
-from ndcg.scores.batch_file import Contents, Store, is_finished, read_finished
+from ..inputs.hashes import id_kind
+from ..inputs.rankings import Inputs, without_padding
+from ..measure.messages import shown
+from .batch_file import Contents, Store, is_finished, read_finished
 
 Result = TypeVar("Result")
 

@@ -2,11 +2,11 @@
 
 from typing import Any, Unpack
 
-from ndcg.inputs.frames import is_spark
-from ndcg.inputs.rankings import Inputs
-from ndcg.measure.options import ComputeOptions, Cutoffs, Options, shows_options
-from ndcg.scores.queries import from_frame, scores
-from ndcg.scores.spark import compute_spark
+from ..inputs.frames import is_spark
+from ..inputs.rankings import Inputs
+from ..measure.options import ComputeOptions, Cutoffs, Options, shows_options
+from .queries import from_frame, scores
+from .spark import compute_spark
 
 
 @shows_options

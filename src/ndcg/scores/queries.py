@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg.inputs.columns import number, plain_in_order, read_flat_column, settled
-from ndcg.inputs.exclusion import Pairs
-from ndcg.inputs.files import read_columns
-from ndcg.inputs.frames import named_columns
-from ndcg.inputs.joining import encode_ids
-from ndcg.inputs.rankings import Inputs, Rankings, parts, read
-from ndcg.inputs.slices import Slices, read_slices
-from ndcg.measure.messages import shown
-from ndcg.measure.options import Options, is_real
-from ndcg.measure.scoring import InvalidRankingError, check_queries, in_threads, score_queries
+from ..inputs.columns import number, plain_in_order, read_flat_column, settled
+from ..inputs.exclusion import Pairs
+from ..inputs.files import read_columns
+from ..inputs.frames import named_columns
+from ..inputs.joining import encode_ids
+from ..inputs.rankings import Inputs, Rankings, parts, read
+from ..inputs.slices import Slices, read_slices
+from ..measure.messages import shown
+from ..measure.options import Options, is_real
+from ..measure.scoring import InvalidRankingError, check_queries, in_threads, score_queries
 
 Values = dict[str, NDArray[np.float64]]
 

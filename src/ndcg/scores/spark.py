@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ndcg.inputs.rankings import PART, read
-from ndcg.measure.messages import shown
-from ndcg.measure.options import Cutoffs, Options, QueryOptions
-from ndcg.measure.scoring import InvalidRankingError
-from ndcg.scores.queries import mean, refuse_missing, score_part
+from ..inputs.rankings import PART, read
+from ..measure.messages import shown
+from ..measure.options import Cutoffs, Options, QueryOptions
+from ..measure.scoring import InvalidRankingError
+from .queries import mean, refuse_missing, score_part
 
 
 def compute_spark(

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from importlib.abc import MetaPathFinder
 from typing import Any, NoReturn
 
-from ndcg.measure.conventions import CONVENTIONS
+from ..measure.conventions import CONVENTIONS
 
 FORMATS = ("text", "markdown", "tsv", "jsonl", "json", "latex", "junit")
 PASSES, BAD_INPUT, INTERRUPTED = 0, 2, 130  # and 1 for a regression
@@ -153,7 +153,7 @@ def _flush(stream: Any) -> None:
 
 def _say(sentence: str) -> None:
     """Print a sentence on standard error, in one line in which nothing moves the cursor."""
-    from ndcg.measure.messages import visible
+    from ..measure.messages import visible
 
     with suppress(OSError):
         print(visible(" ".join(sentence.split())), file=sys.stderr)
@@ -199,7 +199,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         sys.meta_path.insert(0, _WithoutPandas())
     try:
         with _interruptible():
-            from ndcg.shell.commands import answer
+            from .commands import answer
 
             found = answer(asked)
             text = found.text(asked.output)
@@ -242,7 +242,7 @@ class _Version(argparse.Action):
     """Print the version, which is imported when it is asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        from ndcg.measure.options import __version__
+        from ..measure.options import __version__
 
         print(f"ndcg {__version__}")
         parser.exit()

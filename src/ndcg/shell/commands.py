@@ -22,12 +22,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ndcg.inputs.files import BYTE_ORDER_MARK, NAMES, SavedResultError, parse_json, read_columns, read_content
-from ndcg.inputs.hashes import Columns, digest_of
-from ndcg.inputs.slices import slice_name
-from ndcg.measure.messages import in_short, shown, visible
-from ndcg.measure.options import OF_COMPUTE, Options, between_0_and_1, in_units, whole
-from ndcg.statistics.comparison import (
+from ..inputs.files import BYTE_ORDER_MARK, NAMES, SavedResultError, parse_json, read_columns, read_content
+from ..inputs.hashes import Columns, digest_of
+from ..inputs.slices import slice_name
+from ..measure.messages import in_short, shown, visible
+from ..measure.options import OF_COMPUTE, Options, between_0_and_1, in_units, whole
+from ..statistics.comparison import (
     COLUMNS,
     PLACES,
     Comparison,
@@ -39,8 +39,8 @@ from ndcg.statistics.comparison import (
     leave_out_alike,
     p_text,
 )
-from ndcg.statistics.explanation import explain
-from ndcg.statistics.report import (
+from ..statistics.explanation import explain
+from ..statistics.report import (
     Readable,
     Report,
     Resampling,
@@ -51,7 +51,7 @@ from ndcg.statistics.report import (
     number_text,
     report,
 )
-from ndcg.statistics.significance import ROUNDING, differences, is_regression
+from ..statistics.significance import ROUNDING, differences, is_regression
 
 REGRESSION = 1  # the exit status; 0 for all else
 FIRST = 5  # queries that an answer names

@@ -15,14 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ndcg.inputs.columns import settled
-from ndcg.inputs.hashes import Columns
-from ndcg.inputs.rankings import Inputs
-from ndcg.inputs.slices import Slices, Value, slice_name, slices_of
-from ndcg.measure.messages import shown, visible
-from ndcg.measure.options import Cutoffs, Options, QueryOptions, choice, in_units, measure_of, whole
-from ndcg.scores.queries import columns_of, from_file, progress, weights
-from ndcg.statistics.report import (
+from ..inputs.columns import settled
+from ..inputs.hashes import Columns
+from ..inputs.rankings import Inputs
+from ..inputs.slices import Slices, Value, slice_name, slices_of
+from ..measure.messages import shown, visible
+from ..measure.options import Cutoffs, Options, QueryOptions, choice, in_units, measure_of, whole
+from ..scores.queries import columns_of, from_file, progress, weights
+from .report import (
     SAVED,
     SHOWN,
     PerQuery,
@@ -57,7 +57,7 @@ from ndcg.statistics.report import (
     table_from_lists,
     with_slices,
 )
-from ndcg.statistics.significance import Intervals, Parts, differences, holm, intervals, paired_tests, power
+from .significance import Intervals, Parts, differences, holm, intervals, paired_tests, power
 
 COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
 PLACES = 16  # at most: float64 holds no more digits

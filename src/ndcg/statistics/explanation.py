@@ -16,13 +16,13 @@ from typing import Any, NamedTuple, SupportsIndex, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg.inputs.columns import settled
-from ndcg.inputs.rankings import Inputs, Rankings, read
-from ndcg.measure.conventions import CHOICES, CONVENTIONS, empty_text
-from ndcg.measure.messages import shown
-from ndcg.measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, is_real, result_name
-from ndcg.measure.scoring import DISCOUNTS, IDEALS, TIES
-from ndcg.scores.queries import (
+from ..inputs.columns import settled
+from ..inputs.rankings import Inputs, Rankings, read
+from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
+from ..measure.messages import shown
+from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, is_real, result_name
+from ..measure.scoring import DISCOUNTS, IDEALS, TIES
+from ..scores.queries import (
     NOTHING_TO_SCORE,
     from_files,
     from_frame,
@@ -33,7 +33,7 @@ from ndcg.scores.queries import (
     user_terms,
     weights,
 )
-from ndcg.statistics.report import Readable, figure_of, number_text
+from .report import Readable, figure_of, number_text
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 # What a number may differ by however many digits it has: some libraries compute in 32 bits.

@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ndcg.inputs.rankings import Inputs, Rankings
-from ndcg.inputs.slices import Slices, Value, read_slices, slice_name, slices_of
-from ndcg.measure.messages import shown, visible
-from ndcg.measure.options import (
+from ..inputs.rankings import Inputs, Rankings
+from ..inputs.slices import Slices, Value, read_slices, slice_name, slices_of
+from ..measure.messages import shown, visible
+from ..measure.options import (
     Cutoffs,
     Options,
     QueryOptions,
@@ -32,9 +32,9 @@ from ndcg.measure.options import (
     result_name,
     whole,
 )
-from ndcg.measure.scoring import discounts, score_queries, sign
-from ndcg.scores.queries import describe_queries, from_frame, mean, score_part, weights
-from ndcg.statistics.significance import FEW, Intervals, Parts, differences, intervals
+from ..measure.scoring import discounts, score_queries, sign
+from ..scores.queries import describe_queries, from_frame, mean, score_part, weights
+from .significance import FEW, Intervals, Parts, differences, intervals
 
 COUNTS = ("retrieved", "judged", "relevant")
 SAVED = 1e-9  # relative to the values, what saved figures may differ by from those found again elsewhere

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg.measure.ties import Floats
+from ..measure.ties import Floats
 
 # Relative to the values, a difference that is only one of rounding.
 ROUNDING = 1e-12
