@@ -3,7 +3,7 @@
 Rows are collected into lists by query where they lie, before they are shuffled: a list costs Spark
 little more than a row. The executors hand the lists to the kernel through Arrow and sum up the
 values: the driver gets a row of sums per partition and million documents. Executors need NumPy and
-pyarrow only; the rooms that read and score rankings travel with the job.
+pyarrow only; the modules that read and score rankings travel with the job.
 """
 
 import math
@@ -225,7 +225,7 @@ QUERY_TYPES = ("tinyint", "smallint", "int", "bigint", "string")
 
 
 def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
-    """Return a function that Spark sends with all that it needs of these rooms, which executors have not got."""
+    """Return a function that Spark sends with all that it needs of the package, which executors do not have."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__.removesuffix(".scores.spark")])
