@@ -478,7 +478,7 @@ def test_a_saved_result_that_was_changed_is_no_baseline(call: Call, folder: Path
     status, printed, said = call("gate qrels.txt saved.json worse.txt")
     assert (status, printed) == (2, "")
     assert said.startswith("ndcg gate: saved.json: ")
-    assert said.endswith("save it anew\n")
+    assert said.endswith("save it again\n")
 
 
 PART = {query: dict.fromkeys(judged, 0) if at % 3 == 0 else judged for at, (query, judged) in enumerate(QRELS.items())}
@@ -571,9 +571,12 @@ DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
     "long integer": (lambda _: '{"signature": ' + "1" * 5000 + "}", "holds an integer of 5,000 digits"),
     "large value": (
         lambda text: re.sub(r'"value": [\d.]+', '"value": 1' + "0" * 400, text, count=1),
-        "is no result of one run",
+        "is not the result of one run",
     ),
-    "large count": (lambda text: re.sub(r'("judged": \[\s*)12', r"\g<1>1" + "0" * 40, text), "is no result of one run"),
+    "large count": (
+        lambda text: re.sub(r'("judged": \[\s*)12', r"\g<1>1" + "0" * 40, text),
+        "is not the result of one run",
+    ),
     "twice": (lambda text: text.replace('"scores"', '"signature": "x", "scores"', 1), "'signature' is there twice"),
     "cut short": (lambda text: text[:-100], "not JSON"),
 }
@@ -653,8 +656,8 @@ BAD = {
     "'user', 'item', 'score'",
     "score qrels.txt main.txt --by by.txt": "by.txt: line 2: 3 columns; give a query and its slice",
     "gate qrels.txt broken.json main.txt": "broken.json: line 1, column 18: not JSON: Expecting ',' delimiter",
-    "gate qrels.txt two.json main.txt": "two.json: is no result of one run that ndcg score -o json has saved; "
-    "save it anew",
+    "gate qrels.txt two.json main.txt": "two.json: is not the result of one run as ndcg score -o json has saved it, "
+    "whole and unchanged; save it again",
     "score qrels.txt main.txt --ties avrage": 'ties must be one of "average", "first", "last", "best", "worst", '
     '"docid"; got \'avrage\'; did you mean "average"?',
     "score qrels.txt main.txt -k ten": "argument -k: must be numbers of ranks, such as 10 or 5,10,all; got 'ten'; "

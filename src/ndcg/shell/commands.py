@@ -435,26 +435,18 @@ def _saved_report(path: str, value: dict[str, Any]) -> tuple[Report, str]:
     """Return what `ndcg score -o json` has saved, and the digest of its judgments.
 
     Raises:
-        ValueError: it is no such report, or its means are not those of its queries.
+        ValueError: it is another file, or its figures do not follow from the values of its queries.
     """
     if "signature" not in value:
         several = f"holds the results of {len(value):,} runs, {', '.join(map(shown, list(value)[:FIRST]))}"
         raise ValueError(f"{path}: {several}{', …' * (len(value) > FIRST)}; save the one to compare with alone")
     try:
         found, judgments = Report.from_dict(value), str(value["judgments"])
-        counts = [found.queries[name].to_numpy() for name in ("query", "retrieved", "judged", "relevant")]
-        are_whole = all(_is_mean(found.queries[name], score.value) for name, score in found.scores.items())
+        found.queries.select(["query", "retrieved", "judged", "relevant"])
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException):
-        raise ValueError(f"{path}: is no result of one run that ndcg score -o json has saved; save it anew") from None
-    if not are_whole or any((each < 0).any() for each in counts[1:]):
-        raise ValueError(f"{path}: its means are not those of its queries, so it was changed; save it anew")
+        problem = "is not the result of one run as ndcg score -o json has saved it, whole and unchanged"
+        raise ValueError(f"{path}: {problem}; save it again") from None
     return found, judgments
-
-
-def _is_mean(column: pa.ChunkedArray, mean: float) -> bool:
-    """Return whether a mean is that of the queries that have a value."""
-    values = column.drop_null().to_numpy().astype(np.float64)
-    return bool(np.isfinite(values).all()) and math.isclose(values.mean(), mean, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def _same_queries(
