@@ -43,6 +43,7 @@ from .ndcg_bundle import (
     read_mteb,
     read_qrels,
     read_run,
+    refuse_unknown,
     report,
     report_on,
     scorer,
@@ -269,17 +270,17 @@ class NDCG(Batches, evaluate.Metric):
             return compute(**inputs._asdict(), k=k, sample_weight=sample_weight, data=data, **options)
         chosen: dict[str, Any] = {**options}
         own = {name: chosen.pop(name) for name in self._own_options(chosen)}
-        parsed = Options.of_method(self.compute, k, chosen, lacks=())
+        refuse_unknown(chosen, self.compute)
         inputs, weight = from_frame(data, inputs, sample_weight)
-        chosen |= {"k": k, "sample_weight": weight, **own}
-        given = {name: value for name, value in chosen.items() if value is not None}
+        given = {name: each for name, each in {"k": k, "sample_weight": weight}.items() if each is not None}
+        given |= chosen | own
 
         def score(inputs: Inputs) -> Any:
             predictions, references, *others = inputs
             ids = {name: each for name, each in zip(Inputs._fields[2:], others, strict=True) if each is not None}
             return self._compute(predictions, references, **ids, **given)
 
-        return self._score_all(score, inputs, parsed)
+        return self._score_all(score, inputs, partial(Options.parse, k=k, **chosen))
 
     def _compute(
         self,
@@ -335,10 +336,12 @@ class NDCG(Batches, evaluate.Metric):
 
     def _own_options(self, options: Any) -> list[str]:
         """Return the names of options that a subclass's `_compute` adds to those of the metric."""
-        known = inspect.signature(self._compute).parameters
-        return [name for name in options if name not in OF_COMPUTE and name in known]
+        others = [name for name in options if name not in OF_COMPUTE]
+        return [name for name in others if name in inspect.signature(self._compute).parameters]
 
-    def _score_all(self, score: Callable[[Inputs], Result], inputs: Inputs, options: Options) -> Result | None:
+    def _score_all(
+        self, score: Callable[[Inputs], Result], inputs: Inputs, parse: Callable[[], Options]
+    ) -> Result | None:
         """Return what a function makes of the queries given and those added before; None in processes other than 0.
 
         Whoever calls it gives no `**`: after such a call Python runs the handlers of signals, when
@@ -350,6 +353,7 @@ class NDCG(Batches, evaluate.Metric):
                 raise ValueError(f"{name} without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
             return score(inputs)
+        options = parse()
         if options.ties == "docid":
             problem = "batches and several processes keep no document ids"
             hint = 'where documents are in ascending order of their ids, ties="last" is the same'
@@ -384,7 +388,7 @@ class NDCG(Batches, evaluate.Metric):
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
         inputs, weight, by = from_frame(data, inputs, sample_weight, by=by)
         score = partial(report_on, sample_weight=weight, by=by, options=parsed, resampling=resampling)
-        return self._score_all(score, inputs, parsed)
+        return self._score_all(score, inputs, lambda: parsed)
 
     compare = staticmethod(compare)
     explain = staticmethod(explain)

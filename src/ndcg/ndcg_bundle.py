@@ -24,6 +24,7 @@ from .measure.options import OF_COMPUTE as OF_COMPUTE
 from .measure.options import ComputeOptions as ComputeOptions
 from .measure.options import Cutoffs as Cutoffs
 from .measure.options import Options as Options
+from .measure.options import refuse_unknown as refuse_unknown
 from .measure.options import QueryOptions as QueryOptions
 from .measure.options import shows_options as shows_options
 from .measure.options import signature as signature

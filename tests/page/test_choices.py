@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from page.choices import CONVENTIONS, bar_of, convention_of, parse_link, query_of
+from page.choices import CHOICES, CONVENTIONS, bar_of, convention_of, parse_link, query_of, symbols
 
 ROWS = [("a", "0", "2"), ("b", "1", "1")]
 
@@ -76,3 +76,10 @@ def test_an_address_names_the_convention_that_was_chosen(name: str) -> None:
     assert (convention, bar) == (name, bar_of(name))
     changed = [*bar_of(name)[:-1], "true"]
     assert f"convention={name}" in query_of(ROWS, name, *changed)[0] or name == "sklearn"
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, each) for name in ("gain", "discount") for each in CHOICES[name]])
+def test_the_formula_has_symbols_for_each_gain_and_discount(name: str, value: str) -> None:
+    plain = {"gain": "linear", "discount": "log", "log_base": 2.0, "k": [10]}
+    others = {symbols({**plain, name: each}) for each in CHOICES[name] if each != value}
+    assert symbols({**plain, name: value}) not in others

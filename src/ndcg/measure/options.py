@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
@@ -161,9 +161,7 @@ class Options:
             ValueError: what `parse` refuses.
             TypeError: an option that the method does not have; names the nearest or all it has.
         """
-        for name in options:
-            if name not in OF_COMPUTE or name in lacks:
-                raise _unknown_option(name, method, lacks)
+        refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
     @property
@@ -344,6 +342,13 @@ def _refuse_endless_ideal(cutoffs: Sequence[int | None], whose: str) -> None:
         raise ValueError(f"k must be at most {LONGEST_IDEAL:,} for {whose}, whose ideal has k documents; got {longest}")
 
 
+def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
+    """Raise a TypeError for an option that a method does not have; it names the nearest, or all that it has."""
+    for name in options:
+        if name not in OF_COMPUTE or name in lacks:
+            raise _unknown_option(name, method, lacks)
+
+
 def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:
     """Return the error for an option that a method does not have."""
     own = [own for own, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
@@ -462,7 +467,8 @@ def _discount(value: Any) -> Discount:
         return function
     listed = _listed_numbers(value)
     if listed is None or (problem := not_discounts(listed)):
-        meaning = '"log", "reciprocal", "jarvelin", a list of the discounts of rank 1, 2, 3, ... or a function'
+        words = ", ".join(f'"{each}"' for each in DISCOUNTS)
+        meaning = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
         why = "" if listed is None else f", which {problem}"
         raise ValueError(f"discount must be {meaning}; got {shown(value)}{why}")
     return listed
