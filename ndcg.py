@@ -4,8 +4,11 @@ It describes the metric and defines its class. The code that does the work is in
 gets it as one file, ndcg_bundle.py, since every file beside this one costs a request.
 """
 
+if not __package__:
+    raise ImportError("this is the file that evaluate.load opens: load it with evaluate, or import the package ndcg")
+
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar, Unpack
 
@@ -241,6 +244,8 @@ class NDCG(Batches, evaluate.Metric):
             prediction, reference = predictions, references
         elif predictions is not None or references is not None:
             raise ValueError("give one query as prediction and reference or as predictions and references, not as both")
+        if isinstance(exclude, Mapping):
+            raise ValueError("exclude: must be a list or a set of ids; give {query: ids} to add_batch or compute")
         excluded = None if exclude is None else [exclude]
         self._add(partial(self._read, Inputs([prediction], [reference], exclude=excluded)))
 
@@ -267,6 +272,9 @@ class NDCG(Batches, evaluate.Metric):
         if is_spark(data):
             if self.num_process > 1 or self._holds_batches():
                 raise ValueError("data: a DataFrame of Spark is scored on its own, not together with batches")
+            if type(self)._compute is not NDCG._compute:
+                problem = "a DataFrame of Spark is not scored by _compute, which this class overrides"
+                raise ValueError(f"data: {problem}; call compute_spark, or collect the rankings")
             return compute(**inputs._asdict(), k=k, sample_weight=sample_weight, data=data, **options)
         chosen: dict[str, Any] = {**options}
         own = {name: chosen.pop(name) for name in self._own_options(chosen)}
@@ -278,7 +286,7 @@ class NDCG(Batches, evaluate.Metric):
         def score(inputs: Inputs) -> Any:
             predictions, references, *others = inputs
             ids = {name: each for name, each in zip(Inputs._fields[2:], others, strict=True) if each is not None}
-            return self._compute(predictions, references, **ids, **given)
+            return self._compute(predictions=predictions, references=references, **ids, **given)
 
         return self._score_all(score, inputs, partial(Options.parse, k=k, **chosen))
 
@@ -310,8 +318,9 @@ class NDCG(Batches, evaluate.Metric):
     ) -> dict[str, Any]:
         """Return the result for rankings: those of one call, or of all batches and processes.
 
-        `compute` calls it with what it was given. A subclass may override it, take options of its own
-        and add to what it returns. `engine="sklearn"` asks `sklearn.metrics.ndcg_score` instead.
+        `compute` calls it by keyword, with the options that it was given. Predictions and references come as they
+        were given to one call, or as Arrow columns of lists if there are batches. A subclass may override it, take
+        options of its own and add to what it returns. `engine="sklearn"` asks `sklearn.metrics.ndcg_score` instead.
         """
         options = Options.parse(
             k=k,
@@ -336,8 +345,11 @@ class NDCG(Batches, evaluate.Metric):
 
     def _own_options(self, options: Any) -> list[str]:
         """Return the names of options that a subclass's `_compute` adds to those of the metric."""
-        others = [name for name in options if name not in OF_COMPUTE]
-        return [name for name in others if name in inspect.signature(self._compute).parameters]
+        if not (others := [name for name in options if name not in OF_COMPUTE]):
+            return []
+        own = inspect.signature(self._compute).parameters.values()
+        named = {each.name for each in own if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
+        return [name for name in others if name in named]
 
     def _score_all(
         self, score: Callable[[Inputs], Result], inputs: Inputs, parse: Callable[[], Options]

@@ -22,7 +22,7 @@ import threading
 import time
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -1395,9 +1395,12 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         raise ValueError(f"{argument} must be integers or strings, one per row; got {found}")
     try:
         try:
-            return pa.array(ids)
+            found = pa.array(ids)
         except OverflowError:
             return pa.array(ids, pa.uint64())
+        if id_kind(found.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
+            _refuse_mixed(argument, ids)  # Arrow makes one type of these, in which different ids may be equal
+        return found
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
         first: dict[type, str] = {}
         for row, each in enumerate(ids):
@@ -1407,6 +1410,17 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         raise ValueError(
             f"{argument} must be all text or all integers of at most 64 bits; got {found}; give all as text"
         ) from None
+
+
+def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
+    """Raise an error for ids of two kinds, such as bytes beside text, or dates beside times."""
+    first: dict[str, str] = {}
+    for row, each in enumerate(ids):
+        if each is not None:
+            first.setdefault(id_kind(type(each)), f"{shown(each)} in row {row}")
+    if len(first) > 1:
+        found = " and ".join(list(first.values())[:2])
+        raise ValueError(f"{argument} must be of one kind; got {found}; give all as text")
 
 
 def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
@@ -7006,7 +7020,7 @@ class Search:
                 found = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
                 problem = f"must return a tensor of queries and documents, here of shape {shape}; got {found}"
                 raise ValueError(f"score_function: {problem}")
-            found = self._of_candidates(found, start)
+            found = self._of_candidates(found if found.is_floating_point() else found.double(), start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = found[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
@@ -7157,7 +7171,14 @@ def sentence_transformers_evaluator(
     depth = None if None in parsed.cutoffs else max(each for each in parsed.cutoffs if each is not None)
     if exclude is not None:
         _check_mapping("exclude", exclude)
+        for query, documents_of_query in exclude.items():
+            if not isinstance(documents_of_query, Sized) or isinstance(documents_of_query, (str, bytes)):
+                got = shown(documents_of_query)
+                raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {got}")
         depth = depth and depth + max(map(len, exclude.values()), default=0)
+    if parsed.ignore_index is not None:  # such documents take no rank
+        ignored = (sum(each == parsed.ignore_index for each in grades.values()) for grades in references.values())
+        depth = depth and depth + max(ignored, default=0)
     candidates = None
     if documents is not None:
         _check_in_corpus("documents", documents, corpus)
@@ -9643,7 +9664,7 @@ class Batches:
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
-                if not state.queries:
+                if not state.queries or type(error) is not ValueError:  # another is that of a subclass
                     raise
                 held = f"{state.queries} queries added before, which count from 0, are kept"
                 raise ValueError(f"{error} ({held}; to do without them, reload the metric)") from None

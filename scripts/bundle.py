@@ -93,14 +93,16 @@ def read(path: Path) -> Module:
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
     about = (ast.get_docstring(tree) or "").partition("\n")[0]
-    lines = text.splitlines()
+    lines = text.split("\n")
     inner: list[str] = []
     external: dict[str, External] = {}
     for_types: set[str] = set()
     defines: list[str] = []
     for at, statement in enumerate(tree.body):
         for_checkers = isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING"
-        nested = statement.body if isinstance(statement, ast.If) and for_checkers else [statement]
+        nested = (
+            statement.body if isinstance(statement, ast.If) and for_checkers and not statement.orelse else [statement]
+        )
         if all(isinstance(each, (ast.Import, ast.ImportFrom)) for each in nested):
             for each in nested:
                 for name, origin in bindings(each, path):
@@ -110,11 +112,11 @@ def read(path: Path) -> Module:
                         external[name] = origin
                         for_types |= {name} if for_checkers else set()
         elif at or not ast.get_docstring(tree):
-            defines += defined(statement)
+            defines += defined(statement, path)
             continue
         for line in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
             lines[line] = ""
-    refuse_inner_imports(tree, path)
+    refuse_what_the_bundle_changes(tree, path)
     return Module(
         path,
         "\n".join(lines).strip("\n"),
@@ -130,10 +132,13 @@ def bindings(statement: ast.stmt, path: Path) -> Iterator[tuple[str, External]]:
     """Yield each name that an import gives, and what it stands for."""
     if isinstance(statement, ast.Import):
         for alias in statement.names:
-            top = alias.name if alias.asname else alias.name.partition(".")[0]
-            yield alias.asname or top, (alias.name, "")
+            if alias.name.partition(".")[0] == PACKAGE:
+                fail(f"{path}:{statement.lineno}: import the package's own modules relatively, from ..folder.module")
+            yield alias.asname or alias.name, (alias.name, "")  # each of several modules of one package counts
     elif isinstance(statement, ast.ImportFrom):
         module = statement.module or ""
+        if module in (PACKAGE, "__future__") or any(alias.name == "*" for alias in statement.names):
+            fail(f"{path}:{statement.lineno}: import names of modules, one by one")
         if statement.level:
             folder = path.relative_to(SOURCE).parents[statement.level - 1]
             module = ".".join([*folder.parts, module])
@@ -143,16 +148,28 @@ def bindings(statement: ast.stmt, path: Path) -> Iterator[tuple[str, External]]:
             yield alias.asname or alias.name, (module, alias.name)
 
 
-def defined(statement: ast.stmt) -> list[str]:
-    """Return the names that a statement at the top of a module defines."""
-    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+def defined(statement: ast.stmt, path: Path) -> list[str]:
+    """Return the names that a statement at the top of a module defines; only plain definitions keep their meaning."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [statement.name]
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)):
+        fail(
+            f"{path}:{statement.lineno}: at the top of a module only imports, functions, classes, assignments and calls"
+        )
     return [each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
 
 
-def refuse_inner_imports(tree: ast.Module, path: Path) -> None:
-    """Refuse imports of the package by its name, or not at the top, since the bundle has no package."""
+def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:
+    """Refuse what means something else in one file: imports below the top, `global`, names of the file itself."""
+    if path.parent != START.parent and (about := path.with_name("__init__.py")).exists():
+        body = ast.parse(about.read_text(encoding="utf-8")).body
+        if len(body) != 1 or not isinstance(body[0], ast.Expr):
+            fail(f"{about}: holds code, which the bundle leaves out; it may hold a docstring only")
     for each in ast.walk(tree):
+        if isinstance(each, ast.Global):
+            fail(f"{path}:{each.lineno}: no global statement: modules of the bundle share their globals")
+        if isinstance(each, ast.Name) and each.id in ("__file__", "__doc__", "globals"):
+            fail(f"{path}:{each.lineno}: {each.id} is another in the bundle")
         names = [each.module or ""] if isinstance(each, ast.ImportFrom) else []
         names += [alias.name for alias in each.names] if isinstance(each, ast.Import) else []
         if any(name.partition(".")[0] == PACKAGE for name in names):
@@ -171,7 +188,7 @@ def check_distinct(modules: Iterable[Module]) -> None:
             before, where = meaning.setdefault(name, (origin, place))
             if before != origin:
                 fail(f"{name} means one thing in {where} and another in {place}: give one of them another name")
-        for name in module.defines & set(dir(builtins)):
+        for name in (module.defines | module.external.keys()) & set(dir(builtins)):
             fail(f"{place}: {name} is Python's own, which other modules may use: give it another name")
 
 
@@ -192,7 +209,7 @@ def import_lines(wanted: Iterable[tuple[str, str, str]]) -> list[str]:
         if attribute:
             of_modules[module].append(attribute if attribute == name else f"{attribute} as {name}")
         else:
-            lines.append(f"import {module}" + (f" as {name}" if name != module.partition(".")[0] else ""))
+            lines.append(f"import {module}" + (f" as {name}" if name != module else ""))
     return [*lines, *(f"from {module} import {', '.join(names)}" for module, names in of_modules.items())]
 
 

@@ -7,7 +7,10 @@ import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-spec = spec_from_file_location(__name__, Path(__file__).resolve().parents[2] / "ndcg.py")
+path = Path(__file__).resolve().parents[2] / "ndcg.py"
+if not path.is_file():
+    raise ImportError(f"NDCG is defined in ndcg.py of the clone, which is not at {path}: install the package")
+spec = spec_from_file_location(__name__, path)
 assert spec is not None  # noqa: S101
 assert spec.loader is not None  # noqa: S101
 module = module_from_spec(spec)

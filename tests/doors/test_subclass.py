@@ -120,6 +120,43 @@ def test_a_subclass_may_replace_the_measure_and_take_options_of_its_own(tmp_path
         metric.compute(predictions=SCORES, references=LABELS, lest=2)
 
 
+@pytest.mark.parametrize("batches", [False, True])
+def test_a_subclass_gets_predictions_and_references_by_name(tmp_path: Path, batches: bool) -> None:
+    class Swapped(type(METRIC)):  # type: ignore[misc]
+        def _compute(self, references: Any, predictions: Any, **options: Any) -> dict[str, Any]:
+            return {"first": _lists(references)[0], **options}
+
+    class Named(type(METRIC)):  # type: ignore[misc]
+        def _compute(self, *, predictions: Any, references: Any, own: Any = 1) -> dict[str, Any]:
+            return {"first": _lists(references)[0], "own": own}
+
+    for metric, options in (
+        (Swapped(cache_dir=str(tmp_path)), {"k": 2}),
+        (Named(cache_dir=str(tmp_path)), {"own": None}),
+    ):
+        inputs: dict[str, Any] = {"predictions": SCORES, "references": LABELS}
+        if batches:
+            metric.add_batch(**inputs)
+        assert metric.compute(**({} if batches else inputs), **options) == {"first": LABELS[0], **options}
+        with pytest.raises(TypeError, match="has no option options"):
+            metric.compute(**inputs, options=1)
+
+
+def test_an_error_of_a_subclass_keeps_its_class(tmp_path: Path) -> None:
+    class OwnError(ValueError):
+        pass
+
+    class Fails(type(METRIC)):  # type: ignore[misc]
+        def _compute(self, predictions: Any, references: Any) -> dict[str, Any]:
+            raise OwnError
+
+    metric = Fails(cache_dir=str(tmp_path))
+    metric.add_batch(predictions=SCORES, references=LABELS)
+    with pytest.raises(OwnError):
+        metric.compute()
+    assert len(metric) == 3
+
+
 def test_batches_stay_if_a_subclass_raises(tmp_path: Path) -> None:
     metric = TopDocument(cache_dir=str(tmp_path))
     metric.add_batch(predictions=SCORES, references=LABELS)

@@ -254,9 +254,12 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         raise ValueError(f"{argument} must be integers or strings, one per row; got {found}")
     try:
         try:
-            return pa.array(ids)
+            found = pa.array(ids)
         except OverflowError:
             return pa.array(ids, pa.uint64())
+        if id_kind(found.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
+            _refuse_mixed(argument, ids)  # Arrow makes one type of these, in which different ids may be equal
+        return found
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
         first: dict[type, str] = {}
         for row, each in enumerate(ids):
@@ -266,6 +269,17 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         raise ValueError(
             f"{argument} must be all text or all integers of at most 64 bits; got {found}; give all as text"
         ) from None
+
+
+def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
+    """Raise an error for ids of two kinds, such as bytes beside text, or dates beside times."""
+    first: dict[str, str] = {}
+    for row, each in enumerate(ids):
+        if each is not None:
+            first.setdefault(id_kind(type(each)), f"{shown(each)} in row {row}")
+    if len(first) > 1:
+        found = " and ".join(list(first.values())[:2])
+        raise ValueError(f"{argument} must be of one kind; got {found}; give all as text")
 
 
 def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:

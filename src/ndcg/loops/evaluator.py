@@ -6,7 +6,7 @@ corpus only one chunk is encoded at a time, and of each query only the documents
 
 import csv
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sized
 from functools import cache, partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
@@ -121,7 +121,7 @@ class Search:
                 found = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
                 problem = f"must return a tensor of queries and documents, here of shape {shape}; got {found}"
                 raise ValueError(f"score_function: {problem}")
-            found = self._of_candidates(found, start)
+            found = self._of_candidates(found if found.is_floating_point() else found.double(), start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = found[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
@@ -272,7 +272,14 @@ def sentence_transformers_evaluator(
     depth = None if None in parsed.cutoffs else max(each for each in parsed.cutoffs if each is not None)
     if exclude is not None:
         _check_mapping("exclude", exclude)
+        for query, documents_of_query in exclude.items():
+            if not isinstance(documents_of_query, Sized) or isinstance(documents_of_query, (str, bytes)):
+                got = shown(documents_of_query)
+                raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {got}")
         depth = depth and depth + max(map(len, exclude.values()), default=0)
+    if parsed.ignore_index is not None:  # such documents take no rank
+        ignored = (sum(each == parsed.ignore_index for each in grades.values()) for grades in references.values())
+        depth = depth and depth + max(ignored, default=0)
     candidates = None
     if documents is not None:
         _check_in_corpus("documents", documents, corpus)

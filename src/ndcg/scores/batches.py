@@ -252,7 +252,7 @@ class Batches:
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
-                if not state.queries:
+                if not state.queries or type(error) is not ValueError:  # another is that of a subclass
                     raise
                 held = f"{state.queries} queries added before, which count from 0, are kept"
                 raise ValueError(f"{error} ({held}; to do without them, reload the metric)") from None

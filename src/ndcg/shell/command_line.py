@@ -381,7 +381,3 @@ def _number_or_word(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-if __name__ == "__main__":
-    sys.exit(main())
