@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from ndcg import compute
 from ndcg.inputs import hashes as room
 
 
@@ -75,7 +76,7 @@ KINDS: dict[str, tuple[list[Any], list[pa.DataType]]] = {
     "dates": ([TIME.date()], [pa.date32(), pa.date64()]),
     "times": ([TIME, pd.Timestamp(TIME)], [pa.timestamp("s"), pa.timestamp("ns", "UTC")]),
     "": (
-        [None, math.nan, 1.0, True, np.bool_(True), np.float32(1), np.timedelta64(1), pd.NaT, pd.NA, ("a", 1), 1j],
+        [None, math.nan, 1.0, True, np.bool_(True), np.float32(1), np.timedelta64(1, "s"), pd.NaT, pd.NA, ("a", 1), 1j],
         [pa.null(), pa.float64(), pa.bool_(), pa.duration("s"), pa.decimal128(5), pa.list_(pa.string())],
     ),
 }
@@ -85,3 +86,11 @@ KINDS: dict[str, tuple[list[Any], list[pa.DataType]]] = {
 def test_an_id_is_text_an_integer_bytes_a_date_or_a_time(kind: str) -> None:
     values, types = KINDS[kind]
     assert {room.id_kind(type(each)) for each in values} | {room.id_kind(each) for each in types} == {kind}
+
+
+@pytest.mark.parametrize(
+    "ids", [[b"1", "1"], ["1", b"1"], [datetime.date(2026, 1, 1), datetime.datetime(2026, 1, 1, 5)]]
+)
+def test_rows_have_ids_of_one_kind(ids: list[Any]) -> None:
+    with pytest.raises(ValueError, match=r"^query_ids must be .* in row 0 and .* in row 1; give all as text"):
+        compute(predictions=[1.0, 2.0], references=[1, 0], query_ids=ids)

@@ -241,6 +241,29 @@ def test_judged_documents_below_the_cutoff_are_in_an_ideal_of_what_is_retrieved(
     assert ours(bi_encoder())["nDCG@2"] == pytest.approx(1 / (3 + 2 / np.log2(3)), rel=1e-12)
 
 
+def test_documents_that_are_ignored_take_no_rank(ndcg: evaluate.Metric) -> None:
+    corpus = {f"d{rank:02}": "w1" for rank in range(1, 21)}
+    labels = {f"d{rank:02}": -1 for rank in range(1, 7)} | {f"d{rank:02}": 1 for rank in range(7, 13)}
+    relevant = {"q1": labels, "q2": {"d01": 2, "d02": 2}}
+    ours = ndcg.sentence_transformers_evaluator(QUERIES, corpus, relevant, k=3, ignore_index=-1, score_function=by_rank)
+    assert ours(bi_encoder())["nDCG@3"] == 1.0
+
+
+def test_scores_may_be_integers(ndcg: evaluate.Metric) -> None:
+    def as_integers(queries: Any, documents: Any) -> Any:
+        return by_rank(queries, documents).long()
+
+    corpus, relevant = {f"d{rank:02}": "w1" for rank in range(1, 21)}, {"q1": {"d02": 1}, "q2": {"d01": 1}}
+    ours = ndcg.sentence_transformers_evaluator(QUERIES, corpus, relevant, k=5, score_function=as_integers)
+    assert ours(bi_encoder())["nDCG@5"] == pytest.approx((1 / np.log2(3) + 1) / 2)
+
+
+@pytest.mark.parametrize("ids", [None, 5, "d01"])
+def test_what_is_excluded_of_a_query_is_a_list_of_ids(ndcg: evaluate.Metric, ids: Any) -> None:
+    with pytest.raises(ValueError, match=r"^exclude: query 'q1': must be a list or a set of ids; got"):
+        ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, k=5, exclude={"q1": ids})
+
+
 @pytest.mark.parametrize("how", [{}, {"judged_only": True}, {"ideal": "retrieved"}, {"ideal": "truncated"}], ids=str)
 @pytest.mark.parametrize("ties", ["average", "first", "last", "best", "worst", "docid"])
 def test_of_some_documents_the_scores_are_those_of_the_whole_ranking(

@@ -520,3 +520,11 @@ def test_a_fork_of_a_metric_that_holds_nothing_has_batches_of_its_own(fresh_metr
 
     assert in_a_fork(act) == expected
     assert act() == expected
+
+
+def test_what_is_excluded_of_one_query_is_no_mapping(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    with pytest.raises(ValueError, match=r"^exclude: must be a list or a set of ids; give \{query: ids\} to add_batch"):
+        metric.add(prediction=["a", "b"], reference={"b"}, exclude={"q": ["a"]})
+    metric.add(prediction=["a", "b"], reference={"b"}, exclude=["a"])
+    assert metric.compute() == {"nDCG": 1.0}

@@ -288,7 +288,7 @@ def test_a_mapping_has_no_columns(call: Call, folder: Path, queries: int) -> Non
     assert call("score qrels.json main.txt --by nosuch") == (2, "", said)
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl", "json"])
+@pytest.mark.parametrize("form", ["csv", "padded csv", "parquet", "jsonl", "json"])
 def test_slices_and_ids_are_read_from_columns_of_the_qrels(
     call: Call, folder: Path, ndcg: evaluate.Metric, form: str
 ) -> None:
@@ -297,9 +297,11 @@ def test_slices_and_ids_are_read_from_columns_of_the_qrels(
         for query, judged in QRELS.items()
         for document, stars in judged.items()
     ]
-    path = folder / f"table.{form}"
-    if form == "csv":
-        path.write_text("\n".join(["member,film,stars,lang", *(",".join(map(str, row.values())) for row in rows)]))
+    path = folder / f"table.{form.split()[-1]}"
+    if path.suffix == ".csv":
+        comma = "," if form == "csv" else ", "
+        lines = (comma.join(map(str, row.values())) for row in rows)
+        path.write_text("\n".join([comma.join(rows[0]), *lines]))
     elif form == "jsonl":
         path.write_text("\n".join(map(json.dumps, rows)))
     elif form == "json":

@@ -197,7 +197,7 @@ def read_columns(
         OSError: the file cannot be read.
     """
     path = os.fsdecode(path)
-    given = {what: (_plain_name(name),) for what, name in (names or {}).items()}
+    given = {what: (plain_name(name),) for what, name in (names or {}).items()}
     wanted = _Wanted(kind, NAMES[kind] | given, limits)
     parts: list[_Part] = []
     # the pool is closed here, and by no generator: one that an error leaves behind is closed in any thread
@@ -420,7 +420,7 @@ def _in_threads(pool: ThreadPoolExecutor, work: Callable[[bytes], _Part], chunks
         yield waiting.popleft().result()
 
 
-def _plain_name(name: str) -> str:
+def plain_name(name: str) -> str:
     """Return the name of a column as `NAMES` has it."""
     return name.strip().lower().replace("-", "_")
 
@@ -428,7 +428,7 @@ def _plain_name(name: str) -> str:
 def _chosen(names: Sequence[str], wanted: _Wanted) -> list[int]:
     """Return where a table has its queries, documents and values."""
     wanted.limits.check("columns", len(names))
-    known = [_plain_name(name) for name in names]
+    known = [plain_name(name) for name in names]
     chosen = []
     for what, possible in wanted.names.items():
         name = next((each for each in possible if each in known), None)
@@ -445,7 +445,7 @@ def _chosen(names: Sequence[str], wanted: _Wanted) -> list[int]:
 
 def _are_columns(names: Iterable[str], wanted: _Wanted) -> bool:
     """Whether names are those of columns, at least two of the three."""
-    known = set(map(_plain_name, names))
+    known = set(map(plain_name, names))
     return sum(not known.isdisjoint(possible) for possible in wanted.names.values()) >= 2
 
 

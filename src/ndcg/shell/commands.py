@@ -22,7 +22,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..inputs.files import BYTE_ORDER_MARK, NAMES, SavedResultError, parse_json, read_columns, read_content
+from ..inputs.files import (
+    BYTE_ORDER_MARK,
+    NAMES,
+    SavedResultError,
+    parse_json,
+    plain_name,
+    read_columns,
+    read_content,
+)
 from ..inputs.hashes import Columns, digest_of
 from ..inputs.slices import slice_name
 from ..measure.messages import in_short, shown, visible
@@ -679,7 +687,8 @@ def _slices(asked: argparse.Namespace, by: str) -> dict[str, Any]:
         return _one_each(by, _pairs_of_file(by))
     possible = NAMES["qrels"]["query"] if asked.query is None else (asked.query,)
     table = _table_of(asked.qrels, possible)
-    query = next((each for each in possible if each in table.column_names), None)
+    possible = tuple(map(plain_name, possible))
+    query = next((each for name in possible for each in table.column_names if plain_name(each) == name), None)
     if query is None or by not in table.column_names:
         there = ", ".join(map(repr, table.column_names)) if query else "none"
         raise ValueError(f"--by {by}: neither a file nor a column of {asked.qrels}, which has {there}")
@@ -755,10 +764,9 @@ def _table_of(path: str, queries: Sequence[str]) -> pa.Table:
     from pyarrow import dataset
 
     form = re.sub(r"\.(gz|zst)$", "", path.lower()).rpartition(".")[2]
-    text = arrow_csv.ConvertOptions(column_types=dict.fromkeys(queries, pa.string()))
+    delimiters = {"csv": ",", "tsv": "\t"}
     forms: dict[str, Any] = {
-        "csv": dataset.CsvFileFormat(convert_options=text),
-        "tsv": dataset.CsvFileFormat(arrow_csv.ParseOptions(delimiter="\t"), convert_options=text),
+        **{each: dataset.CsvFileFormat(arrow_csv.ParseOptions(delimiter=mark)) for each, mark in delimiters.items()},
         **dict.fromkeys(("jsonl", "ndjson", "json"), "json"),
         "parquet": "parquet",
         **dict.fromkeys(("arrow", "feather"), "arrow"),
@@ -766,7 +774,15 @@ def _table_of(path: str, queries: Sequence[str]) -> pa.Table:
     if form not in forms:
         return pa.table({})
     try:
-        return dataset.dataset(path, format=forms[form]).to_table()
+        if form not in delimiters:
+            return dataset.dataset(path, format=forms[form]).to_table()
+        names = dataset.dataset(path, format=forms[form]).schema.names
+        ids = [name for name in names if plain_name(name) in map(plain_name, queries)]
+        text = arrow_csv.ConvertOptions(column_types=dict.fromkeys(ids, pa.string()))
+        parse = arrow_csv.ParseOptions(delimiter=delimiters[form])
+        table = dataset.dataset(path, format=dataset.CsvFileFormat(parse, convert_options=text)).to_table()
+        cells = [pc.utf8_trim_whitespace(each) if pa.types.is_string(each.type) else each for each in table.columns]
+        return pa.table(cells, [name.strip() for name in names])
     except pa.ArrowException as error:
         problem = in_short(error)
     if forms[form] == "json":  # it is one value, not a record a line
