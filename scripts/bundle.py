@@ -172,7 +172,7 @@ def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:
             fail(f"{path}:{each.lineno}: {each.id} is another in the bundle")
         names = [each.module or ""] if isinstance(each, ast.ImportFrom) else []
         names += [alias.name for alias in each.names] if isinstance(each, ast.Import) else []
-        if any(name.partition(".")[0] == PACKAGE for name in names):
+        if isinstance(each, (ast.Import, ast.ImportFrom)) and any(n.partition(".")[0] == PACKAGE for n in names):
             fail(f"{path}:{each.lineno}: import the package's own modules relatively, from .module or ..folder.module")
         if isinstance(each, ast.ImportFrom) and each.level and each.col_offset:
             fail(f"{path}:{each.lineno}: import modules of the package at the top")
