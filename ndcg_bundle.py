@@ -2366,6 +2366,8 @@ def _from_lines(stream: _Stream, path: str, wanted: _Wanted, pool: ThreadPoolExe
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
             break
+        if any(mark in head.replace(b"\r\n", b"\n").removesuffix(b"\r") for mark in NO_TEXT):
+            break  # comments too must be text; parsing says where they are not
         before += head.count(b"\n")
         head = b""
     parse = partial(_parse_lines, layout=layout)

@@ -1176,3 +1176,14 @@ def test_columns_of_any_name_are_read_by_the_names_given(write: Callable[..., Pa
     assert columns.value.tolist() == [2.5, -1]
     with pytest.raises(ValueError, match=r"no column is called user; the file has 'member', 'film', 'stars'$"):
         files.read_columns(path, "run", names={"query": "user", "document": "film", "score": "stars"})
+
+
+@pytest.mark.parametrize("chunk", [30, 1 << 22])
+def test_comments_are_text_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int) -> None:
+    monkeypatch.setattr(files, "CHUNK", chunk)
+    path = tmp_path / "run.txt"
+    path.write_bytes(
+        b"# the run of today, in TREC form\n" * 3 + b"# \0\n" + b"# and more of it here and there\nq Q0 d 1 2 t\n"
+    )
+    with pytest.raises(ValueError, match=r"line 4: holds a NUL byte"):
+        files.read_run(path)
