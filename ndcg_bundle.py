@@ -22,7 +22,7 @@ import threading
 import time
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -7170,17 +7170,8 @@ def sentence_transformers_evaluator(
         query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
         for query, each in relevant_docs.items()
     }
-    depth = None if None in parsed.cutoffs else max(each for each in parsed.cutoffs if each is not None)
     if exclude is not None:
         _check_mapping("exclude", exclude)
-        for query, documents_of_query in exclude.items():
-            if not isinstance(documents_of_query, Sized) or isinstance(documents_of_query, (str, bytes)):
-                got = shown(documents_of_query)
-                raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {got}")
-        depth = depth and depth + max(map(len, exclude.values()), default=0)
-    if parsed.ignore_index is not None:  # such documents take no rank
-        ignored = (sum(each == parsed.ignore_index for each in grades.values()) for grades in references.values())
-        depth = depth and depth + max(ignored, default=0)
     candidates = None
     if documents is not None:
         _check_in_corpus("documents", documents, corpus)
@@ -7220,6 +7211,12 @@ def sentence_transformers_evaluator(
         report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
     except ValueError as error:
         raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    depth = None
+    if None not in parsed.cutoffs:  # documents that are excluded or ignored take no rank
+        depth = max(each for each in parsed.cutoffs if each is not None)
+        depth += max(map(len, (exclude or {}).values()), default=0)
+        if parsed.ignore_index is not None:
+            depth += max(list(each.values()).count(parsed.ignore_index) for each in references.values())
     # beyond the depth too, judged documents are in the condensed list, or in the ideal
     needs_judged = depth is not None and (parsed.judged_only or parsed.ideal == "retrieved")
     search = Search(texts, corpus, candidates, depth, references if needs_judged else None, calls)
