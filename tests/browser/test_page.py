@@ -205,7 +205,8 @@ def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
 
 
 def come_to_rest(page: Any) -> None:
-    """Wait until the server has answered all that was asked, and a second of frames asks for nothing more."""
+    """Wait until the server has answered all that was asked, and half a second of frames asks for nothing more."""
+    page.evaluate("window.framesSince = 0")  # those of an earlier rest tell nothing of what was done since
     page.wait_for_function(RESTED, polling="raf")
 
 
@@ -248,10 +249,11 @@ def edit(page: Any, row: int, column: int, text: str) -> None:
 
 
 def unfold(page: Any, name: str) -> None:
-    """Open what is folded under a name."""
+    """Open what is folded under a name, and wait until it is there: until then, Gradio takes away what is typed."""
     button = page.get_by_role("button", name=name)
     if "open" not in (button.get_attribute("class") or "").split():
         button.click()
+        come_to_rest(page)
 
 
 def field(page: Any, label: str, fold: str = "Options") -> Any:
