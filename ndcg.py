@@ -41,6 +41,7 @@ from .ndcg_bundle import (
     is_spark,
     join_tasks,
     lightgbm_metric,
+    lines_of,
     meter,
     query_values,
     read_mteb,
@@ -89,68 +90,12 @@ _CITATION = """\
 }
 """
 
-_KWARGS_DESCRIPTION = """
+_GIVEN = ("predictions", "references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude")
+_KWARGS_DESCRIPTION = f"""
 Args:
-    predictions: the score of each document of each query; higher ranks first. Nested lists
-        (ragged too), a 2-D array or tensor (a masked array too), a list of 1-D arrays, a column
-        of lists (Arrow, datasets, Polars, pandas, DuckDB), with `query_ids` flat scores, a
-        mapping `{query: {document: score}}`, the path of a file of one, or for each query a list of
-        document ids, best first. `None`, a masked value or
-        `-inf` marks a document that was not retrieved: it has no rank, but counts in the ideal.
-    references: the relevance of the same documents in the same order, 0 for irrelevant; or a
-        mapping `{query: {document: relevance}}`, the path of a file of one, or for each query the
-        ids of relevant documents (a list, a set, or `{id: relevance}`). `None`, a masked value
-        or, by ids, a document that is missing was not judged: it has a rank, with gain 0, and
-        does not count in the ideal.
-    k (`int`, `None` or a list of these): the cutoff, how many ranks count; `None` (default)
-        for the whole list.
-    sample_weight: one non-negative weight per query for the mean; default: all equal.
-    query_ids: for flat predictions and references, the id of each document's query.
-    document_ids: with `query_ids`, the id of each document, for `ties="docid"`; a document that
-        a query has twice is refused.
-    data: a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark; then `predictions`,
-        `references`, `query_ids`, `document_ids` and `sample_weight` may be names of its columns.
-    exclude: documents that take no rank and are in no ideal, such as items seen in training:
-        `{query: ids}`, of ranked ids a list of ids for each query, a frame whose columns have the
-        names of those of `data`, or a file.
-    ignore_ties (`bool`): order documents of equal score, the last in the input first, rather
-        than average over their orders; the same as `ties="last"`.
-    measures: one or several of `"nDCG"` (default), `"DCG"`, `"IDCG"`, `"CG"`, each also with a cutoff
-        of its own, such as `"nDCG@10"`.
-    convention: whose number to report: `"sklearn"` (default), `"trec_eval"`, `"ranx"`,
-        `"lightgbm"`, ... (docs/conventions.md lists them). It decides what `gain`, `discount`,
-        `ideal`, `ties`, `zero_division`, `negative_relevance` and `missing` are where they are
-        not given; the defaults named below are scikit-learn's.
-    gain: `"linear"` (default, the relevance r), `"exponential"` (2^r - 1), `"binary"` (1 where
-        r > 0), a list of the gains of label 0, 1, 2, ..., or a function from an array of
-        relevances to their gains.
-    discount: what the gain at rank i is multiplied by: `"log"` (default, 1 / log_b(i + 1)), `"reciprocal"`
-        (1 / i), `"jarvelin"` (1 below rank b, then 1 / log_b(i)), a list of the discounts of rank 1,
-        2, 3, ..., or a function from an array of ranks to their discounts.
-    log_base (`float`): base b of the discount's logarithm; default 2.
-    ideal: which documents the ideal ranking has: all `"judged"` (default), `"truncated"` to as many
-        of these as were retrieved, the `"retrieved"` alone, or `"full"`: at every rank up to the
-        cutoff one with the highest gain of the query.
-    ties: `"average"` (default; the expectation over all orders of tied documents), `"first"`
-        or `"last"` (the one first or last in the input ranks first), `"best"` or `"worst"`
-        (the order that scores highest or lowest), `"docid"` (as trec_eval: descending document
-        ids; lists by position have none, so the last in the input ranks first; flat inputs with
-        `query_ids` are refused if a tie would decide and `document_ids` are missing).
-    zero_division (`float`): nDCG of a query with nothing relevant (whose ideal DCG is 0); default
-        0.0. `nan` leaves such queries out of the mean; `"rightly_empty"` is 1 if no judged
-        document has a gain above 0 and nothing was retrieved, else 0.
-    negative_relevance: `"raise"` (default), `"clip"` (gain 0) or `"keep"`.
-    judged_only (`bool`): leave out documents that were not judged before ranking; default False.
-    ignore_index: the reference that marks padding, for instance -100; default: none.
-    missing: what a judged query is worth that the predictions lack, by ids or because none of its
-        rows has a score: `"empty"` (default; nothing was retrieved), `"skip"` (left out of the
-        mean, as trec_eval does without `-c`; so are queries without any document, such as lists
-        that are padding throughout) or `"raise"`.
-    use_aggregator (`bool`): the mean over queries (default) or, if False, a list with one
-        value per query.
-    engine: `"numpy"` (default) or `"sklearn"`, which hands the batch to
-        `sklearn.metrics.ndcg_score` itself and knows only its options.
-
+{lines_of(*_GIVEN, *(name for name in OF_COMPUTE if name not in _GIVEN))}
+"""
+_KWARGS_DESCRIPTION += """
 Returns:
     A dict: `{"nDCG": ...}`, `{"nDCG@10": ...}`, with several measures and cutoffs one entry
     for each, measures outer, cutoffs inner. Values are floats, nDCG between 0 and 1.
@@ -290,6 +235,7 @@ class NDCG(Batches, evaluate.Metric):
 
         return self._score_all(score, inputs, partial(Options.parse, k=k, **chosen))
 
+    @shows_options
     def _compute(
         self,
         predictions: Any,
@@ -301,20 +247,7 @@ class NDCG(Batches, evaluate.Metric):
         query_ids: Any = None,
         document_ids: Any = None,
         exclude: Any = None,
-        measures: Any = "nDCG",
-        convention: str = "sklearn",
-        gain: Any = None,
-        discount: Any = None,
-        log_base: float | None = None,
-        ideal: str | None = None,
-        ties: str | None = None,
-        zero_division: Any = None,
-        negative_relevance: str | None = None,
-        judged_only: bool = False,
-        ignore_index: float | None = None,
-        missing: str | None = None,
-        use_aggregator: bool = True,
-        engine: str = "numpy",
+        **options: Any,
     ) -> dict[str, Any]:
         """Return the result for rankings: those of one call, or of all batches and processes.
 
@@ -322,26 +255,9 @@ class NDCG(Batches, evaluate.Metric):
         were given to one call, or as Arrow columns of lists if there are batches. A subclass may override it, take
         options of its own and add to what it returns. `engine="sklearn"` asks `sklearn.metrics.ndcg_score` instead.
         """
-        options = Options.parse(
-            k=k,
-            ignore_ties=ignore_ties,
-            measures=measures,
-            convention=convention,
-            gain=gain,
-            discount=discount,
-            log_base=log_base,
-            ideal=ideal,
-            ties=ties,
-            zero_division=zero_division,
-            negative_relevance=negative_relevance,
-            judged_only=judged_only,
-            ignore_index=ignore_index,
-            missing=missing,
-            use_aggregator=use_aggregator,
-            engine=engine,
-        )
+        parsed = Options.parse(k=k, ignore_ties=ignore_ties, **options)
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-        return scores(inputs, sample_weight=sample_weight, options=options)
+        return scores(inputs, sample_weight=sample_weight, options=parsed)
 
     def _own_options(self, options: Any) -> list[str]:
         """Return the names of options that a subclass's `_compute` adds to those of the metric."""

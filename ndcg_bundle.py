@@ -18,6 +18,7 @@ import re
 import reprlib
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 from bisect import bisect_right
@@ -3899,17 +3900,253 @@ def convention_notes() -> str:
     )
 
 
+# ndcg/measure/arguments.py: What the doors take, each said once: the arguments that hold rankings, and the options that a number depends on.
+
+Door = TypeVar("Door", bound=Callable[..., Any])
+
+WIDTH = 108  # of lines in docstrings
+
+
+class NamedDiscount(NamedTuple):
+    """A discount that has a name: what the gain at rank i is multiplied by.
+
+    Attributes:
+        formula: of rank i, with b for the base of the logarithm.
+        base_above: what the base must be above; None if the formula has no logarithm.
+    """
+
+    formula: str
+    base_above: float | None = None
+
+
+class Option(NamedTuple):
+    """An option of `compute`.
+
+    Attributes:
+        meaning: what it decides.
+        words: that it may be, each with what it stands for.
+        besides: what else it may be.
+        default: what signatures show; None where a convention chooses, or where nothing is asked for.
+        usual: what None stands for, if it is neither of these.
+        said_as: its name in the signature of a number; empty if it has none of its own there.
+        unsaid: the values that the signature leaves out.
+    """
+
+    meaning: str
+    words: Mapping[str, str] = {}
+    besides: str = ""
+    default: Any = None
+    usual: Any = None
+    said_as: str = ""
+    unsaid: tuple[Any, ...] = ()
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is True or False."""
+        return isinstance(self.default, bool)
+
+
+# Besides a row here, a discount is a function of the same name in scoring.py.
+DISCOUNTS = {
+    "log": NamedDiscount("1 / log_b(i + 1)", base_above=0),
+    "reciprocal": NamedDiscount("1 / i"),
+    "jarvelin": NamedDiscount("1 / max(1, log_b(i))", base_above=1),
+}
+GAINS = {"linear": "the relevance r", "exponential": "2^r - 1", "binary": "1 where r > 0"}
+MEASURES = ("nDCG", "DCG", "IDCG", "CG")
+IDEALS = {
+    "judged": "all judged documents",
+    "truncated": "as many of these as were retrieved",
+    "retrieved": "those retrieved alone",
+    "full": "at every rank up to the cutoff one with the highest gain of the query",
+}
+TIES = {
+    "average": "the expectation over all orders of tied documents",
+    "first": "the one first in the input ranks first",
+    "last": "the one last in the input ranks first",
+    "best": "the order that scores highest",
+    "worst": "the order that scores lowest",
+}
+RIGHTLY_EMPTY = "rightly_empty"
+
+OPTIONS: dict[str, Option] = {
+    "k": Option("the cutoff, how many ranks count, or a list of cutoffs; `None` (default) for the whole list"),
+    "ignore_ties": Option(
+        "order documents of equal score, the last in the input first, rather than average over their orders, which is "
+        '`ties="last"`',
+        default=False,
+    ),
+    "measures": Option(
+        "what to compute, one or several",
+        dict.fromkeys(MEASURES, ""),
+        'each also with a cutoff of its own, such as `"nDCG@10"`',
+        default="nDCG",
+    ),
+    "convention": Option(
+        'whose number to report: `"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... '
+        "(docs/conventions.md lists them). It chooses `gain`, `discount`, `ideal`, `ties`, `zero_division`, "
+        "`negative_relevance` and `missing` where you leave them out; the defaults named below are scikit-learn's",
+        default="sklearn",
+    ),
+    "gain": Option(
+        "what a document of relevance r is worth",
+        GAINS,
+        "a list of the gains of label 0, 1, 2, ..., or a function from an array of relevances to their gains",
+        said_as="gain",
+    ),
+    "discount": Option(
+        "what the gain at rank i is multiplied by",
+        {name: discount.formula for name, discount in DISCOUNTS.items()},
+        "a list of the discounts of rank 1, 2, 3, ..., or a function from an array of ranks to their discounts",
+        said_as="discount",
+        unsaid=("log",),
+    ),
+    "log_base": Option("base b of the discount's logarithm; default 2", usual=2.0, said_as="log"),
+    "ideal": Option("which documents the ideal ranking has", IDEALS, said_as="ideal", unsaid=("judged",)),
+    "ties": Option(
+        "how documents of equal score are ordered",
+        TIES
+        | {
+            "docid": "descending document ids, as trec_eval has it; lists by position have none, so the last in the "
+            "input ranks first; flat inputs with `query_ids` are refused if a tie would decide and `document_ids` are "
+            "missing"
+        },
+        said_as="ties",
+    ),
+    "zero_division": Option(
+        "nDCG of a query with nothing relevant, whose ideal DCG is 0: a number (default 0.0); `nan` leaves such "
+        f'queries out of the mean; `"{RIGHTLY_EMPTY}"` is 1 if no judged document has a gain above 0 and nothing was '
+        "retrieved, else 0",
+        said_as="empty",
+    ),
+    "negative_relevance": Option(
+        "what becomes of a negative relevance",
+        {"raise": "an error", "clip": "its gain is 0", "keep": "it counts as it is"},
+        said_as="negative",
+    ),
+    "judged_only": Option(
+        "leave out documents that were not judged before ranking; else they keep their ranks, with gain 0",
+        default=False,
+        said_as="unjudged",
+    ),
+    "ignore_index": Option(
+        "the reference that marks padding, for instance -100; default: none", said_as="ignored", unsaid=(None,)
+    ),
+    "missing": Option(
+        "what a judged query is worth that the predictions lack, by ids or because none of its rows has a score",
+        {
+            "empty": "nothing was retrieved",
+            "skip": "left out of the mean, as trec_eval does without `-c`; so are queries without any document, such "
+            "as lists that are padding throughout",
+            "raise": "an error",
+        },
+        said_as="missing",
+        unsaid=("empty", "raise"),
+    ),
+    "use_aggregator": Option(
+        "the mean over queries (default) or, if False, a list with one value per query", default=True
+    ),
+    "engine": Option(
+        "what computes",
+        {"numpy": "this metric", "sklearn": "`sklearn.metrics.ndcg_score` itself, which knows its own options only"},
+        default="numpy",
+    ),
+}
+
+ARGUMENTS = {
+    "predictions": (
+        "the score of each document of each query; higher ranks first. Nested lists (ragged too), a 2-D array or "
+        "tensor (a masked array too), a list of 1-D arrays, a column of lists (Arrow, datasets, Polars, pandas, "
+        "DuckDB), with `query_ids` flat scores, a mapping `{query: {document: score}}`, the path of a file of one, or "
+        "for each query a list of document ids, best first. `None`, a masked value or `-inf` marks a document that was "
+        "not retrieved: it has no rank, but counts in the ideal."
+    ),
+    "references": (
+        "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "
+        "`{query: {document: relevance}}`, the path of a file of one, or for each query the ids of relevant documents "
+        "(a list, a set, or `{id: relevance}`). `None`, a masked value or, by ids, a document that is missing was not "
+        "judged: it has a rank, with gain 0, and does not count in the ideal."
+    ),
+    "sample_weight": "one non-negative weight per query for the mean; default: all equal.",
+    "query_ids": "for flat predictions and references, the id of each document's query.",
+    "document_ids": (
+        'with `query_ids`, the id of each document, for `ties="docid"`; a document that a query has twice is refused.'
+    ),
+    "data": (
+        "a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark; then the arguments that hold rankings or weights "
+        "may be names of its columns."
+    ),
+    "exclude": (
+        "documents that take no rank and are in no ideal, such as items seen in training: `{query: ids}`, of ranked "
+        "ids a list of ids for each query, a frame whose columns have the names of those of `data`, or a file."
+    ),
+    "by": (
+        "a value per query (text, an integer or a boolean; None for none), such as its language: the queries that "
+        "share one are scored as a slice. In the order of the queries, or `{query: value}`."
+    ),
+}
+
+
+def default_of(name: str) -> Any:
+    """Return the value of an option that is left out.
+
+    >>> default_of("ties"), default_of("log_base"), default_of("k")
+    ('average', 2.0, None)
+    """
+    option = OPTIONS[name]
+    return getattr(CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual)
+
+
+def text_of(name: str) -> str:
+    """Return what an argument or an option is, in sentences.
+
+    >>> text_of("discount").partition(", a list")[0]
+    'what the gain at rank i is multiplied by: `"log"` (default, 1 / log_b(i + 1)), `"reciprocal"` (1 / i), \
+`"jarvelin"` (1 / max(1, log_b(i)))'
+    """
+    if name in ARGUMENTS:
+        return ARGUMENTS[name]
+    option = OPTIONS[name]
+    words = []
+    for word, stands_for in option.words.items():
+        notes = [note for note in ("default" * (word == default_of(name)), stands_for) if note]
+        words.append(f'`"{word}"`' + f" ({'; '.join(notes) if ';' in stands_for else ', '.join(notes)})" * bool(notes))
+    listed = ", ".join([*words, *([option.besides] if option.besides else [])])
+    flag = f"; default {option.default}" if option.default is False else ""
+    return f"{option.meaning}{': ' if listed else ''}{listed}{flag}."
+
+
+def lines_of(*names: str, indent: str = "    ") -> str:
+    """Return a paragraph for each argument or option, as docstrings have them under `Args:`."""
+    return "\n".join(
+        textwrap.fill(
+            f"{name}{' (`bool`)' * (name in OPTIONS and OPTIONS[name].is_flag)}: {text_of(name)}",
+            WIDTH,
+            initial_indent=indent,
+            subsequent_indent=indent + "    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for name in names
+    )
+
+
+def describes_arguments(door: Door) -> Door:
+    """Put the text of an argument in the docstring of a function, where a line of it has `name: {name}`."""
+
+    def text(line: re.Match[str]) -> str:
+        return lines_of(line[2], indent=line[1])
+
+    door.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, door.__doc__ or "", flags=re.MULTILINE)
+    return door
+
+
 # ndcg/measure/scoring.py: The measure: CG, DCG, IDCG and nDCG of every query, from plain arrays.
 
 Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
 Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], Any]
 
 Output = TypeVar("Output")
-
-MEASURES = ("nDCG", "DCG", "IDCG", "CG")
-TIES = ("average", "first", "last", "best", "worst")
-IDEALS = ("judged", "truncated", "retrieved", "full")
-RIGHTLY_EMPTY = "rightly_empty"
 
 # Scores in one block: large enough that NumPy's call overhead and the handing over of the
 # interpreter's lock between threads vanish, small enough for the last level of cache.
@@ -3962,14 +4199,14 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     Args:
         ranks: how many.
         log_base: base b of the logarithm.
-        discount: of rank i ``"log"``, 1 / log_b(i + 1) (Burges et al., 2005); ``"reciprocal"``, 1 / i; ``"jarvelin"``,
-            1 below rank b and 1 / log_b(i) from there on (Järvelin & Kekäläinen, 2002); a sequence of
-            the discounts of rank 1, 2, 3, …; or a function from an array of ranks to their discounts.
+        discount: one of ``DISCOUNTS`` by its name: ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of
+            Järvelin & Kekäläinen (2002); a sequence of the discounts of rank 1, 2, 3, …; or a function from an array
+            of ranks to their discounts.
 
     Raises:
         ValueError: the sequence ends before the ranks do; what a function answers is no discount.
 
-    >>> for discount in DISCOUNTS:
+    >>> for discount in DISCOUNT_FUNCTIONS:
     ...     print(discount, discounts(4, discount=discount).round(4).tolist())
     log [1.0, 0.6309, 0.5, 0.4307]
     reciprocal [1.0, 0.5, 0.3333, 0.25]
@@ -3977,7 +4214,7 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     """
     rank = np.arange(1, ranks + 1)
     if isinstance(discount, str):
-        return np.asarray(DISCOUNTS[discount](rank, log_base))
+        return np.asarray(DISCOUNT_FUNCTIONS[discount](rank, log_base))
     if callable(discount):
         found = _answer("discount", "ranks", discount, rank)
         if (problem := not_discounts(found)) is not None:
@@ -3990,7 +4227,7 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     return np.asarray(discount[:ranks], np.float64)
 
 
-DISCOUNTS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
+DISCOUNT_FUNCTIONS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
     "log": lambda rank, log_base: 1.0 / (np.log(rank + 1) / np.log(log_base)),
     "reciprocal": lambda rank, log_base: 1.0 / rank,
     "jarvelin": lambda rank, log_base: 1.0 / np.maximum(1, np.log(rank) / np.log(log_base)),
@@ -4041,22 +4278,23 @@ def score_queries(
         offsets: for 1-D arrays, where each query begins and the last one ends: shape ``(queries + 1,)``.
         judged: False where a document was not judged: a rank with gain 0, and no part of the ideal; None for all.
         retrieved: False where one was not retrieved: no rank, but part of the ideal; None for all.
-        measures: of ``MEASURES``.
+        measures: of ``nDCG``, ``DCG``, ``IDCG`` and ``CG``.
         cutoffs: ranks that count, each a positive integer or None for all.
-        gain: the name of one in ``GAINS``, gains by label, or a function from relevances to gains.
+        gain: one of ``GAINS`` by its name, gains by label, or a function from relevances to gains.
         discount: of the ranks, as ``discounts`` takes it.
         log_base: base of the discount's logarithm, positive and not 1.
         ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
             alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
         ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-        zero_division: the nDCG of a query whose ideal DCG is not positive; ``RIGHTLY_EMPTY``: 1 if no judged document
+        zero_division: the nDCG of a query whose ideal DCG is not positive; ``"rightly_empty"``: 1 if no judged document
             has a gain above 0 and nothing was retrieved, else 0.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
     Raises:
         InvalidRankingError: NaN or an infinite value, a relevance that is not allowed or has no gain, an overflow.
 
-    >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=MEASURES)
+    >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
+    >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
     >>> {name: float(values[0, 0].round(3)) for name, values in scored.items()}
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
@@ -4321,7 +4559,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
             raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
-        gains = GAINS[gain](relevance)
+        gains = GAIN_FUNCTIONS[gain](relevance)
         return gains, lowest if gain == "linear" else float(gains.min(initial=0))
     if callable(gain):
         if not np.isfinite(relevance).all():
@@ -4347,7 +4585,7 @@ def _exponential(relevance: Floats) -> Floats:
     return gains
 
 
-GAINS: dict[str, Callable[[Floats], Floats]] = {
+GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda relevance: relevance,
     "exponential": _exponential,
     "binary": lambda relevance: (relevance > 0) + 0 * relevance,  # NaN for an infinite one
@@ -4441,6 +4679,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 LONGEST_IDEAL = 10**6  # documents of a full ideal
 
+# Options that were asked for before need not be checked again: those of a loop that scores batch after batch.
+MOST_REMEMBERED = 256
+_REMEMBERED_TYPES = (str, int, bool, type(None))
+_REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
+
 # Options that methods with an aggregation of their own do not take.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
@@ -4501,71 +4744,30 @@ class Options:
     missing: str
     use_aggregator: bool
     engine: str
+    measures: tuple[str, ...] = field(init=False, repr=False, compare=False)  # without cutoffs
+    cutoffs: tuple[int | None, ...] = field(init=False, repr=False, compare=False)  # of all measures
+    # the name of each result, its measure, and the index of its cutoff
+    results: tuple[tuple[str, str, int], ...] = field(init=False, repr=False, compare=False)
+    reading: dict[str, Any] = field(init=False, repr=False, compare=False)  # keyword arguments of `rankings.read`
+    scoring: dict[str, Any] = field(init=False, repr=False, compare=False)  # and of `scoring.score_queries`
 
     @classmethod
-    def parse(
-        cls,
-        *,
-        k: Any = None,
-        ignore_ties: Any = False,
-        measures: Any = "nDCG",
-        convention: Any = "sklearn",
-        gain: Any = None,
-        discount: Any = None,
-        log_base: Any = None,
-        ideal: Any = None,
-        ties: Any = None,
-        zero_division: Any = None,
-        negative_relevance: Any = None,
-        judged_only: Any = False,
-        ignore_index: Any = None,
-        missing: Any = None,
-        use_aggregator: Any = True,
-        engine: Any = "numpy",
-    ) -> "Options":
+    def parse(cls, **given: Any) -> "Options":
         """Check the options of `compute`; None stands for the convention's choice.
 
         Raises:
             ValueError: names the option, what it was and what it may be.
+            TypeError: there is no such option.
         """
-        chosen = CONVENTIONS[choice("convention", convention, tuple(CONVENTIONS))]
-        parsed = cls(
-            asked=_asked(measures, k),
-            gain=_gain(chosen.gain if gain is None else gain),
-            discount=_discount(chosen.discount if discount is None else discount),
-            log_base=_log_base(2.0 if log_base is None else log_base, discount),
-            ideal=choice("ideal", chosen.ideal if ideal is None else ideal, IDEALS),
-            ties=_ties(ties, _flag("ignore_ties", ignore_ties), chosen.ties),
-            zero_division=_zero_division(chosen.zero_division if zero_division is None else zero_division),
-            negative_relevance=choice(
-                "negative_relevance",
-                chosen.negative_relevance if negative_relevance is None else negative_relevance,
-                ("raise", "clip", "keep"),
-            ),
-            judged_only=_flag("judged_only", judged_only),
-            ignore_index=_ignore_index(ignore_index),
-            missing=choice("missing", chosen.missing if missing is None else missing, ("empty", "skip", "raise")),
-            use_aggregator=_flag("use_aggregator", use_aggregator),
-            engine=choice("engine", engine, ("numpy", "sklearn")),
-        )
-        if parsed.ideal == "full":
-            _refuse_endless_ideal(parsed.cutoffs, f'convention="{convention}"' if ideal is None else 'ideal="full"')
-        if parsed.engine == "sklearn":
-            _refuse_what_sklearn_lacks(
-                measures=None if parsed.measures == ("nDCG",) else measures,
-                convention=None if convention == "sklearn" else convention,
-                gain=gain,
-                discount=discount,
-                log_base=log_base,
-                ideal=ideal,
-                ties=ties,
-                zero_division=zero_division,
-                negative_relevance=negative_relevance,
-                judged_only=judged_only or None,
-                ignore_index=ignore_index,
-                missing=missing,
-                use_aggregator=None if use_aggregator else False,
-            )
+        # not floats, since 0.0 and -0.0 would be one key, nor what may change
+        if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
+            return _parsed_options(given)
+        key = tuple((name, type(value), value) for name, value in given.items())
+        if (parsed := _REMEMBERED.get(key)) is None:
+            parsed = _parsed_options(given)
+            if len(_REMEMBERED) >= MOST_REMEMBERED:
+                _REMEMBERED.clear()
+            _REMEMBERED[key] = parsed
         return parsed
 
     @classmethod
@@ -4581,69 +4783,88 @@ class Options:
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """The measures, without cutoffs."""
-        return tuple(dict.fromkeys(measure for measure, _ in self.asked))
-
-    @property
-    def cutoffs(self) -> tuple[int | None, ...]:
-        """The cutoffs of all measures."""
-        return tuple(dict.fromkeys(k for _, k in self.asked))
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """The keyword arguments of `rankings.read`."""
+    def __post_init__(self) -> None:
+        """Find what follows from the choices, once for every query that is scored by them."""
+        measures = tuple(dict.fromkeys(measure for measure, _ in self.asked))
+        cutoffs = tuple(dict.fromkeys(k for _, k in self.asked))
+        results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.asked)
         by_docid = self.ties == "docid"
-        return {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
-
-    @property
-    def scoring(self) -> dict[str, Any]:
-        """The keyword arguments of `scoring.score_queries`."""
-        return {
-            "measures": self.measures,
-            "cutoffs": self.cutoffs,
+        reading = {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
+        scoring = {
+            "measures": measures,
+            "cutoffs": cutoffs,
             "gain": self.gain,
             "discount": self.discount,
             "log_base": self.log_base,
             "ideal": self.ideal,
-            "ties": "last" if self.ties == "docid" else self.ties,  # documents are read in ascending order of ids
+            "ties": "last" if by_docid else self.ties,  # documents are read in ascending order of ids
             "zero_division": self.zero_division,
             "negative_relevance": self.negative_relevance,
         }
-
-    def results(self) -> Iterator[tuple[str, str, int]]:
-        """Yield the name of each result, with its measure and the index of its cutoff."""
-        for measure, k in self.asked:
-            yield result_name(measure, k), measure, self.cutoffs.index(k)
+        found = {"measures": measures, "cutoffs": cutoffs, "results": results, "reading": reading, "scoring": scoring}
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
 
     @property
     def names(self) -> list[str]:
         """The names of all results."""
-        return [name for name, _, _ in self.results()]
+        return [name for name, _, _ in self.results]
 
     def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
         """Return every choice that the numbers depend on, in one line."""
-        discount = _function_name("discount", self.discount, RANKS)
+        gain, discount = _function_name("gain", self.gain, LABELS), _function_name("discount", self.discount, RANKS)
+        unjudged = "removed" if self.judged_only else "0"
+        said: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
+        if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
+            del said["log_base"]
         choices = {
-            "gain": _function_name("gain", self.gain, LABELS),
-            **({} if discount == "log" else {"discount": discount}),
-            **({"log": _number(self.log_base)} if discount in ("log", "jarvelin") else {}),
-            **({} if self.ideal == "judged" else {"ideal": self.ideal}),
-            "ties": self.ties,
-            "empty": self.zero_division if isinstance(self.zero_division, str) else _number(self.zero_division),
-            "negative": self.negative_relevance,
-            "unjudged": "removed" if self.judged_only else "0",
-            **({} if self.ignore_index is None else {"ignored": _number(self.ignore_index)}),
-            **({"missing": "skip"} if self.missing == "skip" else {}),
-            "v": __version__,
-            **({"weights": "given"} if weighted else {}),
-            **({"excluded": "given"} if excluding else {}),
+            option.said_as: each if isinstance(each, str) else _number(each)
+            for name, option in OPTIONS.items()
+            if option.said_as and (each := said.get(name)) is not None and each not in option.unsaid
         }
+        choices |= {"v": __version__, **dict.fromkeys(["weights"] * weighted + ["excluded"] * excluding, "given")}
         return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
 
 
-OF_COMPUTE = tuple(inspect.signature(Options.parse).parameters)  # the names of all options
+def _parsed_options(given: Mapping[str, Any]) -> Options:
+    """Return options that are checked: the convention, each by itself in the order of the table, then together."""
+    if unknown := [name for name in given if name not in OPTIONS]:
+        raise TypeError(f"there is no option {unknown[0][:100]}; there are {', '.join(OPTIONS)}")
+    asked = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+    convention = CONVENTIONS[_checked_option("convention", asked["convention"])]
+    checked = {
+        name: _checked_option(name, getattr(convention, name, option.usual) if asked[name] is None else asked[name])
+        for name, option in OPTIONS.items()
+    }
+    cutoffs, measures = checked.pop("k"), checked.pop("measures")
+    if asked["k"] is not None and all("@" in name for name in measures):
+        both = f"k={shown(asked['k'])} and measures={shown(asked['measures'])}"
+        raise ValueError(f"{both} both give cutoffs; give one of the two")
+    if checked.pop("ignore_ties"):
+        if asked["ties"] not in (None, "last"):
+            both = f'ignore_ties=True means ties="last", but ties={shown(asked["ties"])} was given too'
+            raise ValueError(f"{both}; give one of the two")
+        checked["ties"] = "last"
+    _refuse_base(checked["log_base"], checked["discount"])
+    del checked["convention"]
+    options = Options(asked=_with_cutoffs(measures, cutoffs), **checked)
+    if options.ideal == "full":
+        whose = f'convention="{asked["convention"]}"' if asked["ideal"] is None else 'ideal="full"'
+        _refuse_endless_ideal(options.cutoffs, whose)
+    if options.engine == "sklearn":
+        _refuse_what_sklearn_lacks(asked, options)
+    return options
+
+
+def _checked_option(name: str, value: Any) -> Any:
+    """Return the value of an option as it is kept, if that may have it."""
+    if name in _CHECKS:
+        return _CHECKS[name](value)
+    option = OPTIONS[name]
+    return _flag(name, value) if option.is_flag else choice(name, value, tuple(option.words))
+
+
+OF_COMPUTE = tuple(OPTIONS)  # the names of all options
 
 
 def signature(
@@ -4669,8 +4890,12 @@ def shows_options(function: Function) -> Function:
     """Show the options of `compute` in the signature of a function that takes them as `**options`."""
     own = inspect.signature(function)
     named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
-    options = {name: each for name, each in inspect.signature(Options.parse).parameters.items() if name not in named}
-    vars(function)["__signature__"] = own.replace(parameters=[*named.values(), *options.values()])
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=Any)
+        for name, option in OPTIONS.items()
+        if name not in named
+    ]
+    vars(function)["__signature__"] = own.replace(parameters=[*named.values(), *options])
     return function
 
 
@@ -4776,10 +5001,13 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
 
 
-def _refuse_what_sklearn_lacks(**given: Any) -> None:
+def _refuse_what_sklearn_lacks(asked: Mapping[str, Any], options: Options) -> None:
     """Refuse any option that is given, since `sklearn.metrics.ndcg_score` does not have it."""
-    for name, value in given.items():
-        if value is not None:
+    for name, value in asked.items():
+        kept = getattr(options, name, value)
+        usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
+        is_given = value is not None if usual is None else kept != usual
+        if is_given and name not in ("k", "ignore_ties", "engine"):
             raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}')
 
 
@@ -4798,12 +5026,8 @@ def _cutoff(k: Any) -> int | None:
     return None if k is None else int(k)
 
 
-def _asked(measures: Any, k: Any) -> tuple[tuple[str, int | None], ...]:
-    """Return the measures, each with every cutoff or the one that its name has."""
-    names = _several("measures", measures, _measure)
-    cutoffs = _several("k", k, _cutoff)
-    if k is not None and all("@" in name for name in names):
-        raise ValueError(f"k={shown(k)} and measures={shown(measures)} both give cutoffs; give one of the two")
+def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[tuple[str, int | None], ...]:
+    """Return measures, each with every cutoff or the one that its name has."""
     asked = []
     for name in names:
         measure, _, own = name.partition("@")
@@ -4822,28 +5046,23 @@ def _measure(name: Any) -> str:
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
 
 
-def _ties(ties: Any, ignore_ties: bool, default: str) -> str:
-    if ignore_ties and ties not in (None, "last"):
-        raise ValueError(
-            f'ignore_ties=True means ties="last", but ties={shown(ties)} was given too; give one of the two'
-        )
-    if ties is None:
-        ties = "last" if ignore_ties else default
-    return choice("ties", ties, (*TIES, "docid"))
-
-
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False; got {shown(value)}")
     return bool(value)
 
 
-def _log_base(value: Any, discount: Any) -> float:
+def _log_base(value: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
         raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
-    if isinstance(discount, str) and discount == "jarvelin" and float(value) < 1:
-        raise ValueError(f'log_base must be above 1 for discount="jarvelin"; got {shown(value)}')
     return float(value)
+
+
+def _refuse_base(base: float, discount: Any) -> None:
+    """Refuse a base of the logarithm that a discount cannot have."""
+    above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
+    if above is not None and base <= above:
+        raise ValueError(f'log_base must be above {above:g} for discount="{discount}"; got {shown(base)}')
 
 
 def _zero_division(value: Any) -> float | str:
@@ -4865,7 +5084,7 @@ def _ignore_index(value: Any) -> float | None:
 
 def _gain(value: Any) -> Gain:
     if isinstance(value, str):
-        return choice("gain", value, ("linear", "exponential", "binary"))
+        return choice("gain", value, tuple(GAINS))
     if callable(value):
         function: Callable[[NDArray[np.float64]], Any] = value
         return function
@@ -4901,6 +5120,17 @@ def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
 def _number(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {  # others are flags, or one of the words of their row
+    "k": partial(_several, "k", check=_cutoff),
+    "measures": partial(_several, "measures", check=_measure),
+    "convention": partial(choice, "convention", choices=tuple(CONVENTIONS)),
+    "gain": _gain,
+    "discount": _discount,
+    "log_base": _log_base,
+    "zero_division": _zero_division,
+    "ignore_index": _ignore_index,
+}
 
 LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))])
 RANKS = np.array([*range(1, 33), 100, 1000])
@@ -4954,7 +5184,7 @@ def query_values(inputs: Inputs, options: Options) -> Values:
 
     def score(part: Rankings) -> Values:
         scored = score_part(part, options)
-        return {name: scored[measure][row] for name, measure, row in options.results()}
+        return {name: scored[measure][row] for name, measure, row in options.results}
 
     return describe_queries(score, inputs, options)
 
@@ -5252,7 +5482,7 @@ def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> 
     relevance, score = _arrays_for_sklearn(rankings)
     how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
     result: dict[str, float | list[float]] = {}
-    for name, _, row in options.results():
+    for name, _, row in options.results:
         with np.errstate(over="ignore", invalid="ignore"):
             value = float(ndcg_score(relevance, score, k=options.cutoffs[row], **how))
         if not math.isfinite(value):
@@ -6510,7 +6740,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     if part.query_ids is not None:
         ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
         columns["query"] = np.fromiter(ids, object, part.queries)
-    for name, measure, row in options.results():
+    for name, measure, row in options.results:
         columns[name] = scored[measure][row]
         values = np.stack([each[measure][row] for each in by_ties.values()])
         columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
@@ -6588,7 +6818,7 @@ def scores_of(
     parts = Parts([queries]) if parts is None else parts
     low, high, error = (each.reshape(-1, len(parts)) for each in found)
     scores: list[dict[str, Score]] = [{} for _ in range(len(parts))]
-    for at, (name, _, row) in enumerate(options.results()):
+    for at, (name, _, row) in enumerate(options.results):
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
         counted = ~np.isnan(columns[name]) & (True if weight is None else weight > 0)
@@ -10199,7 +10429,7 @@ def _scored(
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
-    return queries, [np.asarray(scored[measure][row]) for _, measure, row in options.results()], weights
+    return queries, [np.asarray(scored[measure][row]) for _, measure, row in options.results], weights
 
 
 def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
@@ -10268,6 +10498,7 @@ def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.i
 # ndcg/scores/compute.py: The measure of rankings, wherever they lie: in memory, in files, in frames, on Spark.
 
 @shows_options
+@describes_arguments
 def compute(
     *,
     predictions: Any,
@@ -10283,19 +10514,14 @@ def compute(
     """Return nDCG (Järvelin and Kekäläinen, 2002), or DCG, IDCG and CG: the mean over queries or each query's value.
 
     Args:
-        predictions: the score of each document of each query, higher ranks first: nested lists,
-            arrays, tensors, columns of lists, `{query: {document: score}}` or the path of a file
-            of them; with `query_ids` flat scores; or each query's document ids, best first. `None`
-            marks a document that was not retrieved.
-        references: the relevance of the same documents in the same order, or by their ids; the
-            path of a file; or the ids of relevant documents. `None` marks one that was not judged.
-        k: the cutoff, how many ranks count, or several; None for the whole list.
-        sample_weight: one weight per query for the mean.
-        query_ids: for flat predictions and references, the id of each document's query.
-        document_ids: with `query_ids`, the id of each document.
-        data: a frame; then the arguments above may be names of its columns.
-        exclude: documents that take no rank and are in no ideal, such as items seen: `{query: ids}`, of
-            ranked ids a list of ids for each query, a frame with the columns of `data`, or a file.
+        predictions: {predictions}
+        references: {references}
+        k: {k}
+        sample_weight: {sample_weight}
+        query_ids: {query_ids}
+        document_ids: {document_ids}
+        data: {data}
+        exclude: {exclude}
         **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `ties`,
             `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.
@@ -10327,10 +10553,7 @@ NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 # What a number may differ by however many digits it has: some libraries compute in 32 bits.
 PRECISION = 1e-6
 ALTERNATIVES: dict[str, Sequence[Any]] = {
-    "gain": ("linear", "exponential", "binary"),
-    "discount": tuple(DISCOUNTS),
-    "ideal": IDEALS,
-    "ties": (*TIES, "docid"),
+    **{option: tuple(OPTIONS[option].words) for option in ("gain", "discount", "ideal", "ties")},
     "zero_division": (0.0, 1.0, math.nan, "rightly_empty"),
     "negative_relevance": ("clip", "keep"),
     "missing": ("empty", "skip"),

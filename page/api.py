@@ -20,7 +20,7 @@ from gradio_client.utils import is_file_obj_with_meta
 from .choices import CHOICES, CONVENTIONS, cutoffs_of, option_of
 from .events import Handler, raise_errors
 from .found import RUNS, compare_runs, report_on, run_names
-from .metric import ROOT, conventions, ndcg
+from .metric import ROOT, ndcg, tables
 from .uploads import Mappings, check_size, read_upload
 
 CALLS = """
@@ -64,9 +64,14 @@ class Parameter(NamedTuple):
         return Api(self.default, schema, name)
 
 
-def _choice(name: str, about: str, *more: str) -> Parameter:
-    """Return the parameter of a choice of the page's bar."""
-    return Parameter({"type": "string", "enum": ["", *CHOICES[name], *more]}, f'{about}; "" for the convention\'s', "")
+def _choice(name: str, *more: str) -> Parameter:
+    """Return the parameter of a choice of the page's bar, with words that only programs may ask for."""
+    option = tables.OPTIONS[name]
+    allowed = [*CHOICES[name], *more]
+    words = "; ".join(f"{word}: {option.words[word].replace('`', '')}" for word in allowed)
+    return Parameter(
+        {"type": "string", "enum": ["", *allowed]}, f'{option.meaning}: {words}; "": as the convention', ""
+    )
 
 
 def _numbers(about: str) -> Parameter:
@@ -92,28 +97,23 @@ SEVERAL = Parameter(
 WORDS = {
     "k": Parameter({"type": "string"}, 'how many ranks count: "10", several as "1,5,10", "" for all', "10"),
     "convention": Parameter({"type": "string", "enum": [*CONVENTIONS]}, "whose nDCG", "sklearn"),
-    "gain": _choice("gain", "of a relevance r: r, 2^r − 1, or 1 where r is above 0"),
-    "ties": _choice("ties", "which of documents with the same score comes first, or the average over all orders"),
+    "gain": _choice("gain"),
+    "ties": _choice("ties"),
     "zero_division": Parameter(
         {"anyOf": [{"type": "string", "enum": ["", *CHOICES["zero_division"]]}, {"type": "number"}]},
-        'nDCG of a query with nothing relevant: a number; "nan" leaves it out; "rightly_empty" is 1 if nothing was '
-        'retrieved, else 0; "" for the convention\'s',
+        f'{tables.OPTIONS["zero_division"].meaning.replace("`", "")}; "": as the convention',
         "",
     ),
-    "negative_relevance": _choice("negative_relevance", "a negative relevance is refused, has gain 0, or is kept"),
+    "negative_relevance": _choice("negative_relevance"),
     "judged_only": Parameter(
         {"type": "boolean"},
-        "whether documents without relevance are removed before ranking; else they have gain 0",
+        tables.OPTIONS["judged_only"].meaning,
         False,
     ),
-    "log_base": Parameter({"type": "number"}, "base of the logarithm in the discount", 2.0),
-    "discount": _choice("discount", "of rank i: 1 / log(i + 1), 1 / i, or 1 / max(1, log i)"),
-    "ideal": _choice(
-        "ideal",
-        "the best order of all judged documents, of as many as were retrieved, of the retrieved ones alone, or as if "
-        "every document had the highest gain",
-    ),
-    "missing": _choice("missing", "a judged query that the run lacks: nothing retrieved, left out, refused", "raise"),
+    "log_base": Parameter({"type": "number"}, tables.OPTIONS["log_base"].meaning, 2.0),
+    "discount": _choice("discount"),
+    "ideal": _choice("ideal"),
+    "missing": _choice("missing", "raise"),
 }
 NOT_HERE = "; ignore_index leaves out padding"  # what the metric advises and the functions do not take
 PER_QUERY = Parameter({"type": "boolean"}, "whether the answer also has every query", False)
@@ -128,7 +128,7 @@ def options_of_words(words: Mapping[str, Any]) -> dict[str, Any]:
         if allowed and given[name] not in allowed:
             raise ValueError(f"{name} must be one of {_listed(allowed)}; got {str(given[name])[:40]!r}")
     options |= {"convention": given["convention"], "judged_only": given["judged_only"]}
-    for name in conventions.CHOICES:
+    for name in tables.CHOICES:
         if given[name] != "":
             try:
                 options |= option_of(name, given[name])

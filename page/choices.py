@@ -5,26 +5,25 @@ in CHOICES.
 """
 
 import csv
+import html
 import io
 import math
 import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .metric import conventions
+from .metric import tables
 
 LONGEST_RANKING = 3000  # characters in an address, which browsers and servers take
 LONGEST_CUTOFF = 100_000
 DOCUMENTS = 500  # of a ranking that is edited or in an address
-CONVENTIONS = conventions.CONVENTIONS
+CONVENTIONS = tables.CONVENTIONS
+WORDED = ("gain", "discount", "ideal", "ties")  # of which every word is a choice
 CHOICES = {
-    "gain": ["linear", "exponential", "binary"],
-    "discount": ["log", "reciprocal", "jarvelin"],
-    "ideal": ["judged", "truncated", "retrieved", "full"],
-    "ties": ["average", "first", "last", "best", "worst", "docid"],
+    **{name: [*tables.OPTIONS[name].words] for name in WORDED},
     "zero_division": ["0", "1", "nan", "rightly_empty"],
-    "negative_relevance": ["raise", "clip", "keep"],
-    "missing": ["empty", "skip"],
+    "negative_relevance": [*tables.OPTIONS["negative_relevance"].words],
+    "missing": ["empty", "skip"],  # a page that refuses a run would say less
     "judged_only": ["false", "true"],
 }
 LABELS = {
@@ -38,8 +37,8 @@ LABELS = {
     "judged_only": "Not judged",
 }
 WORDS = {  # of a choice on the page, if they are not its name
-    ("zero_division", "nan"): conventions.empty_text(math.nan),
-    ("zero_division", "rightly_empty"): conventions.empty_text("rightly_empty"),
+    ("zero_division", "nan"): tables.empty_text(math.nan),
+    ("zero_division", "rightly_empty"): tables.empty_text("rightly_empty"),
     ("negative_relevance", "raise"): "refuse",
     ("missing", "skip"): "left out",
     ("missing", "empty"): "nothing retrieved",
@@ -117,7 +116,7 @@ def options_of(
 def settings_of(convention: str) -> list[Any]:
     """Return what the bar shows for a convention, in the order of CHOICES."""
     chosen = CONVENTIONS[convention]
-    values = [getattr(chosen, name) for name in conventions.CHOICES]
+    values = [getattr(chosen, name) for name in tables.CHOICES]
     return [f"{value:g}" if isinstance(value, float) else value for value in values]
 
 
@@ -156,13 +155,13 @@ def symbols(options: Mapping[str, Any]) -> str:
     """Return the formula of DCG as HTML, its symbols named by the terms that the picture marks."""
     k = options["k"][0]
     gain = {"linear": "r", "exponential": "(2<sup>r</sup> − 1)", "binary": "[r &gt; 0]"}[options["gain"]]
-    logarithm = f"log<sub>{options['log_base']:g}</sub>"
-    divisors = {"log": f"{logarithm}(i + 1)", "reciprocal": "i", "jarvelin": f"max(1, {logarithm} i)"}
+    formula = html.escape(tables.DISCOUNTS[options["discount"]].formula)
+    discount = formula.replace(" / ", " ⁄ ").replace("log_b", f"log<sub>{options['log_base']:g}</sub>")
     ranks = "at each rank i" if k is None else f"at each rank i up to {k}"
     return (
         "<span data-term='dcg'>DCG</span> = Σ <span data-term='gain' title='gain of the document at rank i, of "
-        f"relevance r'>{gain}</span> × <span data-term='discount' title='discount of rank i'>1 ⁄ "
-        f"{divisors[options['discount']]}</span>, for the relevance r {ranks}"
+        f"relevance r'>{gain}</span> × <span data-term='discount' title='discount of rank i'>"
+        f"{discount}</span>, for the relevance r {ranks}"
     )
 
 

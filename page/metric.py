@@ -27,4 +27,4 @@ def metric_file(folder: Path) -> Path:
 
 
 ndcg = evaluate.load(str(metric_file(ROOT)))
-conventions = sys.modules[type(ndcg.CONVENTIONS["sklearn"]).__module__]  # with the words for what they choose
+tables = sys.modules[type(ndcg.CONVENTIONS["sklearn"]).__module__]  # of options and conventions, and their words

@@ -11,7 +11,7 @@ from .batch import batch_of
 from .choices import LABELS, largest, options_of
 from .events import follow, show_errors
 from .found import read_files
-from .metric import conventions, ndcg
+from .metric import ndcg, tables
 from .picture import SHOWS
 from .ranking import ranking_of, rows_of
 from .render import list_html, table_html
@@ -47,7 +47,7 @@ def whose_tab(
             )
         found = gr.HTML(elem_id="whose")
         with gr.Accordion("What each convention chooses", open=False):
-            gr.Markdown(conventions.convention_notes())
+            gr.Markdown(tables.convention_notes())
     inputs = [source, got, table, *files, *batch, *bar]
     events = [tab.select, source.change, got.change, *(each.change for each in bar)]
     follow(events, find_owner, inputs, found, queue=True)
@@ -127,7 +127,7 @@ def _conclusion(found: Any) -> str:
 
 def _text(value: Any) -> str:
     """Return a choice in the words of the page."""
-    return conventions.empty_text(value) if isinstance(value, float) or value == "rightly_empty" else str(value)
+    return tables.empty_text(value) if isinstance(value, float) or value == "rightly_empty" else str(value)
 
 
 def _listed(names: Sequence[str], last: str = "and") -> str:

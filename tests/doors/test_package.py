@@ -1,7 +1,6 @@
 """The installed package: what a wheel holds, what it needs, and that it gives what the metric gives."""
 
 import email
-import inspect
 import json
 import os
 import subprocess
@@ -11,7 +10,7 @@ import zipfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import evaluate
 import pytest
@@ -223,10 +222,3 @@ def test_the_page_about_the_package_shows_what_it_does(beside: Run) -> None:
     )
     assert failed == 0
     assert attempted >= 7
-
-
-def test_type_checkers_know_the_options_that_there_are(ndcg: evaluate.Metric) -> None:
-    parsed = inspect.signature(options.Options.parse).parameters
-    assert set(get_type_hints(options.ComputeOptions)) | {"k"} == set(parsed)
-    own = inspect.signature(type(ndcg).compute).parameters
-    assert {name: own[name].default for name in parsed} == {name: each.default for name, each in parsed.items()}

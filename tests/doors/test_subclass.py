@@ -56,7 +56,7 @@ def test_called_by_hand_it_is_the_function_of_scikit_learn(
 
 
 def test_it_names_every_option_with_its_default() -> None:
-    options = inspect.signature(BUNDLE.Options.parse).parameters
+    options = BUNDLE.OPTIONS
     own = inspect.signature(METRIC._compute).parameters
     assert {name: own[name].default for name in options} == {name: each.default for name, each in options.items()}
     assert {*own} - {*options} == {"predictions", "references", "sample_weight", "query_ids", "document_ids", "exclude"}

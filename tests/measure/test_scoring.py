@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from reference import slow_scores
 from sklearn.metrics import dcg_score, ndcg_score
 
-from ndcg.measure import scoring
-from ndcg.measure.scoring import IDEALS, MEASURES, TIES, InvalidRankingError, check_queries, discounts, score_queries
+from ndcg.measure import arguments, scoring
+from ndcg.measure.arguments import MEASURES
+from ndcg.measure.scoring import InvalidRankingError, check_queries, discounts, score_queries
 
 TEXTBOOK = [3, 2, 3, 0, 1, 2]
+TIES, IDEALS = tuple(arguments.TIES), tuple(arguments.IDEALS)
 
 Shape = tuple[int, int]
 

@@ -11,7 +11,7 @@ from gradio.utils import get_function_description
 
 from page.api import FUNCTIONS, WORDS, Function, name_runs, options_of_words, read_given
 from page.choices import CHOICES, LINKED
-from page.metric import conventions, ndcg
+from page.metric import ndcg, tables
 
 BY_NAME = {each.answer.__name__: each for each in FUNCTIONS}
 UPLOAD = {"path": "folder/bm25.run.gz", "meta": {"_type": "gradio.FileData"}}
@@ -59,8 +59,8 @@ def test_words_that_are_not_given_are_the_conventions() -> None:
 
 
 def test_options_have_the_names_of_compute() -> None:
-    assert WORDS.keys() == {"k", "convention", "log_base", "judged_only", *conventions.CHOICES}
-    assert [*CHOICES] == [*conventions.CHOICES, "judged_only"]  # of the bar
+    assert WORDS.keys() == {"k", "convention", "log_base", "judged_only", *tables.CHOICES}
+    assert [*CHOICES] == [*tables.CHOICES, "judged_only"]  # of the bar
     assert {*LINKED} == WORDS.keys() - {"convention"}  # of the address
 
 

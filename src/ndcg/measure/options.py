@@ -4,17 +4,19 @@ import hashlib
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import DISCOUNTS, GAINS, MEASURES, OPTIONS, RIGHTLY_EMPTY
 from .conventions import CONVENTIONS
 from .messages import nearest, shown
-from .scoring import DISCOUNTS, IDEALS, MEASURES, RIGHTLY_EMPTY, TIES, Discount, Gain, not_discounts
+from .scoring import Discount, Gain, not_discounts
 
 __version__ = "1.1.0"
 
@@ -23,6 +25,11 @@ Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[An
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 LONGEST_IDEAL = 10**6  # documents of a full ideal
+
+# Options that were asked for before need not be checked again: those of a loop that scores batch after batch.
+MOST_REMEMBERED = 256
+_REMEMBERED_TYPES = (str, int, bool, type(None))
+_REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
 # Options that methods with an aggregation of their own do not take.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
@@ -84,71 +91,30 @@ class Options:
     missing: str
     use_aggregator: bool
     engine: str
+    measures: tuple[str, ...] = field(init=False, repr=False, compare=False)  # without cutoffs
+    cutoffs: tuple[int | None, ...] = field(init=False, repr=False, compare=False)  # of all measures
+    # the name of each result, its measure, and the index of its cutoff
+    results: tuple[tuple[str, str, int], ...] = field(init=False, repr=False, compare=False)
+    reading: dict[str, Any] = field(init=False, repr=False, compare=False)  # keyword arguments of `rankings.read`
+    scoring: dict[str, Any] = field(init=False, repr=False, compare=False)  # and of `scoring.score_queries`
 
     @classmethod
-    def parse(
-        cls,
-        *,
-        k: Any = None,
-        ignore_ties: Any = False,
-        measures: Any = "nDCG",
-        convention: Any = "sklearn",
-        gain: Any = None,
-        discount: Any = None,
-        log_base: Any = None,
-        ideal: Any = None,
-        ties: Any = None,
-        zero_division: Any = None,
-        negative_relevance: Any = None,
-        judged_only: Any = False,
-        ignore_index: Any = None,
-        missing: Any = None,
-        use_aggregator: Any = True,
-        engine: Any = "numpy",
-    ) -> "Options":
+    def parse(cls, **given: Any) -> "Options":
         """Check the options of `compute`; None stands for the convention's choice.
 
         Raises:
             ValueError: names the option, what it was and what it may be.
+            TypeError: there is no such option.
         """
-        chosen = CONVENTIONS[choice("convention", convention, tuple(CONVENTIONS))]
-        parsed = cls(
-            asked=_asked(measures, k),
-            gain=_gain(chosen.gain if gain is None else gain),
-            discount=_discount(chosen.discount if discount is None else discount),
-            log_base=_log_base(2.0 if log_base is None else log_base, discount),
-            ideal=choice("ideal", chosen.ideal if ideal is None else ideal, IDEALS),
-            ties=_ties(ties, _flag("ignore_ties", ignore_ties), chosen.ties),
-            zero_division=_zero_division(chosen.zero_division if zero_division is None else zero_division),
-            negative_relevance=choice(
-                "negative_relevance",
-                chosen.negative_relevance if negative_relevance is None else negative_relevance,
-                ("raise", "clip", "keep"),
-            ),
-            judged_only=_flag("judged_only", judged_only),
-            ignore_index=_ignore_index(ignore_index),
-            missing=choice("missing", chosen.missing if missing is None else missing, ("empty", "skip", "raise")),
-            use_aggregator=_flag("use_aggregator", use_aggregator),
-            engine=choice("engine", engine, ("numpy", "sklearn")),
-        )
-        if parsed.ideal == "full":
-            _refuse_endless_ideal(parsed.cutoffs, f'convention="{convention}"' if ideal is None else 'ideal="full"')
-        if parsed.engine == "sklearn":
-            _refuse_what_sklearn_lacks(
-                measures=None if parsed.measures == ("nDCG",) else measures,
-                convention=None if convention == "sklearn" else convention,
-                gain=gain,
-                discount=discount,
-                log_base=log_base,
-                ideal=ideal,
-                ties=ties,
-                zero_division=zero_division,
-                negative_relevance=negative_relevance,
-                judged_only=judged_only or None,
-                ignore_index=ignore_index,
-                missing=missing,
-                use_aggregator=None if use_aggregator else False,
-            )
+        # not floats, since 0.0 and -0.0 would be one key, nor what may change
+        if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
+            return _parsed_options(given)
+        key = tuple((name, type(value), value) for name, value in given.items())
+        if (parsed := _REMEMBERED.get(key)) is None:
+            parsed = _parsed_options(given)
+            if len(_REMEMBERED) >= MOST_REMEMBERED:
+                _REMEMBERED.clear()
+            _REMEMBERED[key] = parsed
         return parsed
 
     @classmethod
@@ -164,69 +130,88 @@ class Options:
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """The measures, without cutoffs."""
-        return tuple(dict.fromkeys(measure for measure, _ in self.asked))
-
-    @property
-    def cutoffs(self) -> tuple[int | None, ...]:
-        """The cutoffs of all measures."""
-        return tuple(dict.fromkeys(k for _, k in self.asked))
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """The keyword arguments of `rankings.read`."""
+    def __post_init__(self) -> None:
+        """Find what follows from the choices, once for every query that is scored by them."""
+        measures = tuple(dict.fromkeys(measure for measure, _ in self.asked))
+        cutoffs = tuple(dict.fromkeys(k for _, k in self.asked))
+        results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.asked)
         by_docid = self.ties == "docid"
-        return {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
-
-    @property
-    def scoring(self) -> dict[str, Any]:
-        """The keyword arguments of `scoring.score_queries`."""
-        return {
-            "measures": self.measures,
-            "cutoffs": self.cutoffs,
+        reading = {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
+        scoring = {
+            "measures": measures,
+            "cutoffs": cutoffs,
             "gain": self.gain,
             "discount": self.discount,
             "log_base": self.log_base,
             "ideal": self.ideal,
-            "ties": "last" if self.ties == "docid" else self.ties,  # documents are read in ascending order of ids
+            "ties": "last" if by_docid else self.ties,  # documents are read in ascending order of ids
             "zero_division": self.zero_division,
             "negative_relevance": self.negative_relevance,
         }
-
-    def results(self) -> Iterator[tuple[str, str, int]]:
-        """Yield the name of each result, with its measure and the index of its cutoff."""
-        for measure, k in self.asked:
-            yield result_name(measure, k), measure, self.cutoffs.index(k)
+        found = {"measures": measures, "cutoffs": cutoffs, "results": results, "reading": reading, "scoring": scoring}
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
 
     @property
     def names(self) -> list[str]:
         """The names of all results."""
-        return [name for name, _, _ in self.results()]
+        return [name for name, _, _ in self.results]
 
     def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
         """Return every choice that the numbers depend on, in one line."""
-        discount = _function_name("discount", self.discount, RANKS)
+        gain, discount = _function_name("gain", self.gain, LABELS), _function_name("discount", self.discount, RANKS)
+        unjudged = "removed" if self.judged_only else "0"
+        said: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
+        if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
+            del said["log_base"]
         choices = {
-            "gain": _function_name("gain", self.gain, LABELS),
-            **({} if discount == "log" else {"discount": discount}),
-            **({"log": _number(self.log_base)} if discount in ("log", "jarvelin") else {}),
-            **({} if self.ideal == "judged" else {"ideal": self.ideal}),
-            "ties": self.ties,
-            "empty": self.zero_division if isinstance(self.zero_division, str) else _number(self.zero_division),
-            "negative": self.negative_relevance,
-            "unjudged": "removed" if self.judged_only else "0",
-            **({} if self.ignore_index is None else {"ignored": _number(self.ignore_index)}),
-            **({"missing": "skip"} if self.missing == "skip" else {}),
-            "v": __version__,
-            **({"weights": "given"} if weighted else {}),
-            **({"excluded": "given"} if excluding else {}),
+            option.said_as: each if isinstance(each, str) else _number(each)
+            for name, option in OPTIONS.items()
+            if option.said_as and (each := said.get(name)) is not None and each not in option.unsaid
         }
+        choices |= {"v": __version__, **dict.fromkeys(["weights"] * weighted + ["excluded"] * excluding, "given")}
         return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
 
 
-OF_COMPUTE = tuple(inspect.signature(Options.parse).parameters)  # the names of all options
+def _parsed_options(given: Mapping[str, Any]) -> Options:
+    """Return options that are checked: the convention, each by itself in the order of the table, then together."""
+    if unknown := [name for name in given if name not in OPTIONS]:
+        raise TypeError(f"there is no option {unknown[0][:100]}; there are {', '.join(OPTIONS)}")
+    asked = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+    convention = CONVENTIONS[_checked_option("convention", asked["convention"])]
+    checked = {
+        name: _checked_option(name, getattr(convention, name, option.usual) if asked[name] is None else asked[name])
+        for name, option in OPTIONS.items()
+    }
+    cutoffs, measures = checked.pop("k"), checked.pop("measures")
+    if asked["k"] is not None and all("@" in name for name in measures):
+        both = f"k={shown(asked['k'])} and measures={shown(asked['measures'])}"
+        raise ValueError(f"{both} both give cutoffs; give one of the two")
+    if checked.pop("ignore_ties"):
+        if asked["ties"] not in (None, "last"):
+            both = f'ignore_ties=True means ties="last", but ties={shown(asked["ties"])} was given too'
+            raise ValueError(f"{both}; give one of the two")
+        checked["ties"] = "last"
+    _refuse_base(checked["log_base"], checked["discount"])
+    del checked["convention"]
+    options = Options(asked=_with_cutoffs(measures, cutoffs), **checked)
+    if options.ideal == "full":
+        whose = f'convention="{asked["convention"]}"' if asked["ideal"] is None else 'ideal="full"'
+        _refuse_endless_ideal(options.cutoffs, whose)
+    if options.engine == "sklearn":
+        _refuse_what_sklearn_lacks(asked, options)
+    return options
+
+
+def _checked_option(name: str, value: Any) -> Any:
+    """Return the value of an option as it is kept, if that may have it."""
+    if name in _CHECKS:
+        return _CHECKS[name](value)
+    option = OPTIONS[name]
+    return _flag(name, value) if option.is_flag else choice(name, value, tuple(option.words))
+
+
+OF_COMPUTE = tuple(OPTIONS)  # the names of all options
 
 
 def signature(
@@ -252,8 +237,12 @@ def shows_options(function: Function) -> Function:
     """Show the options of `compute` in the signature of a function that takes them as `**options`."""
     own = inspect.signature(function)
     named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
-    options = {name: each for name, each in inspect.signature(Options.parse).parameters.items() if name not in named}
-    vars(function)["__signature__"] = own.replace(parameters=[*named.values(), *options.values()])
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=Any)
+        for name, option in OPTIONS.items()
+        if name not in named
+    ]
+    vars(function)["__signature__"] = own.replace(parameters=[*named.values(), *options])
     return function
 
 
@@ -359,10 +348,13 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
 
 
-def _refuse_what_sklearn_lacks(**given: Any) -> None:
+def _refuse_what_sklearn_lacks(asked: Mapping[str, Any], options: Options) -> None:
     """Refuse any option that is given, since `sklearn.metrics.ndcg_score` does not have it."""
-    for name, value in given.items():
-        if value is not None:
+    for name, value in asked.items():
+        kept = getattr(options, name, value)
+        usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
+        is_given = value is not None if usual is None else kept != usual
+        if is_given and name not in ("k", "ignore_ties", "engine"):
             raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}')
 
 
@@ -381,12 +373,8 @@ def _cutoff(k: Any) -> int | None:
     return None if k is None else int(k)
 
 
-def _asked(measures: Any, k: Any) -> tuple[tuple[str, int | None], ...]:
-    """Return the measures, each with every cutoff or the one that its name has."""
-    names = _several("measures", measures, _measure)
-    cutoffs = _several("k", k, _cutoff)
-    if k is not None and all("@" in name for name in names):
-        raise ValueError(f"k={shown(k)} and measures={shown(measures)} both give cutoffs; give one of the two")
+def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[tuple[str, int | None], ...]:
+    """Return measures, each with every cutoff or the one that its name has."""
     asked = []
     for name in names:
         measure, _, own = name.partition("@")
@@ -405,28 +393,23 @@ def _measure(name: Any) -> str:
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
 
 
-def _ties(ties: Any, ignore_ties: bool, default: str) -> str:
-    if ignore_ties and ties not in (None, "last"):
-        raise ValueError(
-            f'ignore_ties=True means ties="last", but ties={shown(ties)} was given too; give one of the two'
-        )
-    if ties is None:
-        ties = "last" if ignore_ties else default
-    return choice("ties", ties, (*TIES, "docid"))
-
-
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False; got {shown(value)}")
     return bool(value)
 
 
-def _log_base(value: Any, discount: Any) -> float:
+def _log_base(value: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
         raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
-    if isinstance(discount, str) and discount == "jarvelin" and float(value) < 1:
-        raise ValueError(f'log_base must be above 1 for discount="jarvelin"; got {shown(value)}')
     return float(value)
+
+
+def _refuse_base(base: float, discount: Any) -> None:
+    """Refuse a base of the logarithm that a discount cannot have."""
+    above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
+    if above is not None and base <= above:
+        raise ValueError(f'log_base must be above {above:g} for discount="{discount}"; got {shown(base)}')
 
 
 def _zero_division(value: Any) -> float | str:
@@ -448,7 +431,7 @@ def _ignore_index(value: Any) -> float | None:
 
 def _gain(value: Any) -> Gain:
     if isinstance(value, str):
-        return choice("gain", value, ("linear", "exponential", "binary"))
+        return choice("gain", value, tuple(GAINS))
     if callable(value):
         function: Callable[[NDArray[np.float64]], Any] = value
         return function
@@ -484,6 +467,17 @@ def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
 def _number(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {  # others are flags, or one of the words of their row
+    "k": partial(_several, "k", check=_cutoff),
+    "measures": partial(_several, "measures", check=_measure),
+    "convention": partial(choice, "convention", choices=tuple(CONVENTIONS)),
+    "gain": _gain,
+    "discount": _discount,
+    "log_base": _log_base,
+    "zero_division": _zero_division,
+    "ignore_index": _ignore_index,
+}
 
 LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))])
 RANKS = np.array([*range(1, 33), 100, 1000])

@@ -36,11 +36,6 @@ Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], 
 
 Output = TypeVar("Output")
 
-MEASURES = ("nDCG", "DCG", "IDCG", "CG")
-TIES = ("average", "first", "last", "best", "worst")
-IDEALS = ("judged", "truncated", "retrieved", "full")
-RIGHTLY_EMPTY = "rightly_empty"
-
 # Scores in one block: large enough that NumPy's call overhead and the handing over of the
 # interpreter's lock between threads vanish, small enough for the last level of cache.
 SCORES_AT_A_TIME = 1 << 18
@@ -92,14 +87,14 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     Args:
         ranks: how many.
         log_base: base b of the logarithm.
-        discount: of rank i ``"log"``, 1 / log_b(i + 1) (Burges et al., 2005); ``"reciprocal"``, 1 / i; ``"jarvelin"``,
-            1 below rank b and 1 / log_b(i) from there on (Järvelin & Kekäläinen, 2002); a sequence of
-            the discounts of rank 1, 2, 3, …; or a function from an array of ranks to their discounts.
+        discount: one of ``DISCOUNTS`` by its name: ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of
+            Järvelin & Kekäläinen (2002); a sequence of the discounts of rank 1, 2, 3, …; or a function from an array
+            of ranks to their discounts.
 
     Raises:
         ValueError: the sequence ends before the ranks do; what a function answers is no discount.
 
-    >>> for discount in DISCOUNTS:
+    >>> for discount in DISCOUNT_FUNCTIONS:
     ...     print(discount, discounts(4, discount=discount).round(4).tolist())
     log [1.0, 0.6309, 0.5, 0.4307]
     reciprocal [1.0, 0.5, 0.3333, 0.25]
@@ -107,7 +102,7 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     """
     rank = np.arange(1, ranks + 1)
     if isinstance(discount, str):
-        return np.asarray(DISCOUNTS[discount](rank, log_base))
+        return np.asarray(DISCOUNT_FUNCTIONS[discount](rank, log_base))
     if callable(discount):
         found = _answer("discount", "ranks", discount, rank)
         if (problem := not_discounts(found)) is not None:
@@ -120,7 +115,7 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     return np.asarray(discount[:ranks], np.float64)
 
 
-DISCOUNTS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
+DISCOUNT_FUNCTIONS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
     "log": lambda rank, log_base: 1.0 / (np.log(rank + 1) / np.log(log_base)),
     "reciprocal": lambda rank, log_base: 1.0 / rank,
     "jarvelin": lambda rank, log_base: 1.0 / np.maximum(1, np.log(rank) / np.log(log_base)),
@@ -171,22 +166,23 @@ def score_queries(
         offsets: for 1-D arrays, where each query begins and the last one ends: shape ``(queries + 1,)``.
         judged: False where a document was not judged: a rank with gain 0, and no part of the ideal; None for all.
         retrieved: False where one was not retrieved: no rank, but part of the ideal; None for all.
-        measures: of ``MEASURES``.
+        measures: of ``nDCG``, ``DCG``, ``IDCG`` and ``CG``.
         cutoffs: ranks that count, each a positive integer or None for all.
-        gain: the name of one in ``GAINS``, gains by label, or a function from relevances to gains.
+        gain: one of ``GAINS`` by its name, gains by label, or a function from relevances to gains.
         discount: of the ranks, as ``discounts`` takes it.
         log_base: base of the discount's logarithm, positive and not 1.
         ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
             alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
         ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-        zero_division: the nDCG of a query whose ideal DCG is not positive; ``RIGHTLY_EMPTY``: 1 if no judged document
+        zero_division: the nDCG of a query whose ideal DCG is not positive; ``"rightly_empty"``: 1 if no judged document
             has a gain above 0 and nothing was retrieved, else 0.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
     Raises:
         InvalidRankingError: NaN or an infinite value, a relevance that is not allowed or has no gain, an overflow.
 
-    >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=MEASURES)
+    >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
+    >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
     >>> {name: float(values[0, 0].round(3)) for name, values in scored.items()}
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
@@ -451,7 +447,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
             raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
-        gains = GAINS[gain](relevance)
+        gains = GAIN_FUNCTIONS[gain](relevance)
         return gains, lowest if gain == "linear" else float(gains.min(initial=0))
     if callable(gain):
         if not np.isfinite(relevance).all():
@@ -477,7 +473,7 @@ def _exponential(relevance: Floats) -> Floats:
     return gains
 
 
-GAINS: dict[str, Callable[[Floats], Floats]] = {
+GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda relevance: relevance,
     "exponential": _exponential,
     "binary": lambda relevance: (relevance > 0) + 0 * relevance,  # NaN for an infinite one

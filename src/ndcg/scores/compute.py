@@ -4,12 +4,14 @@ from typing import Any, Unpack
 
 from ..inputs.frames import is_spark
 from ..inputs.rankings import Inputs
+from ..measure.arguments import describes_arguments
 from ..measure.options import ComputeOptions, Cutoffs, Options, shows_options
 from .queries import from_frame, scores
 from .spark import compute_spark
 
 
 @shows_options
+@describes_arguments
 def compute(
     *,
     predictions: Any,
@@ -25,19 +27,14 @@ def compute(
     """Return nDCG (Järvelin and Kekäläinen, 2002), or DCG, IDCG and CG: the mean over queries or each query's value.
 
     Args:
-        predictions: the score of each document of each query, higher ranks first: nested lists,
-            arrays, tensors, columns of lists, `{query: {document: score}}` or the path of a file
-            of them; with `query_ids` flat scores; or each query's document ids, best first. `None`
-            marks a document that was not retrieved.
-        references: the relevance of the same documents in the same order, or by their ids; the
-            path of a file; or the ids of relevant documents. `None` marks one that was not judged.
-        k: the cutoff, how many ranks count, or several; None for the whole list.
-        sample_weight: one weight per query for the mean.
-        query_ids: for flat predictions and references, the id of each document's query.
-        document_ids: with `query_ids`, the id of each document.
-        data: a frame; then the arguments above may be names of its columns.
-        exclude: documents that take no rank and are in no ideal, such as items seen: `{query: ids}`, of
-            ranked ids a list of ids for each query, a frame with the columns of `data`, or a file.
+        predictions: {predictions}
+        references: {references}
+        k: {k}
+        sample_weight: {sample_weight}
+        query_ids: {query_ids}
+        document_ids: {document_ids}
+        data: {data}
+        exclude: {exclude}
         **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `ties`,
             `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.

@@ -52,7 +52,7 @@ def query_values(inputs: Inputs, options: Options) -> Values:
 
     def score(part: Rankings) -> Values:
         scored = score_part(part, options)
-        return {name: scored[measure][row] for name, measure, row in options.results()}
+        return {name: scored[measure][row] for name, measure, row in options.results}
 
     return describe_queries(score, inputs, options)
 
@@ -350,7 +350,7 @@ def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> 
     relevance, score = _arrays_for_sklearn(rankings)
     how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
     result: dict[str, float | list[float]] = {}
-    for name, _, row in options.results():
+    for name, _, row in options.results:
         with np.errstate(over="ignore", invalid="ignore"):
             value = float(ndcg_score(relevance, score, k=options.cutoffs[row], **how))
         if not math.isfinite(value):

@@ -331,7 +331,7 @@ def _scored(
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
-    return queries, [np.asarray(scored[measure][row]) for _, measure, row in options.results()], weights
+    return queries, [np.asarray(scored[measure][row]) for _, measure, row in options.results], weights
 
 
 def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:

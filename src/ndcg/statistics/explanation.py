@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from ..inputs.columns import settled
 from ..inputs.rankings import Inputs, Rankings, read
+from ..measure.arguments import OPTIONS
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
 from ..measure.messages import shown
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, is_real, result_name
-from ..measure.scoring import DISCOUNTS, IDEALS, TIES
 from ..scores.queries import (
     NOTHING_TO_SCORE,
     from_files,
@@ -39,10 +39,7 @@ NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 # What a number may differ by however many digits it has: some libraries compute in 32 bits.
 PRECISION = 1e-6
 ALTERNATIVES: dict[str, Sequence[Any]] = {
-    "gain": ("linear", "exponential", "binary"),
-    "discount": tuple(DISCOUNTS),
-    "ideal": IDEALS,
-    "ties": (*TIES, "docid"),
+    **{option: tuple(OPTIONS[option].words) for option in ("gain", "discount", "ideal", "ties")},
     "zero_division": (0.0, 1.0, math.nan, "rightly_empty"),
     "negative_relevance": ("clip", "keep"),
     "missing": ("empty", "skip"),

@@ -671,7 +671,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     if part.query_ids is not None:
         ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
         columns["query"] = np.fromiter(ids, object, part.queries)
-    for name, measure, row in options.results():
+    for name, measure, row in options.results:
         columns[name] = scored[measure][row]
         values = np.stack([each[measure][row] for each in by_ties.values()])
         columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
@@ -749,7 +749,7 @@ def scores_of(
     parts = Parts([queries]) if parts is None else parts
     low, high, error = (each.reshape(-1, len(parts)) for each in found)
     scores: list[dict[str, Score]] = [{} for _ in range(len(parts))]
-    for at, (name, _, row) in enumerate(options.results()):
+    for at, (name, _, row) in enumerate(options.results):
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
         counted = ~np.isnan(columns[name]) & (True if weight is None else weight > 0)

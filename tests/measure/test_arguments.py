@@ -1,0 +1,179 @@
+"""The table of options, and every place that says the same."""
+
+import inspect
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import evaluate
+import numpy as np
+import pytest
+from conftest import ROOT
+
+from ndcg.measure import options
+from ndcg.measure.arguments import (
+    ARGUMENTS,
+    DISCOUNTS,
+    GAINS,
+    OPTIONS,
+    default_of,
+    describes_arguments,
+    lines_of,
+    text_of,
+)
+from ndcg.measure.conventions import CHOICES, CONVENTIONS
+from ndcg.measure.scoring import DISCOUNT_FUNCTIONS, GAIN_FUNCTIONS
+from page import api, choices
+
+WORDED = [name for name, option in OPTIONS.items() if option.words]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONVENTIONS_PAGE = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
+SCHEMA = json.loads((ROOT / "conformance" / "schema.json").read_text(encoding="utf-8"))
+SECTIONS = {"gain": "Gains", "discount": "Discounts", "ideal": "Ideals", "ties": "Ties"}
+
+
+def row_of_readme(name: str) -> str:
+    (row,) = re.findall(rf"^\| \*\*{name}\*\* \| (.*) \|$", README, re.MULTILINE)
+    return str(row)
+
+
+def words_in(hint: Any) -> set[str]:
+    """The words that a type allows, also as members of a union or of a sequence."""
+    if get_origin(hint) is Literal:
+        return set(get_args(hint))
+    return {word for each in get_args(hint) for word in words_in(each)}
+
+
+# --- The rows are what is computed -----------------------------------------------------------------------------------
+
+
+def test_every_named_discount_and_gain_has_a_function() -> None:
+    assert [*DISCOUNTS] == [*DISCOUNT_FUNCTIONS]
+    assert [*GAINS] == [*GAIN_FUNCTIONS]
+
+
+@pytest.mark.parametrize("base", [2.0, 3.0, 10.0])
+@pytest.mark.parametrize("name", DISCOUNTS)
+def test_a_discount_is_its_formula(name: str, base: float) -> None:
+    ranks = np.arange(1, 50)
+    known: dict[str, Any] = {"log_b": lambda x: math.log(x, base), "max": max}
+    expected = [eval(DISCOUNTS[name].formula, known, {"i": rank}) for rank in ranks.tolist()]
+    assert DISCOUNT_FUNCTIONS[name](ranks, base) == pytest.approx(expected, rel=1e-14)
+    depends = DISCOUNT_FUNCTIONS[name](ranks, base).tolist() != DISCOUNT_FUNCTIONS[name](ranks, base + 1).tolist()
+    assert depends == (DISCOUNTS[name].base_above is not None) == ("log_b" in DISCOUNTS[name].formula)
+
+
+@pytest.mark.parametrize("name", [name for name, each in DISCOUNTS.items() if each.base_above])
+def test_a_base_that_a_discount_cannot_have_is_refused_from_conventions_too(ndcg: evaluate.Metric, name: str) -> None:
+    convention = next(each for each, chosen in CONVENTIONS.items() if chosen.discount == name)
+    for how in ({"discount": name}, {"convention": convention}):
+        with pytest.raises(ValueError, match=f'^log_base must be above 1 for discount="{name}"; got 0.5$'):
+            ndcg.compute(predictions=[[2, 1]], references=[[0, 1]], log_base=0.5, **how)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_the_default_is_what_leaving_an_option_out_gives(name: str) -> None:
+    asked = {"k": 3} if name in ("k", "measures") else {}
+    left_out = options.Options.parse(**asked)
+    given = options.Options.parse(**{**asked, name: default_of(name)}) if name != "k" else options.Options.parse(k=None)
+    assert given == (left_out if name != "k" else options.Options.parse())
+
+
+@pytest.mark.parametrize("name", WORDED)
+def test_each_word_of_a_row_is_taken_and_no_other(name: str) -> None:
+    for word in OPTIONS[name].words:
+        options.Options.parse(**{name: word}, k=3 if word == "full" else None)
+    with pytest.raises(ValueError, match=rf"^{name} must .*; got 'linaer'"):
+        options.Options.parse(**{name: "linaer"})
+
+
+def test_options_that_were_checked_before_are_the_same_object() -> None:
+    assert options.Options.parse(k=7, ties="best") is options.Options.parse(k=7, ties="best")
+    assert options.Options.parse(k=True + 0) == options.Options.parse(k=1)
+    with pytest.raises(ValueError, match=r"^k must be a positive integer"):  # True is no 1
+        options.Options.parse(k=True)
+    zeros = [options.Options.parse(zero_division=zero).zero_division for zero in (0.0, -0.0)]
+    assert [math.copysign(1, float(zero)) for zero in zeros] == [1.0, -1.0]
+
+
+def test_an_option_that_is_none_is_refused_by_name() -> None:
+    with pytest.raises(TypeError, match=r"^there is no option gian; there are k, ignore_ties, "):
+        options.Options.parse(gian="linear")
+
+
+# --- Everything else that says the same ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_the_readme_has_a_row_with_its_words_and_its_default(name: str) -> None:
+    row = row_of_readme(name)
+    assert [word for word in OPTIONS[name].words if f'"{word}"' not in row] == []
+    default = default_of(name)
+    if isinstance(default, str):
+        assert f'`"{default}"` (default' in row
+    elif default is not None:
+        said = (f"efault `{default}`", f"`{default}` by default", f"`{default}` (default)", f"default {default:g}")
+        assert any(each in row for each in said)
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_the_page_on_conventions_tells_of_each_word(name: str) -> None:
+    section = CONVENTIONS_PAGE.partition(f"\n## {SECTIONS[name]}\n")[2].partition("\n## ")[0]
+    assert [word for word in OPTIONS[name].words if f'`"{word}"`' not in section] == []
+
+
+@pytest.mark.parametrize("name", [*ARGUMENTS, *OPTIONS])
+def test_the_description_that_evaluate_shows_has_every_argument(ndcg: evaluate.Metric, name: str) -> None:
+    if name != "by":  # of report and compare
+        assert lines_of(name) in ndcg.inputs_description
+
+
+@pytest.mark.parametrize("name", [name for name in WORDED if name != "measures"])
+def test_type_checkers_know_its_words(name: str) -> None:
+    words = words_in(get_type_hints(options.ComputeOptions)[name])
+    assert words == set(OPTIONS[name].words)
+
+
+def test_type_checkers_know_the_options_that_there_are(ndcg: evaluate.Metric) -> None:
+    hints = get_type_hints(options.ComputeOptions)
+    assert set(hints) | {"k"} == set(OPTIONS)
+    assert set(get_args(options.Measure)) == set(OPTIONS["measures"].words)
+    of_compute = inspect.signature(type(ndcg).compute).parameters
+    assert {name: of_compute[name].default for name in OPTIONS} == {n: each.default for n, each in OPTIONS.items()}
+
+
+def test_the_page_offers_its_words() -> None:
+    for name in set(WORDED) & set(choices.CHOICES):
+        lacks = {"missing": {"raise"}}.get(name, set())
+        assert set(choices.CHOICES[name]) == set(OPTIONS[name].words) - lacks
+    assert set(api.WORDS) == {"k", "convention", "log_base", *choices.CHOICES} <= set(OPTIONS)
+    assert set(choices.CHOICES) - {"judged_only"} == set(CHOICES)
+
+
+@pytest.mark.parametrize("name", ["gain", "discount", "ideal", "ties"])
+def test_the_conformance_kit_asks_for_no_other(name: str) -> None:
+    asked = SCHEMA["$defs"]["options"]["properties"][name]["enum"]
+    assert set(asked) <= set(OPTIONS[name].words)
+
+
+# --- How they are shown ----------------------------------------------------------------------------------------------
+
+
+def test_a_docstring_shows_the_text_of_an_argument_where_it_asks_for_it() -> None:
+    def door(exclude: Any, other: Callable[..., Any]) -> None:
+        """Do something.
+
+        Args:
+            exclude: {exclude}
+            other: {other} stays.
+        """
+
+    shown = inspect.getdoc(describes_arguments(door)) or ""
+    assert " ".join(shown.split()) == f"Do something. Args: exclude: {ARGUMENTS['exclude']} other: {{other}} stays."
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_text_is_one_line_that_ends(name: str) -> None:
+    assert re.fullmatch(r"[^\n]+\.", text_of(name))
