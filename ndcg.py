@@ -17,7 +17,7 @@ import evaluate
 
 from .ndcg_bundle import (
     CONVENTIONS,
-    OF_COMPUTE,
+    OPTIONS,
     Batch,
     Batches,
     Comparison,
@@ -63,6 +63,8 @@ from .ndcg_bundle import (
 
 Result = TypeVar("Result")
 
+IDS = Inputs._fields[2:]  # what rankings may have besides predictions and references
+
 _DESCRIPTION = """\
 Normalized discounted cumulative gain (nDCG): how good a ranking is, from 0 to 1. Each
 document has a graded relevance; its gain counts the less the further down the ranking puts
@@ -93,7 +95,7 @@ _CITATION = """\
 _GIVEN = ("predictions", "references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude")
 _KWARGS_DESCRIPTION = f"""
 Args:
-{lines_of(*_GIVEN, *(name for name in OF_COMPUTE if name not in _GIVEN))}
+{lines_of(*_GIVEN, *(name for name in OPTIONS if name not in _GIVEN))}
 """
 _KWARGS_DESCRIPTION += """
 Returns:
@@ -221,19 +223,22 @@ class NDCG(Batches, evaluate.Metric):
                 problem = "a DataFrame of Spark is not scored by _compute, which this class overrides"
                 raise ValueError(f"data: {problem}; call compute_spark, or collect the rankings")
             return compute(**inputs._asdict(), k=k, sample_weight=sample_weight, data=data, **options)
-        chosen: dict[str, Any] = {**options}
-        own = {name: chosen.pop(name) for name in self._own_options(chosen)}
-        refuse_unknown(chosen, self.compute)
+        known: Any = options
+        if not options.keys() <= OPTIONS.keys():
+            own = self._own_options()
+            known = {name: each for name, each in options.items() if name in OPTIONS or name not in own}
+            refuse_unknown(known, self.compute)
         inputs, weight = from_frame(data, inputs, sample_weight)
-        given = {name: each for name, each in {"k": k, "sample_weight": weight}.items() if each is not None}
-        given |= chosen | own
+        given: dict[str, Any] = {**options}
+        for name, value in (("k", k), ("sample_weight", weight)):
+            if value is not None:
+                given[name] = value
 
         def score(inputs: Inputs) -> Any:
-            predictions, references, *others = inputs
-            ids = {name: each for name, each in zip(Inputs._fields[2:], others, strict=True) if each is not None}
-            return self._compute(predictions=predictions, references=references, **ids, **given)
+            ids = {name: each for name, each in zip(IDS, inputs[2:], strict=True) if each is not None}
+            return self._compute(predictions=inputs.predictions, references=inputs.references, **ids, **given)
 
-        return self._score_all(score, inputs, partial(Options.parse, k=k, **chosen))
+        return self._score_all(score, inputs, partial(Options.parse, k=k, **known))
 
     @shows_options
     def _compute(
@@ -259,13 +264,10 @@ class NDCG(Batches, evaluate.Metric):
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
         return scores(inputs, sample_weight=sample_weight, options=parsed)
 
-    def _own_options(self, options: Any) -> list[str]:
+    def _own_options(self) -> set[str]:
         """Return the names of options that a subclass's `_compute` adds to those of the metric."""
-        if not (others := [name for name in options if name not in OF_COMPUTE]):
-            return []
         own = inspect.signature(self._compute).parameters.values()
-        named = {each.name for each in own if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
-        return [name for name in others if name in named]
+        return {each.name for each in own if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
 
     def _score_all(
         self, score: Callable[[Inputs], Result], inputs: Inputs, parse: Callable[[], Options]
@@ -276,8 +278,8 @@ class NDCG(Batches, evaluate.Metric):
         the batches are scored and gone, but the result is not yet the caller's.
         """
         given = inputs.predictions is not None or inputs.references is not None
-        for name in ("query_ids", "document_ids", "exclude"):
-            if getattr(inputs, name) is not None and not given:
+        for name, side in zip(IDS, inputs[2:], strict=True):
+            if side is not None and not given:
                 raise ValueError(f"{name} without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
             return score(inputs)

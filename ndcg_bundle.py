@@ -25,7 +25,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
@@ -120,7 +120,8 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     >>> ideal_gains(np.array([[1.0, 3.0, 2.0]]), ranks=2, lowest=0.0).tolist()
     [[3.0, 2.0]]
     """
-    shortlist = _shortlist(gains, ranks, exact=True)
+    height = grid_height(gains.shape[1], ranks)
+    shortlist = _shortlist(gains, ranks, height, exact=True) if height > 1 else None
     ordered: NDArray[np.floating[Any]] = gains.copy() if shortlist is None else gains.take(shortlist)
     beyond = ordered.shape[1] - ranks
     single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
@@ -194,7 +195,8 @@ def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, 
     of each score, as many as it takes to number the documents of the block, make way for the
     document's number. Only neighbours that agree in all the bits kept can be tied or out of order.
     """
-    shortlist = _shortlist(score, count) if averaged else None
+    height = grid_height(score.shape[1], count) if averaged else 0
+    shortlist = _shortlist(score, count, height) if height > 1 else None
     numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
     keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
     np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
@@ -301,17 +303,14 @@ def grid_height(documents: int, count: int) -> int:
     return math.isqrt(documents // (4 * count)) if count else 0
 
 
-def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.int64] | None:
-    """Return numbers of documents, by row, among which its ``count`` highest values are; None if that is no gain.
+def _shortlist(values: Floats, count: int, height: int, exact: bool = False) -> NDArray[np.int64] | None:
+    """Return numbers of documents, by row, among which its ``count`` highest values are; None if it cannot tell.
 
-    Seen as a grid, a row's ``count`` highest values lie in the ``count`` columns with the
+    Seen as a grid of some height, a row's ``count`` highest values lie in the ``count`` columns with the
     highest maxima: each of these holds a value at least as high as any elsewhere. Of equal
     maxima any will do; nearly equal ones can be mistaken for equal, unless ``exact``.
     """
     queries, documents = values.shape
-    height = grid_height(documents, count)
-    if height < 2:
-        return None
     width = documents // height
     grid = values[:, : width * height].reshape(queries, height, width)
     keys = np.maximum(grid.max(axis=1) + 0.0, LOWEST, dtype=np.float64)
@@ -4298,61 +4297,73 @@ def score_queries(
     >>> {name: float(values[0, 0].round(3)) for name, values in scored.items()}
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
-    score = _exact_in_float64(score)
+    if score.dtype.kind in "iu":
+        score = _exact_in_float64(score)
     shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
     scores = {measure: np.empty(shape) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
     # in memory from the last rank to the first, as documents are once sorted
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
-    how: dict[str, Any] = {"gain": gain, "over": ideal, "ties": ties, "negative_relevance": negative_relevance}
 
-    def fill(read: Callable[[], _Block]) -> None:
-        block = read()
-        for measure, values in _score_block(block, weight, cutoffs, measures, zero_division, **how).items():
-            scores[measure][:, block.queries] = values
-
+    score_block = partial(
+        _score_block,
+        into=scores,
+        weight=weight,
+        cutoffs=cutoffs,
+        gain=gain,
+        over=ideal,
+        ties=ties,
+        zero_division=zero_division,
+        negative_relevance=negative_relevance,
+    )
     # Of a grid little more is read than its columns' maxima, so that a block can hold more.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
-    blocks = list(_blocks(relevance, score, offsets, judged, retrieved, size))
-    in_threads(fill, blocks, threads=None if score.size > 2 * size else 1)
+    blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
+    if score.size > 2 * size:
+        in_threads(score_block, list(blocks))
+    else:
+        for block in blocks:
+            score_block(block)
     return scores
 
 
 def _score_block(
-    block: _Block,
+    read: Callable[[], _Block],
+    *,
+    into: Mapping[str, Floats],
     weight: Floats,
     cutoffs: Sequence[int | None],
-    measures: Sequence[str],
-    zero_division: float | str,
-    *,
     gain: Gain,
     over: str,
     ties: str,
+    zero_division: float | str,
     negative_relevance: str,
-) -> dict[str, Floats]:
-    """Return the measures of a block's queries, each of shape ``(cutoffs, queries)``."""
+) -> None:
+    """Put the measures of a block's queries into the arrays of all queries."""
+    block = read()
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # what is not finite is refused, with its place
         gains, lowest = _gains(block, gain, negative_relevance)
         ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties)
-        sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
+        sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], into)
         if over == "full" and "IDCG" in sums:
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
             sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
         _refuse_overflow(block, sums)
-        if "nDCG" in measures:
+        if "nDCG" in into:
             empty = _rightly_empty(block, gains) if isinstance(zero_division, str) else zero_division
             sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
-    return {measure: sums[measure] for measure in measures}
+    for measure, values in into.items():
+        values[:, block.queries] = sums[measure]
 
 
 def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
-    """Return scores that float64 tells apart: of integers beyond 2**53 their ranks, with the sign of each kept.
+    """Return integers that float64 tells apart: beyond 2**53 their ranks, with the sign of each kept.
 
     Signs are kept, because they set the order in which tied gains are summed.
     """
-    if score.dtype.kind not in "iu" or not score.size or max(-int(score.min()), int(score.max())) <= 2**53:
+    if not score.size or max(-int(score.min()), int(score.max())) <= 2**53:
         return score
     distinct, order = np.unique(score, return_inverse=True)
     return np.asarray(order.reshape(score.shape) - np.searchsorted(distinct, 0))
@@ -4618,16 +4629,17 @@ def _labelled(relevance: Floats, table: Floats) -> Floats:
 
 
 def _discounted_sums(
-    ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int], measures: Sequence[str]
+    ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int], measures: Collection[str]
 ) -> dict[str, Floats]:
     """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
-    needed = {"DCG", "IDCG", *measures} if "nDCG" in measures else measures
-    terms = {"CG": (ranked, np.ones(len(discount))[::-1]), "DCG": (ranked, discount), "IDCG": (ideal, discount)}
-    return {
-        name: np.stack([_sum(gains[:, :k], weight[:k]) for k in cutoffs])
-        for name, (gains, weight) in terms.items()
-        if name in needed
-    }
+    sums = {}
+    if "CG" in measures:
+        sums["CG"] = _sums(ranked, np.ones(len(discount))[::-1], cutoffs)
+    if "DCG" in measures or "nDCG" in measures:
+        sums["DCG"] = _sums(ranked, discount, cutoffs)
+    if "IDCG" in measures or "nDCG" in measures:
+        sums["IDCG"] = _sums(ideal, discount, cutoffs)
+    return sums
 
 
 def sign(discount: Floats) -> float:
@@ -4653,20 +4665,27 @@ def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division
 
 
 def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum for each query whose gain is the same at all ranks, added as ``_sum`` does."""
+    """Return the weighted sum for each query whose gain is the same at all ranks, added as ``_sums`` does."""
     step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
-    return np.concatenate([_sum(part.repeat(len(weight), axis=1)[:, ::-1], weight) for part in parts])
+    return np.concatenate(
+        [_sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0] for part in parts]
+    )
 
 
-def _sum(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum of each query's gains, one rank added after the other.
+def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
+    """Return the weighted sums of each query's gains up to each cutoff, one rank added after the other.
 
     Then zeros at the end, of a list that is padded, do not change the rounding. ``einsum`` adds so
-    where both arrays lie in memory from the last rank to the first, but for a single query.
+    where both arrays lie in memory from the last rank to the first, but for a single query: that is added twice.
     """
-    rows = np.broadcast_to(gains, (2, gains.shape[1])) if len(gains) == 1 else gains
-    return np.asarray(np.einsum("qk,k->q", rows, weight)[: len(gains)])
+    sums, rows = np.empty((len(cutoffs), len(gains))), gains
+    if len(gains) == 1:
+        last_first = np.ascontiguousarray(gains[0, ::-1])
+        rows = np.ndarray((2, last_first.size), gains.dtype, last_first, 0, (0, gains.itemsize))[:, ::-1]
+    for into, k in zip(sums, cutoffs, strict=True):
+        into[:] = np.einsum("qk,k->q", rows[:, :k], weight[:k])[: len(gains)]
+    return sums
 
 
 # ndcg/measure/options.py: Every option of `compute`, checked once into one object, and what follows from them alone: names and signature.
@@ -5181,12 +5200,14 @@ def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> di
 
 def query_values(inputs: Inputs, options: Options) -> Values:
     """Return the values of all queries under the name of each result."""
-
-    def score(part: Rankings) -> Values:
-        scored = score_part(part, options)
-        return {name: scored[measure][row] for name, measure, row in options.results}
-
-    return describe_queries(score, inputs, options)
+    found = []
+    with closing(counted_parts(inputs, options)) as rankings:
+        for part, before in rankings:
+            with UserTerms(part, before):
+                scored = score_part(part, options)
+            found.append([scored[measure][row] for _, measure, row in options.results])
+    columns = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+    return dict(zip(options.names, columns, strict=True))
 
 
 def score_part(part: Rankings, options: Options, **other: Any) -> Values:
@@ -5206,45 +5227,52 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
 
 
 def describe_queries(
-    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
-    inputs: Inputs,
-    options: Options,
-    piece: int | None = None,
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]], inputs: Inputs, options: Options, piece: int
 ) -> dict[str, NDArray[Any]]:
-    """Return columns, by name, with a row for each query, which a function makes of each part of the rankings.
+    """Return columns, by name, with a row for each query, which a function makes of each piece of the rankings.
 
     Args:
         describe: the function.
         inputs: the rankings.
         options: how they are read and scored.
-        piece: how many documents the function takes at a time, about; None for whole parts.
+        piece: how many documents the function takes at a time, about.
     """
+
+    def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
+        with UserTerms(each, before):
+            return describe(each)
+
     described: list[dict[str, NDArray[Any]]] = []
-    queries = 0
-    bar = None
-    with ExitStack() as until_done:
-        for part in parts(from_files(inputs), **options.reading):
-            if described and bar is None:
-                total = len(inputs.predictions)
-                bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=queries))
-            if options.missing == "raise":
-                refuse_missing(part)
-            pieces = [part] if piece is None else list(part.pieces(piece))
-            *before, queries = np.cumsum([queries, *(each.queries for each in pieces)]).tolist()
-            described += in_threads(partial(_described, describe), pieces, before)
-            if bar is not None:
-                bar.update(part.queries)
-    if not queries:
-        raise ValueError(NOTHING_TO_SCORE)
+    with closing(counted_parts(inputs, options)) as rankings:
+        for part, before in rankings:
+            pieces = list(part.pieces(piece))
+            starts = before + np.cumsum([0, *(each.queries for each in pieces[:-1])])
+            described += in_threads(in_user_terms, pieces, starts.tolist())
+    if len(described) == 1:
+        return described[0]
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
-def _described(
-    describe: Callable[[Rankings], dict[str, NDArray[Any]]], piece: Rankings, before: int
-) -> dict[str, NDArray[Any]]:
-    """Return the columns of a piece, errors in the user's terms, given how many queries come before it."""
-    with user_terms(piece, before):
-        return describe(piece)
+def counted_parts(inputs: Inputs, options: Options) -> Iterator[tuple[Rankings, int]]:
+    """Yield rankings part by part, with how many queries come before each; show a progress bar from the second on.
+
+    Raises:
+        ValueError: there are no queries; a query is missing where `missing="raise"`.
+    """
+    before, bar = 0, None
+    with ExitStack() as until_done:
+        for part in parts(from_files(inputs), **options.reading):
+            if before and bar is None:
+                total = len(inputs.predictions)
+                bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
+            if options.missing == "raise":
+                refuse_missing(part)
+            yield part, before
+            before += part.queries
+            if bar is not None:
+                bar.update(part.queries)
+    if not before:
+        raise ValueError(NOTHING_TO_SCORE)
 
 
 def refuse_missing(rankings: Rankings) -> None:
@@ -5266,6 +5294,8 @@ def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: A
     Raises:
         ValueError: what `columns_of` refuses.
     """
+    if data is None and inputs.exclude is None:
+        return inputs, sample_weight, *others.values()
     columns, *of_queries = columns_of(data, inputs._asdict(), sample_weight=sample_weight, **others)
     return Inputs(**columns), *of_queries
 
@@ -5348,7 +5378,7 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
     """Return rankings as `rankings.read` does, files too, if some choice of options could score them."""
     rankings = read(*from_files(inputs), **how)
-    with user_terms(rankings):
+    with UserTerms(rankings):
         check_queries(**rankings.arrays())
     return rankings
 
@@ -5385,27 +5415,33 @@ def check_rows(inputs: Inputs, options: Options) -> None:
         ValueError: names the argument, query and row at fault.
     """
     rankings = read(*inputs, **options.reading)
-    with user_terms(rankings):
+    with UserTerms(rankings):
         check_queries(**rankings.arrays(), gain=options.gain, negative_relevance=options.negative_relevance)
 
 
-@contextmanager
-def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
-    """Translate errors of the kernel into the user's terms.
+class UserTerms:
+    """Within it, errors of the kernel are told in the user's terms.
 
     Args:
         rankings: what is scored.
         first_query: the index of their first query among all queries.
     """
-    try:
-        yield
-    except InvalidRankingError as error:
+
+    def __init__(self, rankings: Rankings, first_query: int = 0) -> None:
+        self.rankings, self.first_query = rankings, first_query
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, InvalidRankingError):
+            return
         argument = {"relevance": "references", "score": "predictions"}[error.array]
-        if rankings.place is not None:
-            place = rankings.place(error.query, error.position)
+        if self.rankings.place is not None:
+            place = self.rankings.place(error.query, error.position)
             raise ValueError(f"{argument}: {place}: {error.problem}") from None
-        placed = InvalidRankingError(argument, first_query + error.query, error.position, error.problem)
-        raise ValueError(str(placed)) from None
+        query = self.first_query + error.query
+        raise ValueError(str(InvalidRankingError(argument, query, error.position, error.problem))) from None
 
 
 def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
@@ -5444,15 +5480,19 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     Raises:
         ValueError: no query has one, or their sum overflows.
     """
-    if np.isnan(values).any():
-        valued = ~np.isnan(values)
-        values, weight = values[valued], None if weight is None else weight[valued]
+    if weight is None and values.size:  # nearly always all that there is to do
+        with np.errstate(over="ignore"):
+            found = float(values.mean())
+        if math.isfinite(found):
+            return found
+    valued = ~np.isnan(values)
+    values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
         problem = "no query of positive weight has a value: zero_division=nan leaves out those with nothing relevant"
         hint = 'give a number for zero_division, or missing="empty"'
         raise ValueError(f'{name}: {problem}, missing="skip" those that the predictions lack; {hint}')
     with np.errstate(over="ignore"):
-        found = float(values.mean() if weight is None else np.average(values, weights=weight))
+        found = float(np.average(values, weights=weight))
     if not math.isfinite(found):
         raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
     return found
@@ -5516,7 +5556,7 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         if invalid.any():
             at = int(invalid.argmax())
             query = int(np.searchsorted(begins, at, side="right")) - 1
-            with user_terms(rankings):
+            with UserTerms(rankings):
                 value = values.reshape(-1)[at]
                 raise InvalidRankingError(array, query, at - int(begins[query]), problem.format(value=value))
     if offsets is not None or not judged.all():
@@ -10799,7 +10839,7 @@ class _Scorer:
             rankings = self._read(options)
             if options.missing == "raise":
                 refuse_missing(rankings)
-            with user_terms(rankings):
+            with UserTerms(rankings):
                 values = score_part(rankings, options)["nDCG"][0]
             self.numbers[key] = mean("nDCG", values, self.weight)
         return self.numbers[key]

@@ -19,9 +19,9 @@ from .loops.scorer import lightgbm_metric as lightgbm_metric
 from .loops.scorer import scorer as scorer
 from .loops.scorer import xgboost_metric as xgboost_metric
 from .loops.trainer import trainer_metrics as trainer_metrics
+from .measure.arguments import OPTIONS as OPTIONS
 from .measure.arguments import lines_of as lines_of
 from .measure.conventions import CONVENTIONS as CONVENTIONS
-from .measure.options import OF_COMPUTE as OF_COMPUTE
 from .measure.options import ComputeOptions as ComputeOptions
 from .measure.options import Cutoffs as Cutoffs
 from .measure.options import Options as Options

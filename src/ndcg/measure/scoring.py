@@ -19,7 +19,7 @@ Every measure is a sum over the last two.
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -186,61 +186,73 @@ def score_queries(
     >>> {name: float(values[0, 0].round(3)) for name, values in scored.items()}
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
-    score = _exact_in_float64(score)
+    if score.dtype.kind in "iu":
+        score = _exact_in_float64(score)
     shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
     scores = {measure: np.empty(shape) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
     # in memory from the last rank to the first, as documents are once sorted
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
-    how: dict[str, Any] = {"gain": gain, "over": ideal, "ties": ties, "negative_relevance": negative_relevance}
 
-    def fill(read: Callable[[], _Block]) -> None:
-        block = read()
-        for measure, values in _score_block(block, weight, cutoffs, measures, zero_division, **how).items():
-            scores[measure][:, block.queries] = values
-
+    score_block = partial(
+        _score_block,
+        into=scores,
+        weight=weight,
+        cutoffs=cutoffs,
+        gain=gain,
+        over=ideal,
+        ties=ties,
+        zero_division=zero_division,
+        negative_relevance=negative_relevance,
+    )
     # Of a grid little more is read than its columns' maxima, so that a block can hold more.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
-    blocks = list(_blocks(relevance, score, offsets, judged, retrieved, size))
-    in_threads(fill, blocks, threads=None if score.size > 2 * size else 1)
+    blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
+    if score.size > 2 * size:
+        in_threads(score_block, list(blocks))
+    else:
+        for block in blocks:
+            score_block(block)
     return scores
 
 
 def _score_block(
-    block: _Block,
+    read: Callable[[], _Block],
+    *,
+    into: Mapping[str, Floats],
     weight: Floats,
     cutoffs: Sequence[int | None],
-    measures: Sequence[str],
-    zero_division: float | str,
-    *,
     gain: Gain,
     over: str,
     ties: str,
+    zero_division: float | str,
     negative_relevance: str,
-) -> dict[str, Floats]:
-    """Return the measures of a block's queries, each of shape ``(cutoffs, queries)``."""
+) -> None:
+    """Put the measures of a block's queries into the arrays of all queries."""
+    block = read()
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # what is not finite is refused, with its place
         gains, lowest = _gains(block, gain, negative_relevance)
         ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties)
-        sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], measures)
+        sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], into)
         if over == "full" and "IDCG" in sums:
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
             sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
         _refuse_overflow(block, sums)
-        if "nDCG" in measures:
+        if "nDCG" in into:
             empty = _rightly_empty(block, gains) if isinstance(zero_division, str) else zero_division
             sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
-    return {measure: sums[measure] for measure in measures}
+    for measure, values in into.items():
+        values[:, block.queries] = sums[measure]
 
 
 def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
-    """Return scores that float64 tells apart: of integers beyond 2**53 their ranks, with the sign of each kept.
+    """Return integers that float64 tells apart: beyond 2**53 their ranks, with the sign of each kept.
 
     Signs are kept, because they set the order in which tied gains are summed.
     """
-    if score.dtype.kind not in "iu" or not score.size or max(-int(score.min()), int(score.max())) <= 2**53:
+    if not score.size or max(-int(score.min()), int(score.max())) <= 2**53:
         return score
     distinct, order = np.unique(score, return_inverse=True)
     return np.asarray(order.reshape(score.shape) - np.searchsorted(distinct, 0))
@@ -506,16 +518,17 @@ def _labelled(relevance: Floats, table: Floats) -> Floats:
 
 
 def _discounted_sums(
-    ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int], measures: Sequence[str]
+    ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int], measures: Collection[str]
 ) -> dict[str, Floats]:
     """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
-    needed = {"DCG", "IDCG", *measures} if "nDCG" in measures else measures
-    terms = {"CG": (ranked, np.ones(len(discount))[::-1]), "DCG": (ranked, discount), "IDCG": (ideal, discount)}
-    return {
-        name: np.stack([_sum(gains[:, :k], weight[:k]) for k in cutoffs])
-        for name, (gains, weight) in terms.items()
-        if name in needed
-    }
+    sums = {}
+    if "CG" in measures:
+        sums["CG"] = _sums(ranked, np.ones(len(discount))[::-1], cutoffs)
+    if "DCG" in measures or "nDCG" in measures:
+        sums["DCG"] = _sums(ranked, discount, cutoffs)
+    if "IDCG" in measures or "nDCG" in measures:
+        sums["IDCG"] = _sums(ideal, discount, cutoffs)
+    return sums
 
 
 def sign(discount: Floats) -> float:
@@ -541,17 +554,24 @@ def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division
 
 
 def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum for each query whose gain is the same at all ranks, added as ``_sum`` does."""
+    """Return the weighted sum for each query whose gain is the same at all ranks, added as ``_sums`` does."""
     step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
-    return np.concatenate([_sum(part.repeat(len(weight), axis=1)[:, ::-1], weight) for part in parts])
+    return np.concatenate(
+        [_sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0] for part in parts]
+    )
 
 
-def _sum(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum of each query's gains, one rank added after the other.
+def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
+    """Return the weighted sums of each query's gains up to each cutoff, one rank added after the other.
 
     Then zeros at the end, of a list that is padded, do not change the rounding. ``einsum`` adds so
-    where both arrays lie in memory from the last rank to the first, but for a single query.
+    where both arrays lie in memory from the last rank to the first, but for a single query: that is added twice.
     """
-    rows = np.broadcast_to(gains, (2, gains.shape[1])) if len(gains) == 1 else gains
-    return np.asarray(np.einsum("qk,k->q", rows, weight)[: len(gains)])
+    sums, rows = np.empty((len(cutoffs), len(gains))), gains
+    if len(gains) == 1:
+        last_first = np.ascontiguousarray(gains[0, ::-1])
+        rows = np.ndarray((2, last_first.size), gains.dtype, last_first, 0, (0, gains.itemsize))[:, ::-1]
+    for into, k in zip(sums, cutoffs, strict=True):
+        into[:] = np.einsum("qk,k->q", rows[:, :k], weight[:k])[: len(gains)]
+    return sums

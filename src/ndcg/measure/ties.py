@@ -30,7 +30,8 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     >>> ideal_gains(np.array([[1.0, 3.0, 2.0]]), ranks=2, lowest=0.0).tolist()
     [[3.0, 2.0]]
     """
-    shortlist = _shortlist(gains, ranks, exact=True)
+    height = grid_height(gains.shape[1], ranks)
+    shortlist = _shortlist(gains, ranks, height, exact=True) if height > 1 else None
     ordered: NDArray[np.floating[Any]] = gains.copy() if shortlist is None else gains.take(shortlist)
     beyond = ordered.shape[1] - ranks
     single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
@@ -104,7 +105,8 @@ def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, 
     of each score, as many as it takes to number the documents of the block, make way for the
     document's number. Only neighbours that agree in all the bits kept can be tied or out of order.
     """
-    shortlist = _shortlist(score, count) if averaged else None
+    height = grid_height(score.shape[1], count) if averaged else 0
+    shortlist = _shortlist(score, count, height) if height > 1 else None
     numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
     keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
     np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
@@ -211,17 +213,14 @@ def grid_height(documents: int, count: int) -> int:
     return math.isqrt(documents // (4 * count)) if count else 0
 
 
-def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.int64] | None:
-    """Return numbers of documents, by row, among which its ``count`` highest values are; None if that is no gain.
+def _shortlist(values: Floats, count: int, height: int, exact: bool = False) -> NDArray[np.int64] | None:
+    """Return numbers of documents, by row, among which its ``count`` highest values are; None if it cannot tell.
 
-    Seen as a grid, a row's ``count`` highest values lie in the ``count`` columns with the
+    Seen as a grid of some height, a row's ``count`` highest values lie in the ``count`` columns with the
     highest maxima: each of these holds a value at least as high as any elsewhere. Of equal
     maxima any will do; nearly equal ones can be mistaken for equal, unless ``exact``.
     """
     queries, documents = values.shape
-    height = grid_height(documents, count)
-    if height < 2:
-        return None
     width = documents // height
     grid = values[:, : width * height].reshape(queries, height, width)
     keys = np.maximum(grid.max(axis=1) + 0.0, LOWEST, dtype=np.float64)

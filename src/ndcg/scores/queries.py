@@ -8,8 +8,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
-from functools import partial
+from contextlib import ExitStack, closing, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,12 +48,14 @@ def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> di
 
 def query_values(inputs: Inputs, options: Options) -> Values:
     """Return the values of all queries under the name of each result."""
-
-    def score(part: Rankings) -> Values:
-        scored = score_part(part, options)
-        return {name: scored[measure][row] for name, measure, row in options.results}
-
-    return describe_queries(score, inputs, options)
+    found = []
+    with closing(counted_parts(inputs, options)) as rankings:
+        for part, before in rankings:
+            with UserTerms(part, before):
+                scored = score_part(part, options)
+            found.append([scored[measure][row] for _, measure, row in options.results])
+    columns = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+    return dict(zip(options.names, columns, strict=True))
 
 
 def score_part(part: Rankings, options: Options, **other: Any) -> Values:
@@ -74,45 +75,52 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
 
 
 def describe_queries(
-    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
-    inputs: Inputs,
-    options: Options,
-    piece: int | None = None,
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]], inputs: Inputs, options: Options, piece: int
 ) -> dict[str, NDArray[Any]]:
-    """Return columns, by name, with a row for each query, which a function makes of each part of the rankings.
+    """Return columns, by name, with a row for each query, which a function makes of each piece of the rankings.
 
     Args:
         describe: the function.
         inputs: the rankings.
         options: how they are read and scored.
-        piece: how many documents the function takes at a time, about; None for whole parts.
+        piece: how many documents the function takes at a time, about.
     """
+
+    def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
+        with UserTerms(each, before):
+            return describe(each)
+
     described: list[dict[str, NDArray[Any]]] = []
-    queries = 0
-    bar = None
-    with ExitStack() as until_done:
-        for part in parts(from_files(inputs), **options.reading):
-            if described and bar is None:
-                total = len(inputs.predictions)
-                bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=queries))
-            if options.missing == "raise":
-                refuse_missing(part)
-            pieces = [part] if piece is None else list(part.pieces(piece))
-            *before, queries = np.cumsum([queries, *(each.queries for each in pieces)]).tolist()
-            described += in_threads(partial(_described, describe), pieces, before)
-            if bar is not None:
-                bar.update(part.queries)
-    if not queries:
-        raise ValueError(NOTHING_TO_SCORE)
+    with closing(counted_parts(inputs, options)) as rankings:
+        for part, before in rankings:
+            pieces = list(part.pieces(piece))
+            starts = before + np.cumsum([0, *(each.queries for each in pieces[:-1])])
+            described += in_threads(in_user_terms, pieces, starts.tolist())
+    if len(described) == 1:
+        return described[0]
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
-def _described(
-    describe: Callable[[Rankings], dict[str, NDArray[Any]]], piece: Rankings, before: int
-) -> dict[str, NDArray[Any]]:
-    """Return the columns of a piece, errors in the user's terms, given how many queries come before it."""
-    with user_terms(piece, before):
-        return describe(piece)
+def counted_parts(inputs: Inputs, options: Options) -> Iterator[tuple[Rankings, int]]:
+    """Yield rankings part by part, with how many queries come before each; show a progress bar from the second on.
+
+    Raises:
+        ValueError: there are no queries; a query is missing where `missing="raise"`.
+    """
+    before, bar = 0, None
+    with ExitStack() as until_done:
+        for part in parts(from_files(inputs), **options.reading):
+            if before and bar is None:
+                total = len(inputs.predictions)
+                bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
+            if options.missing == "raise":
+                refuse_missing(part)
+            yield part, before
+            before += part.queries
+            if bar is not None:
+                bar.update(part.queries)
+    if not before:
+        raise ValueError(NOTHING_TO_SCORE)
 
 
 def refuse_missing(rankings: Rankings) -> None:
@@ -134,6 +142,8 @@ def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: A
     Raises:
         ValueError: what `columns_of` refuses.
     """
+    if data is None and inputs.exclude is None:
+        return inputs, sample_weight, *others.values()
     columns, *of_queries = columns_of(data, inputs._asdict(), sample_weight=sample_weight, **others)
     return Inputs(**columns), *of_queries
 
@@ -216,7 +226,7 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
     """Return rankings as `rankings.read` does, files too, if some choice of options could score them."""
     rankings = read(*from_files(inputs), **how)
-    with user_terms(rankings):
+    with UserTerms(rankings):
         check_queries(**rankings.arrays())
     return rankings
 
@@ -253,27 +263,33 @@ def check_rows(inputs: Inputs, options: Options) -> None:
         ValueError: names the argument, query and row at fault.
     """
     rankings = read(*inputs, **options.reading)
-    with user_terms(rankings):
+    with UserTerms(rankings):
         check_queries(**rankings.arrays(), gain=options.gain, negative_relevance=options.negative_relevance)
 
 
-@contextmanager
-def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
-    """Translate errors of the kernel into the user's terms.
+class UserTerms:
+    """Within it, errors of the kernel are told in the user's terms.
 
     Args:
         rankings: what is scored.
         first_query: the index of their first query among all queries.
     """
-    try:
-        yield
-    except InvalidRankingError as error:
+
+    def __init__(self, rankings: Rankings, first_query: int = 0) -> None:
+        self.rankings, self.first_query = rankings, first_query
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, InvalidRankingError):
+            return
         argument = {"relevance": "references", "score": "predictions"}[error.array]
-        if rankings.place is not None:
-            place = rankings.place(error.query, error.position)
+        if self.rankings.place is not None:
+            place = self.rankings.place(error.query, error.position)
             raise ValueError(f"{argument}: {place}: {error.problem}") from None
-        placed = InvalidRankingError(argument, first_query + error.query, error.position, error.problem)
-        raise ValueError(str(placed)) from None
+        query = self.first_query + error.query
+        raise ValueError(str(InvalidRankingError(argument, query, error.position, error.problem))) from None
 
 
 def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
@@ -312,15 +328,19 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     Raises:
         ValueError: no query has one, or their sum overflows.
     """
-    if np.isnan(values).any():
-        valued = ~np.isnan(values)
-        values, weight = values[valued], None if weight is None else weight[valued]
+    if weight is None and values.size:  # nearly always all that there is to do
+        with np.errstate(over="ignore"):
+            found = float(values.mean())
+        if math.isfinite(found):
+            return found
+    valued = ~np.isnan(values)
+    values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
         problem = "no query of positive weight has a value: zero_division=nan leaves out those with nothing relevant"
         hint = 'give a number for zero_division, or missing="empty"'
         raise ValueError(f'{name}: {problem}, missing="skip" those that the predictions lack; {hint}')
     with np.errstate(over="ignore"):
-        found = float(values.mean() if weight is None else np.average(values, weights=weight))
+        found = float(np.average(values, weights=weight))
     if not math.isfinite(found):
         raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
     return found
@@ -384,7 +404,7 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         if invalid.any():
             at = int(invalid.argmax())
             query = int(np.searchsorted(begins, at, side="right")) - 1
-            with user_terms(rankings):
+            with UserTerms(rankings):
                 value = values.reshape(-1)[at]
                 raise InvalidRankingError(array, query, at - int(begins[query]), problem.format(value=value))
     if offsets is not None or not judged.all():

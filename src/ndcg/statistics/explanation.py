@@ -24,13 +24,13 @@ from ..measure.messages import shown
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, is_real, result_name
 from ..scores.queries import (
     NOTHING_TO_SCORE,
+    UserTerms,
     from_files,
     from_frame,
     mean,
     progress,
     refuse_missing,
     score_part,
-    user_terms,
     weights,
 )
 from .report import Readable, figure_of, number_text
@@ -285,7 +285,7 @@ class _Scorer:
             rankings = self._read(options)
             if options.missing == "raise":
                 refuse_missing(rankings)
-            with user_terms(rankings):
+            with UserTerms(rankings):
                 values = score_part(rankings, options)["nDCG"][0]
             self.numbers[key] = mean("nDCG", values, self.weight)
         return self.numbers[key]
