@@ -4205,7 +4205,7 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     Raises:
         ValueError: the sequence ends before the ranks do; what a function answers is no discount.
 
-    >>> for discount in DISCOUNT_FUNCTIONS:
+    >>> for discount in ("log", "reciprocal", "jarvelin"):
     ...     print(discount, discounts(4, discount=discount).round(4).tolist())
     log [1.0, 0.6309, 0.5, 0.4307]
     reciprocal [1.0, 0.5, 0.3333, 0.25]

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -709,14 +710,17 @@ def test_discounts_fall_with_the_logarithm_of_the_rank() -> None:
     assert discounts(0).shape == (0,)
 
 
-SLOW_DISCOUNTS = {
-    "reciprocal": lambda rank: 1 / rank,
-    "jarvelin": lambda rank: 1 if rank < 2 else 1 / math.log2(rank),
+def by_formula(formula: str, rank: int) -> float:
+    return float(eval(formula, {"i": rank, "log_b": math.log2, "max": max}))
+
+
+SLOW_DISCOUNTS: dict[str, Callable[[int], float]] = {
+    **{name: partial(by_formula, each.formula) for name, each in arguments.DISCOUNTS.items()},
     "a list": lambda rank: max(0, 1 - rank / 20),
     "a function": lambda rank: 0.9**rank,
 }
 FAST_DISCOUNTS = {
-    **{name: name for name in ("reciprocal", "jarvelin")},
+    **{name: name for name in arguments.DISCOUNTS},
     "a list": [1 - rank / 20 for rank in range(1, 21)],
     "a function": lambda ranks: 0.9**ranks,
 }
