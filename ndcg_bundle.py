@@ -7424,33 +7424,14 @@ def sentence_transformers_evaluator(
     parsed = Options.of_method(sentence_transformers_evaluator, k, options)
     resampling = Resampling.parse(confidence, 10_000, 0)
     evaluator_class = _evaluator_class()
-    for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
-        _check_mapping(argument, side)
-        if not side:
-            raise ValueError(f"{argument} is empty; give at least one entry")
-    _check_in_corpus("relevant_docs", relevant_docs, corpus)
-    if unknown := [query for query in relevant_docs if query not in queries]:
-        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-        raise ValueError(f"relevant_docs: {problem}; give its text, or leave it out")
-    for argument, texts in {"queries": queries, "corpus": corpus}.items():
-        for each, text in texts.items():
-            if text is None or isinstance(text, (int, float)):
-                raise ValueError(f"{argument}: {shown(each)}: must be a text; got {shown(text)}")
+    _check_texts(queries, corpus, relevant_docs)
     references = {
         query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
         for query, each in relevant_docs.items()
     }
     if exclude is not None:
         _check_mapping("exclude", exclude)
-    candidates = None
-    if documents is not None:
-        _check_in_corpus("documents", documents, corpus)
-        if unknown := [query for query in documents if query not in queries]:
-            problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-            raise ValueError(f"documents: {problem}; ids are compared with their types")
-        if not documents.keys() & references:
-            raise ValueError("documents: no query of relevant_docs has any; give {query: ids}")
-        candidates = {query: dict.fromkeys(documents[query]) for query in references if query in documents}
+    candidates = None if documents is None else _candidates(documents, queries, corpus, references)
     if isinstance(score_function, str):
         from sentence_transformers import SimilarityFunction
 
@@ -7474,23 +7455,55 @@ def sentence_transformers_evaluator(
     )
     if not isinstance(name, str):
         raise ValueError(f"name must be a text; got {shown(name)}")
-    texts = {query: queries[query] for query in (references if candidates is None else candidates)}
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
     report_of = partial(_report_of, references, exclude, how)
     try:  # what is wrong with the judgments is said before a model is trained
         report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
     except ValueError as error:
         raise ValueError(str(error).replace("references", "relevant_docs")) from None
-    depth = None
-    if None not in parsed.cutoffs:  # documents that are excluded or ignored take no rank
-        depth = max(each for each in parsed.cutoffs if each is not None)
-        depth += max(map(len, (exclude or {}).values()), default=0)
-        if parsed.ignore_index is not None:
-            depth += max(list(each.values()).count(parsed.ignore_index) for each in references.values())
+    texts = {query: queries[query] for query in (references if candidates is None else candidates)}
+    depth = _depth(parsed, exclude or {}, references)
     # beyond the depth too, judged documents are in the condensed list, or in the ideal
     needs_judged = depth is not None and (parsed.judged_only or parsed.ideal == "retrieved")
     search = Search(texts, corpus, candidates, depth, references if needs_judged else None, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], given)
+
+
+def _check_texts(queries: Any, corpus: Any, relevant_docs: Any) -> None:
+    """Raise an error unless queries and corpus hold texts by ids, and the judgments are of both."""
+    for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
+        _check_mapping(argument, side)
+        if not side:
+            raise ValueError(f"{argument} is empty; give at least one entry")
+    _check_in_corpus("relevant_docs", relevant_docs, corpus)
+    if unknown := [query for query in relevant_docs if query not in queries]:
+        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
+        raise ValueError(f"relevant_docs: {problem}; give its text, or leave it out")
+    for argument, texts in {"queries": queries, "corpus": corpus}.items():
+        for each, text in texts.items():
+            if text is None or isinstance(text, (int, float)):
+                raise ValueError(f"{argument}: {shown(each)}: must be a text; got {shown(text)}")
+
+
+def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
+    """Return the documents to rank for each query that was judged, each once."""
+    _check_in_corpus("documents", documents, corpus)
+    if unknown := [query for query in documents if query not in queries]:
+        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
+        raise ValueError(f"documents: {problem}; ids are compared with their types")
+    if not documents.keys() & references:
+        raise ValueError("documents: no query of relevant_docs has any; give {query: ids}")
+    return {query: dict.fromkeys(documents[query]) for query in references if query in documents}
+
+
+def _depth(options: Options, exclude: Mapping[Any, Collection[Any]], references: Run) -> int | None:
+    """Return how many documents of a query can count; None for all. Those excluded or ignored take no rank."""
+    if None in options.cutoffs:
+        return None
+    depth = max(each for each in options.cutoffs if each is not None) + max(map(len, exclude.values()), default=0)
+    if options.ignore_index is not None:
+        depth += max(list(each.values()).count(options.ignore_index) for each in references.values())
+    return depth
 
 
 def _check_mapping(argument: str, given: Any) -> None:
@@ -7528,6 +7541,67 @@ def _flat(report: Report) -> dict[str, float]:
     return values
 
 
+class NDCGEvaluator:
+    """The report on what a model retrieves or reranks; `_evaluator_class` gives it the base of sentence-transformers.
+
+    Attributes:
+        run: the ranking of the last model, `{query: {document: score}}`.
+        report: on that ranking.
+    """
+
+    prefix_name_to_metrics: Callable[..., Any]  # of the base
+    store_metrics_in_model_card_data: Callable[..., None]
+
+    def __init__(
+        self,
+        search: Search,
+        report_of: Callable[[Run], Report],
+        name: str,
+        write_csv: bool,
+        primary: str,
+        config: Mapping[str, Any],
+    ) -> None:
+        super().__init__()
+        self.search, self.report_of, self.config = search, report_of, config
+        self.name, self.write_csv, self.primary_metric = name, write_csv, primary
+        self.csv_file = "_".join(filter(None, ["nDCG_evaluation", name, "results.csv"]))
+        self.run: Run | None = None
+        self.report: Report | None = None
+        self.prefix_name_to_metrics({}, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle: a model whose card has the results is sent to other processes with the evaluator."""
+        return _blank_evaluator, (), self.__dict__
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
+    ) -> dict[str, float]:
+        """Return the results of a model."""
+        run = self.search.run(model)
+        self.run, self.report = run, self.report_of(run)
+        values = _flat(self.report)
+        if output_path is not None and self.write_csv:
+            self._write(output_path, {"epoch": epoch, "steps": steps, **values})
+        metrics: dict[str, float] = self.prefix_name_to_metrics(values, self.name)
+        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+        return metrics
+
+    def _write(self, folder: str, row: Mapping[str, float]) -> None:
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, self.csv_file)
+        is_new = not os.path.isfile(path)
+        with open(path, "a", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, row)
+            if is_new:
+                writer.writeheader()
+            writer.writerow(row)
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """Return the signature of the numbers and what the embeddings depend on, for the model card."""
+        signature = {} if self.report is None else {"signature": self.report.signature}
+        return {**signature, **self.config}
+
+
 @cache
 def _evaluator_class() -> Callable[..., Any]:
     """Return the class of evaluators, whose base is that of sentence-transformers."""
@@ -7536,65 +7610,7 @@ def _evaluator_class() -> Callable[..., Any]:
     except ImportError:
         needs = "sentence_transformers_evaluator needs sentence-transformers, 6 or newer"
         raise ImportError(f'{needs}: pip install "sentence-transformers>=6"') from None
-
-    class NDCGEvaluator(BaseEvaluator):
-        """The report on what a model retrieves or reranks.
-
-        Attributes:
-            run: the ranking of the last model, `{query: {document: score}}`.
-            report: on that ranking.
-        """
-
-        def __init__(
-            self,
-            search: Search,
-            report_of: Callable[[Run], Report],
-            name: str,
-            write_csv: bool,
-            primary: str,
-            config: Mapping[str, Any],
-        ) -> None:
-            super().__init__()
-            self.search, self.report_of, self.config = search, report_of, config
-            self.name, self.write_csv, self.primary_metric = name, write_csv, primary
-            self.csv_file = "_".join(filter(None, ["nDCG_evaluation", name, "results.csv"]))
-            self.run: Run | None = None
-            self.report: Report | None = None
-            self.prefix_name_to_metrics({}, name)
-
-        def __reduce__(self) -> tuple[Any, ...]:
-            """Pickle: a model whose card has the results is sent to other processes with the evaluator."""
-            return _blank_evaluator, (), self.__dict__
-
-        def __call__(
-            self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
-        ) -> dict[str, float]:
-            """Return the results of a model."""
-            run = self.search.run(model)
-            self.run, self.report = run, self.report_of(run)
-            values = _flat(self.report)
-            if output_path is not None and self.write_csv:
-                self._write(output_path, {"epoch": epoch, "steps": steps, **values})
-            metrics: dict[str, float] = self.prefix_name_to_metrics(values, self.name)
-            self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
-            return metrics
-
-        def _write(self, folder: str, row: Mapping[str, float]) -> None:
-            os.makedirs(folder, exist_ok=True)
-            path = os.path.join(folder, self.csv_file)
-            is_new = not os.path.isfile(path)
-            with open(path, "a", encoding="utf-8", newline="") as file:
-                writer = csv.DictWriter(file, row)
-                if is_new:
-                    writer.writeheader()
-                writer.writerow(row)
-
-        def get_config_dict(self) -> dict[str, Any]:
-            """Return the signature of the numbers and what the embeddings depend on, for the model card."""
-            signature = {} if self.report is None else {"signature": self.report.signature}
-            return {**signature, **self.config}
-
-    return NDCGEvaluator
+    return type(NDCGEvaluator.__name__, (NDCGEvaluator, BaseEvaluator), {"__doc__": NDCGEvaluator.__doc__})
 
 
 def _blank_evaluator() -> Any:

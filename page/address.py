@@ -58,10 +58,7 @@ def keep_address(
         each.select(None, None, opened, js=f"() => {name!r}", **QUIET)
 
     def restore(parameters: Mapping[str, str]) -> list[Any]:
-        tab = parameters["tab"] if parameters.get("tab") in names else names[0]
-        source = parameters.get("data", "")
-        number = [source if source in SOURCES else "ranking", parameters.get("got", "")[:30]]
-        return [gr.Tabs(selected=tab), tab, *shown_at(parameters), *number, *batch_at(parameters.get("batch"), usual)]
+        return asked_for(parameters, names, usual)
 
     def load(request: gr.Request) -> list[Any]:
         """Return what the address asks for when the page opens."""
@@ -74,18 +71,9 @@ def keep_address(
         return [*restore(asked), event.backs]
 
     @raise_errors
-    def show(
-        request: gr.Request, backs: int, tab: str, step: str, table: pd.DataFrame, convention: str, *fields: Any
-    ) -> list[Any]:
+    def show(request: gr.Request, backs: int, tab: str, *fields: Any) -> list[Any]:
         """Return the link and the address of what is shown."""
-        *bar, source, got, batch = fields
-        rows = rows_of(table)
-        query, whole = query_of(None if is_of_step(rows, step) else rows, convention, *bar)
-        query = (f"step={step}&" if step else "") + query + ("" if tab == names[0] else f"&tab={tab}")
-        others = {} if source == "ranking" else {"data": source}
-        others |= {"got": got} if got else {}
-        others |= {} if batch != LONG and json.loads(batch) == usual else {"batch": batch}
-        query += "".join(f"&{name}={urllib.parse.quote_plus(text)}" for name, text in others.items())
+        query, whole = query_shown("" if tab == names[0] else tab, usual, *fields)
         referer = request.headers.get("referer", "").partition("?")[0]
         return [gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG), {"query": query, "backs": backs}]
 
@@ -95,6 +83,28 @@ def keep_address(
     page.load(load, None, restored, **QUIET).then(show, given, shown, **QUIET)
     address.back(go_back, None, [*restored, backs], **QUIET)
     follow([each.change for each in (*state, short)], show, given, shown)
+
+
+def query_shown(
+    tab: str, usual: list[str], step: str, table: pd.DataFrame, convention: str, *fields: Any
+) -> tuple[str, bool]:
+    """Return the address, after its ?, of a tab and the fields of the page, and whether it has the whole ranking."""
+    *bar, source, got, batch = fields
+    rows = rows_of(table)
+    query, whole = query_of(None if is_of_step(rows, step) else rows, convention, *bar)
+    query = (f"step={step}&" if step else "") + query + (f"&tab={tab}" if tab else "")
+    others = {} if source == "ranking" else {"data": source}
+    others |= {"got": got} if got else {}
+    others |= {} if batch != LONG and json.loads(batch) == usual else {"batch": batch}
+    return query + "".join(f"&{name}={urllib.parse.quote_plus(text)}" for name, text in others.items()), whole
+
+
+def asked_for(parameters: Mapping[str, str], names: Sequence[str], usual: list[str]) -> list[Any]:
+    """Return everything that an address asks for, from the open tab to the batch."""
+    tab = parameters["tab"] if parameters.get("tab") in names else names[0]
+    source = parameters.get("data", "")
+    number = [source if source in SOURCES else "ranking", parameters.get("got", "")[:30]]
+    return [gr.Tabs(selected=tab), tab, *shown_at(parameters), *number, *batch_at(parameters.get("batch"), usual)]
 
 
 def batch_at(text: str | None, usual: list[str]) -> list[Any]:

@@ -71,15 +71,7 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
         with gr.Row():
             qrels_file = gr.File(label="Qrels", elem_id="qrels")
             run_files = gr.File(label="Runs", file_count="multiple", elem_id="runs")
-        with gr.Accordion("Paste instead, or give groups of queries", open=False):
-            gr.Markdown(PASTE)
-            with gr.Row():
-                texts = [
-                    gr.Textbox(label=label, lines=3, max_lines=8, max_length=500_000, elem_id=name)
-                    for label, name in (("Qrels, as text", "qrels-text"), ("Run, as text", "run-text"))
-                ]
-            take = gr.Button("Score these texts", elem_id="take-texts")
-            groups = gr.File(label="Groups of queries: a CSV of query and group, such as language", elem_id="groups")
+        texts, take, groups = paste_fields()
         with gr.Row():
             score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
             sample = gr.Button("Try sample runs", elem_id="sample-runs")
@@ -119,6 +111,20 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
     for each in opened[:2]:
         each.then(None, js="() => scrollTo(0, 0)")
     return files
+
+
+def paste_fields() -> tuple[list[gr.Textbox], gr.Button, gr.File]:
+    """Lay out the fold of texts that are pasted, their button, and the file of groups."""
+    with gr.Accordion("Paste instead, or give groups of queries", open=False):
+        gr.Markdown(PASTE)
+        with gr.Row():
+            texts = [
+                gr.Textbox(label=label, lines=3, max_lines=8, max_length=500_000, elem_id=name)
+                for label, name in (("Qrels, as text", "qrels-text"), ("Run, as text", "run-text"))
+            ]
+        take = gr.Button("Score these texts", elem_id="take-texts")
+        groups = gr.File(label="Groups of queries: a CSV of query and group, such as language", elem_id="groups")
+    return texts, take, groups
 
 
 def forget_runs() -> tuple[Any, ...]:
