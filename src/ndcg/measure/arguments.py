@@ -1,8 +1,8 @@
-"""What the doors take, each said once: the arguments that hold rankings, and the options that a number depends on.
+"""Every argument and option of the public functions, described once.
 
-Parsing, signatures, docstrings and the description that `evaluate` shows are made from these tables. The help of the
-command line and the fields of the page take their sentences and words from them, and a test compares README and docs.
-The room needs no NumPy, so that `ndcg --help` answers at once.
+Parsing, signatures, docstrings and the description that `evaluate` shows are made from these tables. The command line's
+help and the page's fields take their words from them, and a test compares README and docs with them. This module needs
+no NumPy, so that `ndcg --help` is fast.
 """
 
 import re
@@ -33,12 +33,12 @@ class Option(NamedTuple):
     """An option of `compute`.
 
     Attributes:
-        meaning: what it decides.
-        words: that it may be, each with what it stands for.
-        besides: what else it may be.
-        default: what signatures show; None where a convention chooses, or where nothing is asked for.
-        usual: what None stands for, if it is neither of these.
-        said_as: its name in the signature of a number; empty if it has none of its own there.
+        meaning: a phrase that says what it decides.
+        words: the words it accepts, each with its meaning.
+        besides: the other values it accepts.
+        default: the default in Python; None if the convention chooses the value.
+        usual: the value that None stands for, if no convention chooses it.
+        said_as: its name in the signature of a score; empty if it is not part of the signature.
         unsaid: the values that the signature leaves out.
     """
 
@@ -56,34 +56,34 @@ class Option(NamedTuple):
         return isinstance(self.default, bool)
 
 
-# Besides a row here, a discount is a function of the same name in scoring.py.
+# A new discount is a row here and a function of the same name in scoring.py.
 DISCOUNTS = {
     "log": NamedDiscount("1 / log_b(i + 1)", base_above=0),
     "reciprocal": NamedDiscount("1 / i"),
     "jarvelin": NamedDiscount("1 / max(1, log_b(i))", base_above=1),
 }
-GAINS = {"linear": "the relevance r", "exponential": "2^r - 1", "binary": "1 where r > 0"}
+GAINS = {"linear": "r", "exponential": "2^r - 1", "binary": "1 if r > 0, else 0"}
 MEASURES = ("nDCG", "DCG", "IDCG", "CG")
 IDEALS = {
     "judged": "all judged documents",
-    "truncated": "as many of these as were retrieved",
-    "retrieved": "those retrieved alone",
-    "full": "at every rank up to the cutoff one with the highest gain of the query",
+    "truncated": "the best of these, as many as were retrieved",
+    "retrieved": "only retrieved documents",
+    "full": "a document with the highest gain of the query at every rank up to the cutoff",
 }
 TIES = {
-    "average": "the expectation over all orders of tied documents",
-    "first": "the one first in the input ranks first",
-    "last": "the one last in the input ranks first",
-    "best": "the order that scores highest",
-    "worst": "the order that scores lowest",
+    "average": "the expected value over all their orders",
+    "first": "the first in the input ranks first",
+    "last": "the last in the input ranks first",
+    "best": "the order with the highest value",
+    "worst": "the order with the lowest value",
 }
 RIGHTLY_EMPTY = "rightly_empty"
 
 OPTIONS: dict[str, Option] = {
-    "k": Option("the cutoff, how many ranks count, or a list of cutoffs; `None` (default) for the whole list"),
+    "k": Option("the cutoff: how many ranks count; a list gives several; `None` (default) for the whole list"),
     "ignore_ties": Option(
-        "order documents of equal score, the last in the input first, rather than average over their orders, which is "
-        '`ties="last"`',
+        "rank documents with equal scores by position, the last first, instead of averaging over their orders: the "
+        'same as `ties="last"`',
         default=False,
     ),
     "measures": Option(
@@ -93,106 +93,106 @@ OPTIONS: dict[str, Option] = {
         default="nDCG",
     ),
     "convention": Option(
-        'whose number to report: `"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... '
-        "(docs/conventions.md lists them). It chooses `gain`, `discount`, `ideal`, `ties`, `zero_division`, "
-        "`negative_relevance` and `missing` where you leave them out; the defaults named below are scikit-learn's",
+        'which library\'s definition of nDCG to use: `"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... '
+        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `ties`, `zero_division`, "
+        "`negative_relevance` and `missing`, unless you set them; the defaults below are scikit-learn's",
         default="sklearn",
     ),
     "gain": Option(
-        "what a document of relevance r is worth",
+        "the gain of a document with relevance r",
         GAINS,
         "a list of the gains of label 0, 1, 2, ..., or a function from an array of relevances to their gains",
         said_as="gain",
     ),
     "discount": Option(
-        "what the gain at rank i is multiplied by",
+        "the factor of the gain at rank i",
         {name: discount.formula for name, discount in DISCOUNTS.items()},
         "a list of the discounts of rank 1, 2, 3, ..., or a function from an array of ranks to their discounts",
         said_as="discount",
         unsaid=("log",),
     ),
-    "log_base": Option("base b of the discount's logarithm; default 2", usual=2.0, said_as="log"),
-    "ideal": Option("which documents the ideal ranking has", IDEALS, said_as="ideal", unsaid=("judged",)),
+    "log_base": Option("the base b of the discount's logarithm; default 2", usual=2.0, said_as="log"),
+    "ideal": Option("the documents in the ideal ranking", IDEALS, said_as="ideal", unsaid=("judged",)),
     "ties": Option(
-        "how documents of equal score are ordered",
+        "the order of documents with equal scores",
         TIES
         | {
-            "docid": "descending document ids, as trec_eval has it; lists by position have none, so the last in the "
-            "input ranks first; flat inputs with `query_ids` are refused if a tie would decide and `document_ids` are "
-            "missing"
+            "docid": "descending document ids, as in trec_eval; lists without ids are ranked as by `last`; flat inputs "
+            "with `query_ids` are refused if a tie matters and `document_ids` are missing"
         },
         said_as="ties",
     ),
     "zero_division": Option(
-        "nDCG of a query with nothing relevant, whose ideal DCG is 0: a number (default 0.0); `nan` leaves such "
-        f'queries out of the mean; `"{RIGHTLY_EMPTY}"` is 1 if no judged document has a gain above 0 and nothing was '
-        "retrieved, else 0",
+        "the nDCG of a query with no relevant documents, whose ideal DCG is 0: a number (default 0.0); `nan` leaves "
+        f'such queries out of the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
+        "nothing was retrieved, else 0",
         said_as="empty",
     ),
     "negative_relevance": Option(
-        "what becomes of a negative relevance",
-        {"raise": "an error", "clip": "its gain is 0", "keep": "it counts as it is"},
+        "how to treat a negative relevance",
+        {"raise": "an error", "clip": "gain 0", "keep": "used as it is"},
         said_as="negative",
     ),
     "judged_only": Option(
-        "leave out documents that were not judged before ranking; else they keep their ranks, with gain 0",
+        "remove unjudged documents, before ranking; otherwise they keep their ranks and have gain 0",
         default=False,
         said_as="unjudged",
     ),
     "ignore_index": Option(
-        "the reference that marks padding, for instance -100; default: none", said_as="ignored", unsaid=(None,)
+        "the reference that marks padding, for example -100; default: none", said_as="ignored", unsaid=(None,)
     ),
     "missing": Option(
-        "what a judged query is worth that the predictions lack, by ids or because none of its rows has a score",
+        "how to score a judged query that is missing from the predictions, or that has no scores in them",
         {
-            "empty": "nothing was retrieved",
-            "skip": "left out of the mean, as trec_eval does without `-c`; so are queries without any document, such "
-            "as lists that are padding throughout",
+            "empty": "as if nothing was retrieved",
+            "skip": "left out of the mean, as in trec_eval without `-c`; so are queries without documents, for example "
+            "fully padded lists",
             "raise": "an error",
         },
         said_as="missing",
         unsaid=("empty", "raise"),
     ),
     "use_aggregator": Option(
-        "the mean over queries (default) or, if False, a list with one value per query", default=True
+        "the mean over queries (default), or with False a list of the value of each query", default=True
     ),
     "engine": Option(
-        "what computes",
-        {"numpy": "this metric", "sklearn": "`sklearn.metrics.ndcg_score` itself, which knows its own options only"},
+        "the implementation",
+        {"numpy": "this metric", "sklearn": "`sklearn.metrics.ndcg_score` itself, which has only its own options"},
         default="numpy",
     ),
 }
 
 ARGUMENTS = {
     "predictions": (
-        "the score of each document of each query; higher ranks first. Nested lists (ragged too), a 2-D array or "
-        "tensor (a masked array too), a list of 1-D arrays, a column of lists (Arrow, datasets, Polars, pandas, "
-        "DuckDB), with `query_ids` flat scores, a mapping `{query: {document: score}}`, the path of a file of one, or "
-        "for each query a list of document ids, best first. `None`, a masked value or `-inf` marks a document that was "
+        "the score of each document of each query; higher scores rank first. Nested lists (ragged too), a 2-D array or "
+        "tensor (masked arrays too), a list of 1-D arrays, a column of lists (Arrow, datasets, Polars, pandas, "
+        "DuckDB), flat scores with `query_ids`, a mapping `{query: {document: score}}`, the path of a run file, or a "
+        "list of document ids for each query, best first. `None`, a masked value or `-inf` marks a document that was "
         "not retrieved: it has no rank, but counts in the ideal."
     ),
     "references": (
         "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "
-        "`{query: {document: relevance}}`, the path of a file of one, or for each query the ids of relevant documents "
-        "(a list, a set, or `{id: relevance}`). `None`, a masked value or, by ids, a document that is missing was not "
-        "judged: it has a rank, with gain 0, and does not count in the ideal."
+        "`{query: {document: relevance}}`, the path of a qrels file, or the ids of the relevant documents of each "
+        "query (a list, a set, or `{id: relevance}`). `None`, a masked value or a missing id marks a document that was "
+        "not judged: it has a rank, with gain 0, and does not count in the ideal."
     ),
-    "sample_weight": "one non-negative weight per query for the mean; default: all equal.",
-    "query_ids": "for flat predictions and references, the id of each document's query.",
+    "sample_weight": "the weight of each query in the mean, not negative; by default all queries count the same.",
+    "query_ids": "the query of each document, for flat predictions and references.",
     "document_ids": (
-        'with `query_ids`, the id of each document, for `ties="docid"`; a document that a query has twice is refused.'
+        'the id of each document, next to `query_ids`, for `ties="docid"`; a query may have each document only once.'
     ),
     "data": (
-        "a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark; then the arguments that hold rankings or weights "
-        "may be names of its columns."
+        "a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation or a Hugging Face Dataset; the "
+        "arguments that hold rankings or weights may then be names of its columns."
     ),
     "exclude": (
-        "documents that take no rank and are in no ideal, such as items seen in training: `{query: ids}`, of ranked "
-        "ids a list of ids for each query, a frame whose columns have the names of those of `data`, or a file."
+        "documents to leave out of rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
+        "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
+        "in `data`, or the path of a file."
     ),
     "by": (
-        "a value per query (text, an integer or a boolean; None for none), such as its language: the queries that "
-        "share one are scored as a slice. In the order of the queries, or `{query: value}`."
+        "the slice of each query (text, an integer or a boolean; None for none), such as its language: queries with "
+        "the same value are also scored as a slice. In the order of the queries, or `{query: value}`."
     ),
 }
 
@@ -211,7 +211,7 @@ def text_of(name: str) -> str:
     """Return what an argument or an option is, in sentences.
 
     >>> text_of("discount").partition(", a list")[0]
-    'what the gain at rank i is multiplied by: `"log"` (default, 1 / log_b(i + 1)), `"reciprocal"` (1 / i), \
+    'the factor of the gain at rank i: `"log"` (default, 1 / log_b(i + 1)), `"reciprocal"` (1 / i), \
 `"jarvelin"` (1 / max(1, log_b(i)))'
     """
     if name in ARGUMENTS:
