@@ -5,7 +5,7 @@
 
 from .inputs.columns import settled as settled
 from .inputs.exclusion import NothingExcludedError as NothingExcludedError
-from .inputs.files import Limits as Limits
+from .inputs.file_content import Limits as Limits
 from .inputs.files import read_qrels as read_qrels
 from .inputs.files import read_run as read_run
 from .inputs.frames import is_spark as is_spark
