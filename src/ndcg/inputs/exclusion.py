@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..measure.messages import shown
 from ..measure.ties import Mask
-from .columns import ARROW, plain, settled
 from .hashes import Columns, check_ids, id_kind
 from .joining import encode_ids
+from .sources import ARROW, plain, settled
 
 IdMapping = Mapping[Any, Mapping[Any, Any]]
 

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from ..measure.messages import in_short, shown
 from ..measure.ties import Mask
 from .columns import (
-    ARROW,
     Column,
     Place,
     beyond_2_53,
@@ -29,6 +28,7 @@ from .columns import (
     read_numbers,
 )
 from .hashes import Columns, Order, check_ids, grouped, hashes_of, id_kind, same_rows
+from .sources import ARROW
 
 Mapped = TypeVar("Mapped")
 Side = Mapping[Any, Mapping[Any, Any]]

@@ -18,10 +18,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..measure.ties import Mask
-from .columns import Column, Place, read_column, settled
+from .columns import Column, Place, read_column
 from .exclusion import by_position, excluded_rows, without
 from .joining import Joined, are_by_id, join_by_id, join_rows, tied_rows
 from .ranked_ids import by_ranked_ids, check_queries_equal
+from .sources import settled
 
 # Queries of nested lists and of chunked columns are handed on in parts of about this many documents.
 PART = 1 << 20

@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..measure.messages import shown
-from .columns import ARROW, decoded, is_text, plain_in_order
+from .columns import decoded, is_text
 from .hashes import check_ids
+from .sources import ARROW, plain_in_order
 
 Value = str | int | bool | None
 # The types of Arrow that values may have, and what they are read as.

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, SupportsIndex, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs.columns import settled
 from ..inputs.rankings import Inputs, Rankings, read
+from ..inputs.sources import settled
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
 from ..measure.messages import shown
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, is_real, result_name
