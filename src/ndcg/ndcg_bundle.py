@@ -7,7 +7,7 @@ from .inputs.exclusion import NothingExcludedError as NothingExcludedError
 from .inputs.file_content import Limits as Limits
 from .inputs.files import read_qrels as read_qrels
 from .inputs.files import read_run as read_run
-from .inputs.rankings import Inputs as Inputs
+from .inputs.reading import Inputs as Inputs
 from .inputs.rankings import to_arrow as to_arrow
 from .inputs.sources import is_spark as is_spark
 from .inputs.sources import settled as settled

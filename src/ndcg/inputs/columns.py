@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import raise_unless_of_values, shown
 from ..measure.ties import Mask
+from .ids import id_kind
 from .sources import ARROW, Widened, converted, is_database_query, plain
 
 # words for a query, by its index, and a document in it, by its position or None
@@ -28,50 +29,29 @@ Place = Callable[[int, int | None], str]
 
 
 class Column(NamedTuple):
-    """One side of the rankings.
+    """One side of the rankings, query after query.
 
     Attributes:
-        values: shape ``(queries, documents)``, or 1-D with ``offsets``.
-        offsets: where each query begins, from 0, and the last one ends; None for 2-D values.
+        values: of the documents.
+        offsets: where each query begins, from 0, and the last one ends.
         present: False where a value is missing; None if none is.
         padding: True where a value marks padding; None if none can.
     """
 
     values: NDArray[Any]
-    offsets: NDArray[np.int64] | None = None
+    offsets: NDArray[np.int64]
     present: Mask | None = None
     padding: Mask | None = None
 
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """The number of documents of each query."""
-        if self.offsets is not None:
-            return self.offsets[1:] - self.offsets[:-1]
-        return np.full(len(self.values), self.values.shape[1], np.int64)
-
-    def flat(self) -> "Column":
-        """Return the same documents in 1-D arrays."""
-        return self if self.offsets is not None else self._map(np.ravel, offsets_of(self.lengths))
-
-    def grid(self) -> "Column":
-        """Return the same documents in 2-D arrays, if there are queries, all of one length."""
-        lengths = self.lengths
-        if not len(lengths) or (lengths != lengths[0]).any():
-            return self
-        return self._map(lambda array: array.reshape(len(lengths), lengths[0]), None)
-
     def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
-        """Return the documents of 1-D arrays in another order, and with other offsets."""
-        return self._map(lambda array: array[order], offsets)
+        """Return the documents in another order, and with other offsets."""
+        present, padding = (None if mask is None else mask[order] for mask in (self.present, self.padding))
+        return Column(self.values[order], offsets, present, padding)
 
     def only(self, present: Mask) -> "Column":
         """Return the same values, missing too where a mask is False."""
         present = present if self.present is None else present & self.present
         return self._replace(present=None if present.all() else present)
-
-    def _map(self, change: Callable[[NDArray[Any]], NDArray[Any]], offsets: NDArray[np.int64] | None) -> "Column":
-        present, padding = (None if mask is None else change(mask) for mask in (self.present, self.padding))
-        return Column(change(self.values), offsets, present, padding)
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -92,7 +72,7 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
     """Read one side of which each row is a query.
 
     >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
-    [[False, False], [False, True]]
+    [False, False, False, True]
     """
     values = _combined(values)
     if isinstance(values, pa.Array):
@@ -162,12 +142,14 @@ def _one_query(argument: str, values: Any) -> Any:
 
 
 def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
-    """Read a 2-D array, used where it lies."""
+    """Read a 2-D array, used where it lies if its rows follow each other."""
     if values.ndim != 2:
         found = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
         raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {found}")
+    offsets = np.arange(len(values) + 1) * values.shape[1]
+    values = np.ravel(values)  # copied only if its rows do not follow each other
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return Column(_numeric(argument, values), None, present, is_padding(values, ignore_index))
+    return Column(_numeric(argument, values), offsets, present, is_padding(values, ignore_index))
 
 
 def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
@@ -225,7 +207,7 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
     if pa.types.is_null(values.type):  # each value is missing
         values = values.cast(pa.float64())
     if not _is_numeric(values.type):
-        kind = "text" if is_text(values.type) else shown(str(values.type))[1:-1]
+        kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
         raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
     present = None
     if values.null_count:
@@ -237,18 +219,6 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
 
 NOT_NESTED = "for a single query, wrap it in a list, for a row per document give query_ids"
 OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Return whether Arrow values of this type are text."""
-    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
-
-
-def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
-    """Return a dictionary column as its values; views of text as strings."""
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    kind = pa.string() if is_text(column.type.value_type) else column.type.value_type
-    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
@@ -280,7 +250,7 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
         for query, row in enumerate(given):
             if isinstance(row, np.ndarray) and row.dtype != object:
                 column.padding[offsets[query] : offsets[query + 1]] = is_padding(row, ignore_index)
-    return column.grid()
+    return column
 
 
 # Numbers
@@ -316,8 +286,8 @@ def read_numbers(
     Raises:
         ValueError: a value that is no number, or would be rounded. Names the argument and the place.
     """
-    if offsets[-1] >= MANY and (column := _plain_numbers(rows, ignore_index, kinds)) is not None:
-        return column._replace(offsets=offsets)
+    if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
+        return column
     values = list(chain.from_iterable(rows))
     try:
         array = np.array(values)
@@ -331,7 +301,9 @@ def read_numbers(
     return Column(array, offsets, present, padding)
 
 
-def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None, kinds: Set[type] | None) -> Column | None:
+def _plain_numbers(
+    rows: Sequence[Sequence[Any]], offsets: NDArray[np.int64], ignore_index: float | None, kinds: Set[type] | None
+) -> Column | None:
     """Return plain numbers and None, read all at once; None if some are others, or would be rounded.
 
     Numbers of NumPy are plain among None, of which NumPy makes objects.
@@ -351,10 +323,10 @@ def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None, ki
         if found == {int}:
             with suppress(ValueError):  # integers that take more than a byte
                 array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
-                return Column(array, padding=is_padding(array, ignore_index))
+                return Column(array, offsets, padding=is_padding(array, ignore_index))
         if found <= {int, float, NoneType}:
             kind = pa.float64() if float in found else pa.int64()
-            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)
+            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(offsets=offsets)
     except BaseException as error:  # noqa: BLE001 - whatever it is, reading one by one says it
         raise_unless_of_values(error)
     return None

@@ -31,7 +31,7 @@ from .file_content import (
     parts_in_threads,
     shown_cell,
 )
-from .hashes import NO_ID, id_kind
+from .ids import NO_ID, id_kind
 
 FILE_IDS = ("text", "integers", "bytes")  # what is the same as text; a date may be written in many ways
 NUMBER_TYPES = (

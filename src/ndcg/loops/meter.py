@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs.columns import is_padding
-from ..inputs.rankings import Inputs
+from ..inputs.reading import Inputs
 from ..inputs.sources import settled
 from ..measure.messages import in_short, shown
 from ..measure.options import Cutoffs, Options, QueryOptions

@@ -9,8 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..inputs.columns import read_flat_column
-from ..inputs.joining import encode_ids
-from ..inputs.rankings import Inputs
+from ..inputs.ids import encode_ids
+from ..inputs.reading import Inputs
 from ..inputs.sources import plain, plain_in_order
 from ..measure.messages import shown
 from ..measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions

@@ -2,7 +2,7 @@
 
 from typing import Any, Unpack
 
-from ..inputs.rankings import Inputs
+from ..inputs.reading import Inputs
 from ..inputs.sources import is_spark
 from ..measure.options import ComputeOptions, Cutoffs, Options, shows_options
 from .queries import from_frame, scores

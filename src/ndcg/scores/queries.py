@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from ..inputs.columns import number, read_flat_column
 from ..inputs.exclusion import Pairs
 from ..inputs.files import read_columns
-from ..inputs.joining import encode_ids
-from ..inputs.rankings import Inputs, Rankings, parts, read
+from ..inputs.ids import encode_ids
+from ..inputs.rankings import Rankings
+from ..inputs.reading import Inputs, parts, read
 from ..inputs.slices import Slices, read_slices
 from ..inputs.sources import named_columns, plain_in_order, settled
 from ..measure.messages import shown

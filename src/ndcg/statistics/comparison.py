@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..inputs.hashes import Columns
-from ..inputs.rankings import Inputs
+from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..inputs.sources import settled
 from ..measure.messages import shown, visible

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, SupportsIndex, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs.rankings import Inputs, Rankings, read
+from ..inputs.rankings import Rankings
+from ..inputs.reading import Inputs, read
 from ..inputs.sources import settled
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
 from ..measure.messages import shown
