@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .inputs.files import Limits as Limits
+    from .inputs.file_content import Limits as Limits
     from .inputs.files import read_qrels as read_qrels
     from .inputs.files import read_run as read_run
     from .loops.evaluator import sentence_transformers_evaluator as sentence_transformers_evaluator
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from .statistics.report import report as report
 
 _MODULES = {
-    "inputs.files": ("Limits", "read_qrels", "read_run"),
+    "inputs.file_content": ("Limits",),
+    "inputs.files": ("read_qrels", "read_run"),
     "loops.evaluator": ("sentence_transformers_evaluator",),
     "loops.meter": ("meter",),
     "loops.mteb_files": ("join_tasks", "read_mteb"),

@@ -3,14 +3,14 @@
 `make bundle` starts here. In the package, where the modules are at hand, ndcg.py imports this file itself.
 """
 
-from .inputs.columns import settled as settled
 from .inputs.exclusion import NothingExcludedError as NothingExcludedError
-from .inputs.files import Limits as Limits
+from .inputs.file_content import Limits as Limits
 from .inputs.files import read_qrels as read_qrels
 from .inputs.files import read_run as read_run
-from .inputs.frames import is_spark as is_spark
-from .inputs.rankings import Inputs as Inputs
+from .inputs.reading import Inputs as Inputs
 from .inputs.rankings import to_arrow as to_arrow
+from .inputs.sources import is_spark as is_spark
+from .inputs.sources import settled as settled
 from .loops.evaluator import sentence_transformers_evaluator as sentence_transformers_evaluator
 from .loops.meter import meter as meter
 from .loops.mteb_files import join_tasks as join_tasks

@@ -35,7 +35,7 @@ from every_form import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg.inputs import files
+from ndcg.inputs import file_content, files
 
 RUN = "q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 -1 tag\nq2 Q0 d1 1 0.25 tag\n"
 RUN_READ = {"q1": {"d1": 2.5, "d2": -1.0}, "q2": {"d1": 0.25}}
@@ -131,7 +131,7 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
 def test_every_layout_of_lines_is_read(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, layout: str, chunk: int
 ) -> None:
-    monkeypatch.setattr(files, "CHUNK", chunk)
+    monkeypatch.setattr(file_content, "CHUNK", chunk)
     assert files.read_run(write(LAYOUTS[layout](RUN))) == RUN_READ
     assert files.read_qrels(write(LAYOUTS[layout](QRELS))) == QRELS_READ
 
@@ -146,7 +146,7 @@ def test_a_path_is_a_string_or_a_path_of_pathlib(write: Callable[..., Path], kin
 def test_files_that_end_in_gz_are_decompressed(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(files, "CHUNK", chunk)
+    monkeypatch.setattr(file_content, "CHUNK", chunk)
     assert files.read_run(write(gzip.compress(RUN.encode()), "run.gz")) == RUN_READ
     assert files.read_qrels(str(write(gzip.compress(QRELS.encode()), "qrels.txt.gz"))) == QRELS_READ
     several = b"".join(gzip.compress(each.encode()) for each in RUN.splitlines(keepends=True))
@@ -166,7 +166,7 @@ def test_ids_are_text_whatever_they_look_like(write: Callable[..., Path], kind: 
 def test_a_byte_order_mark_is_taken_off_a_file_and_not_off_ids(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(files, "CHUNK", chunk)
+    monkeypatch.setattr(file_content, "CHUNK", chunk)
     marked = "\ufeffq"
     path = write("\ufeff" + "".join(line("run", query) + "\n" for query in ("q", marked, "p", "\ufeff" + marked)))
     assert files.read_run(path) == {query: {"d": 1.0} for query in ("q", marked, "p", "\ufeff" + marked)}
@@ -247,7 +247,7 @@ def test_chunks_may_end_anywhere(write: Callable[..., Path], monkeypatch: pytest
     expected = {f"q{query}": {f"文書{at}": at / 8 for at in range(query, 9, 3)} for query in range(3)}
     path = write(text) if not compress else write(gzip.compress(text.encode()), "run.gz")
     for chunk in range(1, len(text.encode()) + 2):
-        monkeypatch.setattr(files, "CHUNK", chunk)
+        monkeypatch.setattr(file_content, "CHUNK", chunk)
         actual = files.read_run(path)
         assert actual == expected, chunk
         assert list(actual) == list(expected), chunk
@@ -398,7 +398,7 @@ def test_a_faulty_line_is_refused_by_its_number_wherever_chunks_end(
     path = write(f"# comment\n{GOOD[kind]}\n\n{FAULTY_LINES[fault][KINDS.index(kind)]}")
     messages = set()
     for chunk in (1, 10, 20, 30, 1 << 26):
-        monkeypatch.setattr(files, "CHUNK", chunk)
+        monkeypatch.setattr(file_content, "CHUNK", chunk)
         messages.add(refused(kind, path))
     assert len(messages) == 1
     assert messages.pop().startswith(f"{path}: line 4: ")
@@ -416,7 +416,7 @@ def test_lines_are_counted_with_those_that_are_skipped(
             path = write(text)
             number = text.split("\n").index(faulty, 1) + 1
             for chunk in (1, 30, 100, 1 << 26):
-                monkeypatch.setattr(files, "CHUNK", chunk)
+                monkeypatch.setattr(file_content, "CHUNK", chunk)
                 assert refused(kind, path).startswith(f"{path}: line {number}: "), (text, chunk)
 
 
@@ -438,7 +438,7 @@ def test_a_document_is_found_twice_however_long_the_ids_around_it(
         documents = ["x" * length, "z", "y" * other, "x" * length]
         path = write("\n".join(line(kind, document=document) for document in documents))
         for chunk in (30, 150, 1 << 26):
-            monkeypatch.setattr(files, "CHUNK", chunk)
+            monkeypatch.setattr(file_content, "CHUNK", chunk)
             assert refused(kind, path).endswith(f"document '{'x' * length}' of query 'q' is in line 1 already")
 
 
@@ -503,7 +503,7 @@ def test_every_spelling_that_is_not_finite_is_refused_by_line(
     write: Callable[..., Path], kind: str, spelling: str
 ) -> None:
     path = write(f"{line(kind, document='a')}\n{line(kind, document='b', value=spelling)}\n")
-    assert refused(kind, path).endswith(f"line 2: the {files.VALUE[kind]} '{spelling}' is not finite")
+    assert refused(kind, path).endswith(f"line 2: the {file_content.VALUE[kind]} '{spelling}' is not finite")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -574,7 +574,7 @@ def test_a_file_without_lines_is_refused(
 ) -> None:
     for path in (write(content), write(gzip.compress(content.encode()), "file.gz")):
         message = refused(kind, path)
-        assert message == f"{path}: holds no {files.VALUE[kind]}s; give at least one query with a document"
+        assert message == f"{path}: holds no {file_content.VALUE[kind]}s; give at least one query with a document"
         assert refused_by_metric(holding, kind, path) == f"{ARGUMENTS[kind]}: {message}"
     assert_nothing_was_added(holding)
 
@@ -637,7 +637,7 @@ def test_a_gz_that_cannot_be_decompressed_is_refused_by_name(
 def test_a_gz_that_is_cut_is_never_half_read(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(files, "CHUNK", chunk)
+    monkeypatch.setattr(file_content, "CHUNK", chunk)
     whole = gzip.compress(LONG)
     for size in range(1, len(whole), 997):
         with pytest.raises((OSError, ValueError)):
@@ -710,7 +710,7 @@ def test_every_form_of_the_same_rankings_holds_the_same(
 ) -> None:
     content = FORMS[form]
     for chunk in (7, 1 << 20):
-        monkeypatch.setattr(files, "CHUNK", chunk)
+        monkeypatch.setattr(file_content, "CHUNK", chunk)
         for name in (form + packed, "unnamed"):
             if name == "unnamed" and form in ("file.csv",):
                 continue
@@ -981,11 +981,11 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
 
 @pytest.mark.parametrize("text", ['{"q": {"d": 0.5}}', '\ufeff{"q":\r\n{"d": 0.5}}'])
 def test_json_is_parsed_with_or_without_a_byte_order_mark(text: str) -> None:
-    assert files.parse_json(text.encode()) == {"q": {"d": 0.5}}
+    assert file_content.parse_json(text.encode()) == {"q": {"d": 0.5}}
 
 
 def test_json_that_python_writes_keeps_what_is_not_finite() -> None:
-    assert str(files.parse_json(json.dumps([math.nan, math.inf, -math.inf]).encode())) == "[nan, inf, -inf]"
+    assert str(file_content.parse_json(json.dumps([math.nan, math.inf, -math.inf]).encode())) == "[nan, inf, -inf]"
 
 
 @pytest.mark.parametrize(
@@ -1010,7 +1010,7 @@ def test_json_that_python_writes_keeps_what_is_not_finite() -> None:
 )
 def test_json_that_has_no_one_value_raises_value_error(text: bytes, problem: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
-        files.parse_json(text)
+        file_content.parse_json(text)
 
 
 @pytest.mark.parametrize("fault", FAULTY_FORMS)
@@ -1031,11 +1031,11 @@ def test_a_table_that_is_cut_short_is_refused(write: Callable[..., Path], form: 
 
 
 LIMITS = {
-    "bytes": (files.Limits(bytes=20), "holds more than 20 bytes"),
-    "unpacked": (files.Limits(unpacked=20), "bytes unpacked"),
-    "rows": (files.Limits(rows=2), "holds more than 2 rows, the limit here"),
-    "queries": (files.Limits(queries=1), "holds more than 1 queries, the limit here"),
-    "columns": (files.Limits(columns=2), "holds more than 2 columns, the limit here"),
+    "bytes": (file_content.Limits(bytes=20), "holds more than 20 bytes"),
+    "unpacked": (file_content.Limits(unpacked=20), "bytes unpacked"),
+    "rows": (file_content.Limits(rows=2), "holds more than 2 rows, the limit here"),
+    "queries": (file_content.Limits(queries=1), "holds more than 1 queries, the limit here"),
+    "columns": (file_content.Limits(columns=2), "holds more than 2 columns, the limit here"),
 }
 
 
@@ -1046,7 +1046,7 @@ def test_limits_bound_every_form(write: Callable[..., Path], form: str, limit: s
     limits, problem = LIMITS[limit]
     path = write(PACKED[packed](FORMS[form]), form + packed)
     unpacked = None if form == "file.arrow" else 10_000
-    assert len(files.read_columns(path, "run", files.Limits(10_000, unpacked, 3, 2, 3)).value) == 3
+    assert len(files.read_columns(path, "run", file_content.Limits(10_000, unpacked, 3, 2, 3)).value) == 3
     if limit == "columns" and form in ("file.txt", "file.json"):
         return
     if limit == "unpacked" and form == "file.arrow" and not packed:
@@ -1056,7 +1056,7 @@ def test_limits_bound_every_form(write: Callable[..., Path], form: str, limit: s
 
 
 def test_what_unpacks_to_more_than_the_limit_is_not_unpacked_whole(write: Callable[..., Path]) -> None:
-    limits = files.Limits(bytes=1 << 20, unpacked=1 << 22)
+    limits = file_content.Limits(bytes=1 << 20, unpacked=1 << 22)
     for pack in (PACKED[".gz"], PACKED[".zst"]):
         for content in (bytes(1 << 26), b"q Q0 d 1 1 tag\n" * (1 << 22), b"[" + b" " * (1 << 26)):
             with pytest.raises(ValueError, match=r"bytes unpacked|line 1: "):
@@ -1065,7 +1065,7 @@ def test_what_unpacks_to_more_than_the_limit_is_not_unpacked_whole(write: Callab
 
 @pytest.mark.parametrize("head", ["", "query,document,score\n"])
 def test_lines_are_counted_over_chunks_of_empty_lines(write: Callable[..., Path], head: str) -> None:
-    empty = 2 * files.CHUNK + 7
+    empty = 2 * file_content.CHUNK + 7
     row = "q,d,x\n" if head else "q Q0 d 1 x t\n"
     with pytest.raises(ValueError, match=f"line {empty + len(head.splitlines()) + 1}: the score 'x' is not a number"):
         files.read_run(write("\n" * empty + head + row, "file.csv" if head else "file.run"))
@@ -1073,7 +1073,7 @@ def test_lines_are_counted_over_chunks_of_empty_lines(write: Callable[..., Path]
 
 def test_a_list_of_empty_records_is_refused_by_their_number(write: Callable[..., Path]) -> None:
     with pytest.raises(ValueError, match="holds more than 2 rows"):
-        files.read_run(write(json.dumps([RECORDS[0], {}, {}]), "a.json"), files.Limits(rows=2))
+        files.read_run(write(json.dumps([RECORDS[0], {}, {}]), "a.json"), file_content.Limits(rows=2))
 
 
 def parquet(query: Any, rows: int = 10_000, **how: Any) -> bytes:
@@ -1110,7 +1110,7 @@ def test_a_small_table_that_unpacks_to_much_is_refused_before(
     assert path.stat().st_size < 1 << 20
     before = pa.total_allocated_bytes()
     with pytest.raises(ValueError, match=r"bytes unpacked|give Parquet|DELTA_BYTE_ARRAY"):
-        files.read_columns(path, "run", files.Limits(bytes=1 << 20, unpacked=1 << 22))
+        files.read_columns(path, "run", file_content.Limits(bytes=1 << 20, unpacked=1 << 22))
     assert pa.total_allocated_bytes() - before < 1 << 23
 
 
@@ -1131,7 +1131,7 @@ def test_limits_let_through_what_fits_as_every_writer_packs_it(
         use_dictionary=dictionary,
     )
     path = write(content, "a.parquet")
-    limits = files.Limits(1 << 20, 1 << 20, 10_000, 7, 3)
+    limits = file_content.Limits(1 << 20, 1 << 20, 10_000, 7, 3)
     assert files.read_run(path, limits) == files.read_run(path)
     with pytest.raises(ValueError, match="bytes unpacked"):
         files.read_run(path, limits._replace(unpacked=50_000))
@@ -1143,7 +1143,7 @@ def test_the_schema_of_a_table_is_bounded_before_it_is_read(write: Callable[...,
     pa.parquet.ParquetWriter(sink, schema, store_schema=False).close()
     path = write(sink.getvalue().to_pybytes(), "wide.parquet")
     with pytest.raises(OSError, match="size limit"):
-        files.read_run(path, files.Limits(unpacked=1 << 22))
+        files.read_run(path, file_content.Limits(unpacked=1 << 22))
     with pytest.raises(ValueError, match="no column holds the query"):
         files.read_run(path)
 
@@ -1180,7 +1180,7 @@ def test_columns_of_any_name_are_read_by_the_names_given(write: Callable[..., Pa
 
 @pytest.mark.parametrize("chunk", [30, 1 << 22])
 def test_comments_are_text_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int) -> None:
-    monkeypatch.setattr(files, "CHUNK", chunk)
+    monkeypatch.setattr(file_content, "CHUNK", chunk)
     path = tmp_path / "run.txt"
     path.write_bytes(
         b"# the run of today, in TREC form\n" * 3 + b"# \0\n" + b"# and more of it here and there\nq Q0 d 1 2 t\n"

@@ -23,7 +23,7 @@ import pytest
 import scipy.stats
 from conftest import ROOT, MetricFactory, lean_environment
 
-from ndcg.inputs.rankings import Inputs
+from ndcg.inputs.reading import Inputs
 from ndcg.loops import mteb_files
 from ndcg.measure.options import Options
 from ndcg.statistics import comparison

@@ -6,7 +6,7 @@ where they lie; only lists are converted.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from itertools import chain, islice
 from numbers import Integral, Real
@@ -19,59 +19,39 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..measure.messages import in_short, raise_unless_of_values, shown
+from ..measure.messages import raise_unless_of_values, shown
 from ..measure.ties import Mask
+from .ids import id_kind
+from .sources import ARROW, Widened, converted, is_database_query, plain
 
 # words for a query, by its index, and a document in it, by its position or None
 Place = Callable[[int, int | None], str]
-ARROW = (pa.Array, pa.ChunkedArray)
 
 
 class Column(NamedTuple):
-    """One side of the rankings.
+    """One side of the rankings, query after query.
 
     Attributes:
-        values: shape ``(queries, documents)``, or 1-D with ``offsets``.
-        offsets: where each query begins, from 0, and the last one ends; None for 2-D values.
+        values: of the documents.
+        offsets: where each query begins, from 0, and the last one ends.
         present: False where a value is missing; None if none is.
         padding: True where a value marks padding; None if none can.
     """
 
     values: NDArray[Any]
-    offsets: NDArray[np.int64] | None = None
+    offsets: NDArray[np.int64]
     present: Mask | None = None
     padding: Mask | None = None
 
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """The number of documents of each query."""
-        if self.offsets is not None:
-            return self.offsets[1:] - self.offsets[:-1]
-        return np.full(len(self.values), self.values.shape[1], np.int64)
-
-    def flat(self) -> "Column":
-        """Return the same documents in 1-D arrays."""
-        return self if self.offsets is not None else self._map(np.ravel, offsets_of(self.lengths))
-
-    def grid(self) -> "Column":
-        """Return the same documents in 2-D arrays, if there are queries, all of one length."""
-        lengths = self.lengths
-        if not len(lengths) or (lengths != lengths[0]).any():
-            return self
-        return self._map(lambda array: array.reshape(len(lengths), lengths[0]), None)
-
     def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
-        """Return the documents of 1-D arrays in another order, and with other offsets."""
-        return self._map(lambda array: array[order], offsets)
+        """Return the documents in another order, and with other offsets."""
+        present, padding = (None if mask is None else mask[order] for mask in (self.present, self.padding))
+        return Column(self.values[order], offsets, present, padding)
 
     def only(self, present: Mask) -> "Column":
         """Return the same values, missing too where a mask is False."""
         present = present if self.present is None else present & self.present
         return self._replace(present=None if present.all() else present)
-
-    def _map(self, change: Callable[[NDArray[Any]], NDArray[Any]], offsets: NDArray[np.int64] | None) -> "Column":
-        present, padding = (None if mask is None else change(mask) for mask in (self.present, self.padding))
-        return Column(change(self.values), offsets, present, padding)
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -85,182 +65,6 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
-# Columns of other libraries
-
-
-def settled(**arguments: Any) -> list[Any]:
-    """Convert tensors and columns of other libraries, each once, as ``plain`` does.
-
-    Raises:
-        ValueError: an argument that cannot be converted, two that are queries to a database, or
-            columns of pandas with different indexes.
-    """
-    foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
-    if not foreign:
-        return list(arguments.values())
-    queries = {id(values): name for name, values in foreign.items() if is_database_query(values)}
-    if len(queries) > 1:
-        first, second, *_ = queries.values()
-        raise ValueError(
-            f"{second}: is a separate database query ({type(arguments[second]).__name__}), as {first} is, and the rows "
-            "of two queries come in no common order; give both as columns of one: "
-            "data=relation, predictions='score', references='relevance'"
-        )
-    indexes = {name: values.index for name, values in foreign.items() if _has_index(values)}
-    for name, index in indexes.items():
-        first = next(iter(indexes))
-        if index is not indexes[first] and not index.equals(indexes[first]):
-            raise ValueError(
-                f"{name}: has another index than {first}, and rows are taken in their order, whatever the index; "
-                "join both tables by query and document first, or give .to_numpy() of each if their order is right"
-            )
-    found: dict[int, Any] = {}
-    for name, values in foreign.items():
-        if id(values) not in found:
-            found[id(values)] = plain(name, values)
-    return [found.get(id(values), values) for values in arguments.values()]
-
-
-def _is_plain(values: Any) -> bool:
-    """Return whether it is a list, a dict, None or an array of NumPy, which need no conversion."""
-    kind = type(values)
-    return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
-
-
-DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
-
-
-def is_database_query(values: Any) -> bool:
-    """Return whether reading it runs a query, or takes what is left of one: its rows are in an order of their own."""
-    runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
-    return runs or isinstance(values, pa.RecordBatchReader)
-
-
-def _library(values: Any) -> str:
-    """Return the name of the library that its type comes from."""
-    return type(values).__module__.partition(".")[0]
-
-
-def _has_index(values: Any) -> bool:
-    """Return whether its rows have names, as those of pandas do."""
-    return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
-
-
-def plain(argument: str, values: Any) -> Any:
-    """Convert a tensor or a column of another library to a NumPy or Arrow array; return others as they are.
-
-    Raises:
-        ValueError: its library cannot convert it, or it is a table of several columns. Names the argument.
-
-    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # no column
-    True
-    """
-    if isinstance(values, (list, tuple)):
-        return values
-    try:
-        found = _converted(values)
-    except BaseException as error:  # whatever its library raises says why
-        raise_unless_of_values(error)
-        problem = in_short(error)
-        raise ValueError(
-            f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
-            "Arrow column"
-        ) from error
-    if isinstance(kind := getattr(found, "type", None), pa.BaseExtensionType):
-        raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
-    if names := _field_names(found):
-        raise ValueError(
-            f"{argument}: must be one column; got a table of columns {shown(names)}. If each row is a document, join "
-            "both sides into one table by query and document and give its columns: predictions, references, "
-            "query_ids and document_ids. If each row is a query, give its column of lists"
-        )
-    return found
-
-
-def plain_in_order(argument: str, values: Any) -> Any:
-    """Convert values, one for each query in the order of the queries, as ``plain`` does.
-
-    Raises:
-        ValueError: they are a query to a database, whose rows come in an order of their own.
-    """
-    if is_database_query(values):
-        kind = type(values).__name__
-        problem = "whose rows may come in another order than the queries; give a column of the table with the rankings"
-        raise ValueError(f"{argument}: is a separate database query ({kind}), {problem}")
-    return plain(argument, values)
-
-
-def _converted(values: Any) -> Any:
-    """Return the values as an array, by the first way that their library offers; without importing any."""
-    if isinstance(values, (np.ndarray, *ARROW, Mapping)):
-        return values
-    if _library(values) == "torch" and hasattr(values, "detach"):
-        return _from_torch(values)
-    if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
-        return _converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
-    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of datasets
-        source = values.source
-        if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
-            return type(values)(source.with_format("arrow"), values.column_name)[:]
-        return _converted(values[:])
-    if hasattr(values, "__arrow_c_stream__"):
-        if (rows := _masked_rows(values)) is not None:
-            return rows
-        try:
-            return _only_column(pa.chunked_array(values))
-        except Exception:
-            if getattr(values, "ndim", None) != 1:
-                raise
-            return np.asarray(values)  # a column that Arrow cannot hold, such as a sparse one or one of mixed objects
-    if hasattr(values, "__arrow_c_array__"):
-        return pa.array(values)
-    if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
-        return pa.array(values, from_pandas=True)  # as newer pandas tells Arrow: NaN is a missing value
-    if hasattr(values, "__array__"):
-        return np.asarray(values)
-    if hasattr(values, "__dlpack__"):
-        return np.from_dlpack(values)
-    return values
-
-
-def _from_torch(tensor: Any) -> Any:
-    """Return a tensor of PyTorch as NumPy's array, off the accelerator."""
-    if not tensor.dtype.is_floating_point or str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64"):
-        return tensor.numpy(force=True)
-    widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)
-    widened.rounded = lambda number: float(like.new_tensor(float(number)))
-    return widened
-
-
-def _masked_rows(values: Any) -> list[Any] | None:
-    """Return the rows of a column of objects, such as one of pandas, if some are masked arrays: Arrow drops masks."""
-    if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
-        values = values.iloc[:, 0]
-    if str(getattr(values, "dtype", None)).lower() != "object":
-        return None
-    rows = list(values)
-    return rows if any(isinstance(row, np.ma.MaskedArray) for row in rows) else None
-
-
-def _field_names(values: Any) -> list[str]:
-    """Return the names of the columns of a table; none for anything else."""
-    if isinstance(values, ARROW) and pa.types.is_struct(values.type):
-        return [field.name for field in values.type]
-    if isinstance(values, np.ndarray):
-        return list(values.dtype.names or ())
-    return list(values.column_names or ()) if hasattr(values, "with_format") else []
-
-
-def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the column of a table that has one, besides pandas' index."""
-    if not pa.types.is_struct(column.type):
-        return column
-    fields = [at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")]
-    if len(fields) != 1:
-        return column
-    return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
-
-
 # Forms of one side
 
 
@@ -268,7 +72,7 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
     """Read one side of which each row is a query.
 
     >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
-    [[False, False], [False, True]]
+    [False, False, False, True]
     """
     values = _combined(values)
     if isinstance(values, pa.Array):
@@ -338,12 +142,14 @@ def _one_query(argument: str, values: Any) -> Any:
 
 
 def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
-    """Read a 2-D array, used where it lies."""
+    """Read a 2-D array, used where it lies if its rows follow each other."""
     if values.ndim != 2:
         found = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
         raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {found}")
+    offsets = np.arange(len(values) + 1) * values.shape[1]
+    values = np.ravel(values)  # copied only if its rows do not follow each other
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return Column(_numeric(argument, values), None, present, is_padding(values, ignore_index))
+    return Column(_numeric(argument, values), offsets, present, is_padding(values, ignore_index))
 
 
 def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
@@ -401,7 +207,7 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
     if pa.types.is_null(values.type):  # each value is missing
         values = values.cast(pa.float64())
     if not _is_numeric(values.type):
-        kind = "text" if is_text(values.type) else shown(str(values.type))[1:-1]
+        kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
         raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
     present = None
     if values.null_count:
@@ -413,18 +219,6 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
 
 NOT_NESTED = "for a single query, wrap it in a list, for a row per document give query_ids"
 OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Return whether Arrow values of this type are text."""
-    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
-
-
-def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
-    """Return a dictionary column as its values; views of text as strings."""
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    kind = pa.string() if is_text(column.type.value_type) else column.type.value_type
-    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
@@ -456,7 +250,7 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
         for query, row in enumerate(given):
             if isinstance(row, np.ndarray) and row.dtype != object:
                 column.padding[offsets[query] : offsets[query + 1]] = is_padding(row, ignore_index)
-    return column.grid()
+    return column
 
 
 # Numbers
@@ -492,8 +286,8 @@ def read_numbers(
     Raises:
         ValueError: a value that is no number, or would be rounded. Names the argument and the place.
     """
-    if offsets[-1] >= MANY and (column := _plain_numbers(rows, ignore_index, kinds)) is not None:
-        return column._replace(offsets=offsets)
+    if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
+        return column
     values = list(chain.from_iterable(rows))
     try:
         array = np.array(values)
@@ -507,7 +301,9 @@ def read_numbers(
     return Column(array, offsets, present, padding)
 
 
-def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None, kinds: Set[type] | None) -> Column | None:
+def _plain_numbers(
+    rows: Sequence[Sequence[Any]], offsets: NDArray[np.int64], ignore_index: float | None, kinds: Set[type] | None
+) -> Column | None:
     """Return plain numbers and None, read all at once; None if some are others, or would be rounded.
 
     Numbers of NumPy are plain among None, of which NumPy makes objects.
@@ -527,10 +323,10 @@ def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None, ki
         if found == {int}:
             with suppress(ValueError):  # integers that take more than a byte
                 array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
-                return Column(array, padding=is_padding(array, ignore_index))
+                return Column(array, offsets, padding=is_padding(array, ignore_index))
         if found <= {int, float, NoneType}:
             kind = pa.float64() if float in found else pa.int64()
-            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)
+            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(offsets=offsets)
     except BaseException as error:  # noqa: BLE001 - whatever it is, reading one by one says it
         raise_unless_of_values(error)
     return None
@@ -593,7 +389,7 @@ def number(value: Any) -> Any:
     (None, 0.5, '0.5')
     """
     try:
-        array = _converted(value)
+        array = converted(value)
         if isinstance(array, np.ndarray) and array.ndim == 0:
             return None if np.ma.is_masked(array) else _numeric("number", array).item()
     except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is no number then
@@ -619,15 +415,6 @@ def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
 
 
 # Padding, found in the type that each value is given in
-
-
-class Widened(np.ndarray[Any, Any]):
-    """Values of a float type that NumPy lacks, in float32, with the function that rounds a number to that type."""
-
-    rounded: Callable[[float], float] = float
-
-    def __array_finalize__(self, of: Any) -> None:
-        self.rounded = getattr(of, "rounded", float)
 
 
 def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
@@ -657,7 +444,7 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
     def is_reference(value: Any) -> bool:
         if value is None or (_is_number(type(value)) and not isinstance(value, np.generic)):
             return bool(value == ignore_index)
-        return bool(is_padding(np.asanyarray(_converted(value)), ignore_index))
+        return bool(is_padding(np.asanyarray(converted(value)), ignore_index))
 
     return np.array(list(map(is_reference, values)), bool)
 

@@ -6,16 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ..measure.messages import shown
 from ..measure.ties import Mask
-from .columns import ARROW, plain, settled
-from .hashes import Columns, check_ids, id_kind
-from .joining import encode_ids
+from .hashes import Columns
+from .ids import Ids, RowNumbers, check_ids, family, id_kind, index_among, read_ids, types_of_no_ids
+from .sources import ARROW, plain, settled
 
 IdMapping = Mapping[Any, Mapping[Any, Any]]
+Rows = tuple[Ids, Ids]  # the query and the document of each row
 
 
 class Pairs(NamedTuple):
@@ -32,15 +31,6 @@ class Pairs(NamedTuple):
 
 class NothingExcludedError(ValueError):
     """No query to exclude from is one of the references', although their ids have the same type."""
-
-
-class _Rows(NamedTuple):
-    """Ids of queries and documents, a row each, as indices into the distinct ids."""
-
-    query: NDArray[np.int64]
-    queries: pa.Array
-    document: NDArray[np.int64]
-    documents: pa.Array
 
 
 def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
@@ -73,24 +63,15 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     return predictions, references
 
 
-def excluded_rows(
-    exclude: Any, query: NDArray[np.int64], queries: pa.Array, document: NDArray[np.int64], documents: pa.Array
-) -> Mask:
-    """Return of each row whether its document is to be excluded.
-
-    Args:
-        exclude: as `without` takes it.
-        query: of each row, an index into ``queries``.
-        queries: distinct ids.
-        document: of each row, an index into ``documents``.
-        documents: distinct ids.
+def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
+    """Return of each row, by its query and document, whether it is to be excluded.
 
     Raises:
         ValueError: as `without`.
     """
-    rows = _excluded_rows_of(exclude, queries, documents)
-    _check_queries(_queries(exclude, rows), queries.to_pylist(), isinstance(exclude, Columns))
-    return _are_among(_Rows(query, queries, document, documents), rows)
+    rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
+    _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
+    return _are_among((queries, documents), rows)
 
 
 def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
@@ -101,34 +82,49 @@ def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
     }
 
 
-def _of_columns(side: Columns, excluded: _Rows) -> Columns:
+def _of_columns(side: Columns, excluded: Rows) -> Columns:
     """Return a file's columns without the rows to exclude."""
-    kept = ~_are_among(_Rows(side.query, side.query_ids, *encode_ids("document_ids", side.document)), excluded)
-    return side.only(kept)
+    return side.only(~_are_among(_rows_of(side), excluded))
 
 
-def _are_among(rows: _Rows, excluded: _Rows) -> Mask:
+def _rows_of(columns: Columns) -> Rows:
+    """Return the ids of a file's rows."""
+    return Ids(columns.query_ids, columns.query), read_ids("document_ids", columns.document)
+
+
+def _are_among(rows: Rows, excluded: Rows) -> Mask:
     """Return which rows have the query and the document of a row to exclude."""
-    query = _places("queries", excluded.queries, rows.queries)[excluded.query]
-    document = _places("documents", excluded.documents, rows.documents)[excluded.document]
-    known = (query >= 0) & (document >= 0)
-    pairs = query[known] * len(rows.documents) + document[known]
-    return np.isin(rows.query * len(rows.documents) + rows.document, pairs)
+    (queries, documents), (query, document) = rows, excluded
+    of_query = _index_among("queries", query.distinct, queries.distinct)[query.codes]
+    of_document = _index_among("documents", document.distinct, documents.distinct)[document.codes]
+    known = (of_query >= 0) & (of_document >= 0)
+    pairs = of_query[known] * len(documents.distinct) + of_document[known]
+    return np.isin(queries.codes * len(documents.distinct) + documents.codes, pairs)
 
 
-def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> _Rows:
+def _index_among(what: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
+    """Return of each id where it is among the rankings'; -1 where it is not.
+
+    Raises:
+        ValueError: text, bytes, integers, dates or times, and the others are none.
+    """
+    if len(ids) and len(among) and family(ids.type) != family(among.type):
+        raise _another_type(what, ids[0].as_py(), among[0].as_py())
+    return index_among(ids, among)
+
+
+def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> Rows:
     """Return the documents to exclude row by row; of a mapping those that columns of the rankings' types may hold."""
     if isinstance(exclude, Columns):
-        return _Rows(exclude.query, exclude.query_ids, *encode_ids("exclude", exclude.document))
+        return _rows_of(exclude)
     if not isinstance(exclude, Pairs):
         exclude = _pairs(_by_query(exclude), queries, documents)
-    columns = settled(**exclude._asdict())
     # without rows, a column has a type of no id
-    query, document = (encode_ids("exclude", ids if len(ids) else []) for ids in columns)
-    if len(query[0]) != len(document[0]):
-        lengths = f"{len(query[0])} query ids and {len(document[0])} document ids"
+    query, document = (read_ids("exclude", ids if len(ids) else []) for ids in settled(**exclude._asdict()))
+    if query.rows != document.rows:
+        lengths = f"{query.rows} query ids and {document.rows} document ids"
         raise ValueError(f"exclude: has {lengths}; give both in each row")
-    return _Rows(*query, *document)
+    return query, document
 
 
 def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
@@ -152,12 +148,12 @@ def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
     return [each for each in alike if limits.min <= each <= limits.max]
 
 
-def _queries(exclude: Any, rows: _Rows | None, by_query: Mapping[Any, Any] | None = None) -> Iterable[Any]:
+def _queries(exclude: Any, rows: Rows | None, by_query: Mapping[Any, Any] | None = None) -> Iterable[Any]:
     """Return the ids of queries that have documents to exclude."""
     if isinstance(exclude, Mapping) or rows is None:
         by_query = _by_query(exclude) if by_query is None else by_query
         return filter(by_query.get, by_query)
-    return list(rows.queries.to_pylist())
+    return list(rows[0].distinct.to_pylist())
 
 
 def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
@@ -168,9 +164,9 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
     if not isinstance(exclude, (Pairs, Columns)):
         forms = "{query: ids}, a file, or beside data a frame with columns of the same names"
         raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
-    query, queries, document, documents = _excluded_rows_of(exclude)
-    found: dict[Any, set[Any]] = {each: set() for each in queries.to_pylist()}
-    columns = queries.take(pa.array(query)).to_pylist(), documents.take(pa.array(document)).to_pylist()
+    rows = _excluded_rows_of(exclude)
+    found: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
+    columns = (ids.distinct.take(pa.array(ids.codes)).to_pylist() for ids in rows)
     for of_query, of_document in zip(*columns, strict=True):
         found[of_query].add(of_document)
     return found
@@ -201,41 +197,10 @@ def _ids(query: Any, documents: Any) -> Set[Any]:
         found = found.tolist() if isinstance(found, np.ndarray) else found
     if not isinstance(found, (list, tuple, Set, Mapping)):
         raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {shown(documents)}")
-    if wrong := {kind for kind in set(map(type, found)) if not id_kind(kind)}:
+    if wrong := types_of_no_ids(found):
         other = next(each for each in found if type(each) in wrong)
         raise ValueError(f"exclude: query {shown(query)}: must hold ids, text or integers; got {shown(other)}")
     return frozenset(found)
-
-
-def _places(what: str, ids: pa.Array, among: pa.Array) -> NDArray[np.int64]:
-    """Return of each id where it is among others; -1 where it is not.
-
-    Raises:
-        ValueError: text, bytes, integers, dates or times, and the others are none.
-    """
-    if not len(ids) or not len(among):
-        return np.full(len(ids), -1, np.int64)
-    if _type_family(ids.type) != _type_family(among.type):
-        raise _another_type(what, ids[0].as_py(), among[0].as_py())
-    if pa.types.is_timestamp(among.type):
-        try:
-            values, own = ids.cast(among.type), among
-        except pa.ArrowInvalid:  # finer than the others, which none of them can equal
-            values, own = ids, among.cast(ids.type)
-    else:
-        values, own = (
-            each.cast(pa.large_binary() if _type_family(each.type) == "bytes" else pa.large_string()).cast(
-                pa.large_binary()
-            )
-            for each in (ids, among)
-        )
-    return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
-
-
-def _type_family(kind: pa.DataType) -> str:
-    """Return what ids of a type are: ids of one kind are equal or not, whatever their width or unit."""
-    found = id_kind(kind)
-    return f"{found} of {kind.tz}" if found == "times" else found
 
 
 def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:

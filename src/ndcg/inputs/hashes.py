@@ -1,76 +1,19 @@
-"""What an id is; rows by ids: grouped by query, and those of one query and document found by sorting hashes."""
+"""Rows by ids, as a file holds them; those of one query and document are found by sorting hashes."""
 
-import datetime
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
-from numbers import Integral
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..measure.messages import shown
+from ..measure.scoring import in_threads
+from .ids import Order, RowNumbers, grouped
 
-NO_ID = "is neither text nor an integer, as ids must be"
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: little enough for a processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
-RowNumbers = NDArray[np.int64]
-Order = slice | RowNumbers
-
-
-def id_kind(kind: "type | pa.DataType") -> str:
-    """Return what ids the values of a type are, Python's or Arrow's; an empty string if they are none.
-
-    Ids of one kind are equal or not, whatever their width or unit; those of two kinds are never equal.
-
-    >>> id_kind(str), id_kind(np.int32), id_kind(pa.large_string()), id_kind(float), id_kind(bool), id_kind(type(None))
-    ('text', 'integers', 'text', '', '', '')
-    """
-    if isinstance(kind, pa.DataType):
-        return next((name for name, tests in ARROW_IDS.items() if any(test(kind) for test in tests)), "")
-    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # integers, and a time, for Python
-        return ""
-    return next((name for name, kinds in PYTHON_IDS.items() if issubclass(kind, kinds)), "")
-
-
-PYTHON_IDS: dict[str, type] = {
-    "text": str,
-    "integers": Integral,
-    "bytes": bytes,
-    "times": datetime.datetime,  # each is a date for Python, so before these
-    "dates": datetime.date,
-}
-ARROW_IDS = {
-    "text": (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
-    "integers": (pa.types.is_integer,),
-    "bytes": (pa.types.is_binary, pa.types.is_large_binary),
-    "times": (pa.types.is_timestamp,),
-    "dates": (pa.types.is_date,),
-}
-
-
-def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
-    """Raise an error for a mapping's query that is no id, or, if these are its values, for such a document.
-
-    >>> check_ids("references", {"q": {"d": 1, None: 0}})
-    Traceback (most recent call last):
-    ...
-    ValueError: references: query 'q': document None is neither text nor an integer, as ids must be; give others as text
-    """
-    ids = chain(side, chain.from_iterable(side.values())) if nested else side
-    wrong = {kind for kind in set(map(type, ids)) if not id_kind(kind)}
-    if not wrong:
-        return
-    for query, documents in side.items():
-        if type(query) in wrong:
-            raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; give others as text")
-        for document in documents if nested else ():
-            if type(document) in wrong:
-                problem = f"document {shown(document)} {NO_ID}; give others as text"
-                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
 
 
 class Columns(NamedTuple):
@@ -96,26 +39,6 @@ class Columns(NamedTuple):
         return Columns(self.query[kept], self.query_ids, document, self.value[kept], self.hashes[kept])
 
 
-def grouped(query: RowNumbers, queries: int) -> tuple[Order, RowNumbers]:
-    """Return what orders rows by query, rows of a query as they come, and where each query begins.
-
-    >>> order, offsets = grouped(np.array([1, 0, 1]), 3)
-    >>> order.tolist(), offsets.tolist()
-    ([1, 0, 2], [0, 1, 3, 3])
-    """
-    offsets = np.append(0, np.bincount(query, minlength=queries).cumsum())
-    if (query[1:] >= query[:-1]).all():
-        return slice(None), offsets
-    bits = len(query).bit_length()
-    if queries.bit_length() + bits < 64:  # numbers sort faster than indices
-        packed = query << bits
-        packed |= np.arange(len(query))
-        packed.sort()
-        packed &= (1 << bits) - 1
-        return packed, offsets
-    return np.argsort(query, kind="stable"), offsets
-
-
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     """Return pairs of rows of one query and document: each row with the next such one, both counted over all sides."""
     queries = max(int(side.query.max(initial=-1)) for side in sides) + 1
@@ -123,36 +46,15 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     until = np.sum([offsets for _, offsets in groups], axis=0)
     blocks = [0, *(np.flatnonzero(np.diff(until // HASHES_AT_A_TIME)) + 1).tolist(), queries]
     document = pa.chunked_array([chunk for side in sides for chunk in side.document.chunks], pa.string())
+    of_one_hash = in_threads(partial(_rows_of_one_hash, sides, groups), blocks[:-1], blocks[1:])
+    first, second, common, of_one_query = map(np.concatenate, zip(*of_one_hash, strict=True))
 
-    def of_one_hash(start: int, stop: int) -> tuple[RowNumbers, RowNumbers, NDArray[np.uint64], NDArray[np.bool_]]:
-        """Return pairs of rows among those of some queries, what is common to their hashes, and if their query is."""
-        rows, queries, keys, before = [], [], [], 0
-        for side, (order, offsets) in zip(sides, groups, strict=True):
-            span = slice(*offsets[[start, stop]].tolist())
-            at = span if isinstance(order, slice) else order[span]
-            rows.append(before + (np.arange(span.start, span.stop) if isinstance(at, slice) else at))
-            queries.append(side.query[at])
-            keys.append(queries[-1].view(np.uint64) * ODD + side.hashes[at])
-            before += len(side.query)
-        row, query, key = np.concatenate(rows), np.concatenate(queries), np.concatenate(keys)
-        of_row = np.uint64((1 << len(key).bit_length()) - 1)
-        key &= ~of_row
-        key |= np.arange(len(key), dtype=np.uint64)
-        key.sort()
-        found = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
-        pair = [(key[each] & of_row).view(np.int64) for each in (found, found + 1)]
-        first, second = (row[each] for each in pair)
-        return first, second, key[found] & ~of_row, query[pair[0]] == query[pair[1]]
-
-    def of_one_document(first: RowNumbers, second: RowNumbers) -> NDArray[np.bool_]:
+    def are_of_one_document(first: RowNumbers, second: RowNumbers) -> NDArray[np.bool_]:
         return np.asarray(pc.equal(document.take(pa.array(first)), document.take(pa.array(second))).to_numpy())
 
-    with ThreadPoolExecutor(pa.cpu_count()) as pool:
-        found = zip(*pool.map(of_one_hash, blocks[:-1], blocks[1:]), strict=True)
-        first, second, common, of_one_query = map(np.concatenate, found)
-        parts = (np.array_split(rows, pa.cpu_count()) for rows in (first, second))
-        same = np.concatenate(list(pool.map(of_one_document, *parts)))
-    same &= of_one_query
+    several = pa.cpu_count() if len(first) > HASHES_AT_A_TIME else 1
+    parts = (np.array_split(rows, several) for rows in (first, second))
+    same = np.concatenate(in_threads(are_of_one_document, *parts)) & of_one_query
     if same.all():
         return first, second
     query = np.concatenate([side.query for side in sides])
@@ -166,6 +68,29 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     pairs = np.stack([first, second], axis=1)[~unlike]
     first, second = np.concatenate([pairs, np.array(settled, np.int64).reshape(-1, 2)]).T
     return first, second
+
+
+def _rows_of_one_hash(
+    sides: Sequence[Columns], groups: Sequence[tuple[Order, RowNumbers]], start: int, stop: int
+) -> tuple[RowNumbers, RowNumbers, NDArray[np.uint64], NDArray[np.bool_]]:
+    """Return pairs of rows among those of some queries, what is common to their hashes, and if their query is."""
+    rows, queries, keys, before = [], [], [], 0
+    for side, (order, offsets) in zip(sides, groups, strict=True):
+        span = slice(*offsets[[start, stop]].tolist())
+        at = span if isinstance(order, slice) else order[span]
+        rows.append(before + (np.arange(span.start, span.stop) if isinstance(at, slice) else at))
+        queries.append(side.query[at])
+        keys.append(queries[-1].view(np.uint64) * ODD + side.hashes[at])
+        before += len(side.query)
+    row, query, key = np.concatenate(rows), np.concatenate(queries), np.concatenate(keys)
+    of_row = np.uint64((1 << len(key).bit_length()) - 1)
+    key &= ~of_row
+    key |= np.arange(len(key), dtype=np.uint64)
+    key.sort()
+    found = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
+    pair = [(key[each] & of_row).view(np.int64) for each in (found, found + 1)]
+    first, second = (row[each] for each in pair)
+    return first, second, key[found] & ~of_row, query[pair[0]] == query[pair[1]]
 
 
 def digest_of(columns: Columns) -> str:

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import shown
-from .columns import is_text
-from .hashes import id_kind
+from .ids import id_kind, types_of_no_ids
 
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
+KINDS = {"text": "text", "integers": "integers"}  # of ids that lists may hold
 RankedSide = Mapping[int, Mapping[Any, Any]]
 
 
@@ -88,9 +88,7 @@ def _kind_of_ids(side: Any) -> str | None:
         kind = side.type
         while pa.types.is_nested(kind) and kind.num_fields == 1:
             kind = kind.field(0).type
-        if pa.types.is_integer(kind):
-            return "integers"
-        return None if pa.types.is_null(kind) else "text" if is_text(kind) else "numbers"
+        return None if pa.types.is_null(kind) else KINDS.get(id_kind(kind), "numbers")
     if isinstance(side, np.ndarray) and side.dtype.kind != "O":
         return {"U": "text", "T": "text", "i": "integers", "u": "integers"}.get(side.dtype.kind, "numbers")
     if not isinstance(side, (list, tuple, np.ndarray)):
@@ -105,8 +103,7 @@ def _kind_of_ids(side: Any) -> str | None:
         if not isinstance(row, (list, tuple, np.ndarray)):
             return "numbers"
         if len(row):
-            kind = id_kind(type(row[0]))
-            return kind if kind in ("text", "integers") else "numbers"
+            return KINDS.get(id_kind(type(row[0])), "numbers")
     return None
 
 
@@ -124,7 +121,7 @@ def _by_id(argument: str, query: int, row: Any, values: Iterable[int]) -> Mappin
         raise ValueError(f"{argument}: query {query}: is None; give [] if there is no document")
     if not isinstance(row, (list, tuple, Set, Mapping)):
         raise ValueError(f"{argument}: query {query}: must be a list of ids, a set or a mapping; got {shown(row)}")
-    if not all(map(id_kind, set(map(type, row)))):
+    if types_of_no_ids(row):
         position, document = next(each for each in enumerate(row) if not id_kind(type(each[1])))
         problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
         raise ValueError(f"{argument}: query {query}, position {position}: {problem}")

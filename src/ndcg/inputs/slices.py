@@ -9,13 +9,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..measure.messages import shown
-from .columns import ARROW, decoded, is_text, plain_in_order
-from .hashes import check_ids
+from .ids import check_ids, decoded
+from .sources import ARROW, plain_in_order
 
 Value = str | int | bool | None
 # The types of Arrow that values may have, and what they are read as.
 TYPES = {
-    is_text: pa.large_string(),
+    pa.types.is_string: pa.large_string(),
+    pa.types.is_large_string: pa.large_string(),
+    pa.types.is_string_view: pa.large_string(),
     pa.types.is_integer: pa.int64(),
     pa.types.is_floating: pa.int64(),  # whole numbers, as pandas holds them where some are missing
     pa.types.is_boolean: pa.bool_(),

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from ..inputs.hashes import check_ids
-from ..inputs.rankings import Inputs
+from ..inputs.ids import check_ids
+from ..inputs.reading import Inputs
 from ..inputs.slices import slice_name
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs.columns import is_padding, settled
-from ..inputs.rankings import Inputs
+from ..inputs.columns import is_padding
+from ..inputs.reading import Inputs
+from ..inputs.sources import settled
 from ..measure.messages import in_short, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, mean, query_values

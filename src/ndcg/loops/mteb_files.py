@@ -11,7 +11,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..inputs.files import parse_json, rankings_in
+from ..inputs.file_content import parse_json
+from ..inputs.file_tables import rankings_in
 from ..measure.messages import shown
 from ..measure.options import Options, __version__, choice, is_real
 from ..statistics.comparison import Comparison, Testing, comparison_of, system_names

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..inputs.columns import offsets_of
-from ..inputs.rankings import Inputs
+from ..inputs.reading import Inputs
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..scores.queries import from_frame, scores

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..inputs.columns import plain, plain_in_order, read_flat_column
-from ..inputs.joining import encode_ids
-from ..inputs.rankings import Inputs
+from ..inputs.columns import read_flat_column
+from ..inputs.ids import encode_ids
+from ..inputs.reading import Inputs
+from ..inputs.sources import plain, plain_in_order
 from ..measure.messages import shown
 from ..measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
 from ..scores.queries import NOTHING_TO_SCORE, mean, query_values

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from ..inputs.hashes import id_kind
-from ..inputs.rankings import Inputs, without_padding
+from ..inputs.ids import id_kind
+from ..inputs.reading import Inputs, without_padding
 from ..measure.messages import shown
 from .batch_file import Contents, Store, is_finished, read_finished
 

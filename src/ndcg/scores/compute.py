@@ -2,8 +2,8 @@
 
 from typing import Any, Unpack
 
-from ..inputs.frames import is_spark
-from ..inputs.rankings import Inputs
+from ..inputs.reading import Inputs
+from ..inputs.sources import is_spark
 from ..measure.arguments import describes_arguments
 from ..measure.options import ComputeOptions, Cutoffs, Options, shows_options
 from .queries import from_frame, scores

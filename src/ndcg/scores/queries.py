@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs.columns import number, plain_in_order, read_flat_column, settled
+from ..inputs.columns import number, read_flat_column
 from ..inputs.exclusion import Pairs
 from ..inputs.files import read_columns
-from ..inputs.frames import named_columns
-from ..inputs.joining import encode_ids
-from ..inputs.rankings import Inputs, Rankings, parts, read
+from ..inputs.ids import encode_ids
+from ..inputs.rankings import Rankings
+from ..inputs.reading import Inputs, parts, read
 from ..inputs.slices import Slices, read_slices
+from ..inputs.sources import named_columns, plain_in_order, settled
 from ..measure.messages import shown
 from ..measure.options import Options, is_real
 from ..measure.scoring import InvalidRankingError, check_queries, in_threads, score_queries

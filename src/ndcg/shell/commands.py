@@ -22,15 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..inputs.files import (
-    BYTE_ORDER_MARK,
-    NAMES,
-    SavedResultError,
-    parse_json,
-    plain_name,
-    read_columns,
-    read_content,
-)
+from ..inputs.file_content import BYTE_ORDER_MARK, NAMES, SavedResultError, parse_json, plain_name, read_content
+from ..inputs.files import read_columns
 from ..inputs.hashes import Columns, digest_of
 from ..inputs.slices import slice_name
 from ..measure.messages import in_short, shown, visible

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..inputs.columns import settled
 from ..inputs.hashes import Columns
-from ..inputs.rankings import Inputs
+from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, slice_name, slices_of
+from ..inputs.sources import settled
 from ..measure.messages import shown, visible
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, in_units, measure_of, whole
 from ..scores.queries import columns_of, from_file, progress, weights

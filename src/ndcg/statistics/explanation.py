@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, SupportsIndex, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs.columns import settled
-from ..inputs.rankings import Inputs, Rankings, read
+from ..inputs.rankings import Rankings
+from ..inputs.reading import Inputs, read
+from ..inputs.sources import settled
 from ..measure.arguments import OPTIONS
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
 from ..measure.messages import shown

@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..inputs.rankings import Inputs, Rankings
+from ..inputs.rankings import Rankings
+from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, read_slices, slice_name, slices_of
 from ..measure.messages import shown, visible
 from ..measure.options import (

@@ -1,0 +1,323 @@
+"""What a file is: its bytes, unpacked and counted; the names of its columns; its rows, part by part; its JSON."""
+
+import io
+import json
+import re
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
+SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
+QUERY = pa.dictionary(pa.int32(), pa.string())
+ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
+VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
+# The first that is there is taken: an id before what may be a text, a judgment before what may be a score.
+ID_NAMES = {
+    "query": ("query_id", "qid", "user_id", "query", "user"),
+    "document": ("document_id", "docid", "doc_id", "corpus_id", "item_id", "document", "item"),
+}
+NAMES = {
+    "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
+    "qrels": {**ID_NAMES, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
+    "exclude": ID_NAMES,
+}
+
+
+class Limits(NamedTuple):
+    """How much a file may hold; None for as much as it likes.
+
+    Attributes:
+        bytes: of the file as it is.
+        unpacked: bytes of its content, of JSON a fifth of them.
+        rows: one per query and document.
+        queries: distinct ones.
+        columns: of a table.
+    """
+
+    bytes: int | None = None
+    unpacked: int | None = None
+    rows: int | None = None
+    queries: int | None = None
+    columns: int | None = None
+
+    def check(self, what: str, count: int) -> None:
+        """Raise an error for more of one thing than there may be."""
+        limit = getattr(self, what)
+        if limit is not None and count > limit:
+            unit = "bytes unpacked" if what == "unpacked" else what
+            raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
+
+
+NO_LIMITS = Limits()
+
+
+class SavedResultError(ValueError):
+    """A file holds what `to_dict` gave, of one run or of several, and no rankings.
+
+    Attributes:
+        value: what it holds.
+    """
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        super().__init__("is a saved result, which holds no documents; give the file that was scored")
+        self.value = value
+
+
+class Wanted(NamedTuple):
+    """What a file is read for.
+
+    Attributes:
+        kind: of file, as `read_columns` takes it.
+        names: that the columns of a table may have, by what they hold.
+        limits: how much it may hold.
+    """
+
+    kind: str
+    names: dict[str, tuple[str, ...]]
+    limits: Limits
+
+
+class FilePart(NamedTuple):
+    """Rows that follow each other in a file.
+
+    Attributes:
+        table: query, document and value.
+        span: how many lines, rows or records of the file these are.
+        numbers: of each row among them, and of the one that comes next; None if they are all rows.
+        problem: what is wrong with the row that comes next.
+    """
+
+    table: pa.Table
+    span: int
+    numbers: NDArray[np.int64] | None = None
+    problem: str = ""
+
+
+# Bytes
+
+
+@contextmanager
+def naming_file(path: str) -> Iterator[None]:
+    """Name the file in every error."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, str(error).splitlines()[0], path) from None  # of decompression or Parquet
+    except pa.ArrowException as error:
+        problem = "cannot be read, so it may be damaged or cut short"
+        raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
+    except RecursionError:  # of values that JSON's own parser still takes
+        raise ValueError(f"{path}: nests objects too deep") from None
+    except SavedResultError as error:
+        error.args = (f"{path}: {error}",)
+        raise
+    except ValueError as error:
+        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
+
+
+class ByteStream(io.RawIOBase):
+    """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
+
+    def __init__(self, file: Any, limits: Limits, what: str) -> None:
+        self.file, self.what, self.limits = file, what, limits
+        self.head, self.count = b"", 0
+
+    def readable(self) -> bool:
+        """As pyarrow asks of a file."""
+        return True
+
+    def peek(self, size: int) -> bytes:
+        """Return the next bytes, fewer only at the end."""
+        while len(self.head) < size and (more := self._next(size - len(self.head))):
+            self.head += more
+        return self.head[:size]
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, fewer only at the end, or all of them."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(CHUNK), b""))
+        found, self.head = self.head[:size], self.head[size:]
+        return found + self._next(size - len(found)) if len(found) < size else found
+
+    def _next(self, size: int) -> bytes:
+        found: bytes = self.file.read(size) or b""
+        self.count += len(found)
+        self.limits.check(self.what, self.count)
+        return found
+
+
+def read_content(path: str) -> bytes:
+    """Return the bytes that a file or a pipe holds, unpacked if they are compressed.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with naming_file(path), open(path, "rb") as file:
+        return unpacked_stream(file, NO_LIMITS)[0].read()
+
+
+def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
+    """Return the bytes of a file, unpacked if they are compressed, and whether they are."""
+    packed = ByteStream(file, limits, "bytes")
+    compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
+    content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
+    return ByteStream(content, limits, "unpacked"), compression is not None
+
+
+def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
+    """Yield the file in chunks of whole lines; of a line that is too long only its beginning."""
+    rest = b""
+    while data := stream.read(CHUNK):
+        data = rest + data
+        end = data.rfind(b"\n") + 1
+        if len(data) - end > longest + 1:  # and a carriage return
+            end = len(data)
+        rest = data[end:]
+        if end:
+            yield data[:end]
+    if rest:
+        yield rest
+
+
+def parts_in_threads(
+    pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
+) -> Iterator[FilePart]:
+    """Yield what a function makes of each chunk, in order, a few chunks ahead."""
+    waiting: deque[Future[FilePart]] = deque()
+    for chunk in chunks:
+        waiting.append(pool.submit(work, chunk))
+        if len(waiting) > pa.cpu_count():
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+# Names of columns
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a column as `NAMES` has it."""
+    return name.strip().lower().replace("-", "_")
+
+
+def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
+    """Return where a table has its queries, documents and values."""
+    wanted.limits.check("columns", len(names))
+    known = [plain_name(name) for name in names]
+    chosen = []
+    for what, possible in wanted.names.items():
+        name = next((each for each in possible if each in known), None)
+        if name is None:
+            there = f"has {brief(map(shown_cell, names), ', ')}" if names else "has none"
+            is_given = len(possible) == 1
+            problem = f"is called {possible[0]}" if is_given else f"holds the {what}; name it {' or '.join(possible)}"
+            raise ValueError(f"no column {problem}; the file {there}")
+        if known.count(name) > 1:
+            raise ValueError(f"two columns are called {name}; leave one out")
+        chosen.append(known.index(name))
+    return chosen
+
+
+def are_columns(names: Iterable[str], wanted: Wanted) -> bool:
+    """Whether names are those of columns, at least two of the three."""
+    known = set(map(plain_name, names))
+    return sum(not known.isdisjoint(possible) for possible in wanted.names.values()) >= 2
+
+
+# Rows
+
+
+def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
+    """Return rows; without values, that of each is 1."""
+    return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
+
+
+def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
+    """Return where a row lacks an id or a finite number."""
+    faults: NDArray[np.bool_] = ~np.isfinite(table["value"].to_numpy())
+    for ids in (table["query"].cast(pa.string()), table["document"]):
+        faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
+    return faults
+
+
+# JSON
+
+
+def parse_json(text: bytes) -> Any:
+    """Return the value of JSON in UTF-8, with or without a byte order mark.
+
+    ``NaN`` and ``Infinity``, which Python writes, are floats: whoever reads the value rejects them by their place.
+
+    Raises:
+        json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
+        ValueError: the text is not UTF-8, nests too deep, or has a name twice in one object or an integer of more
+            digits than Python reads. Says so without the name of the file.
+
+    >>> parse_json(b'{"q1": {"d1": 0.5}}')
+    {'q1': {'d1': 0.5}}
+    """
+    try:
+        return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("nests objects too deep") from None
+    except UnicodeDecodeError:
+        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
+    except (json.JSONDecodeError, _RepeatedNameError):
+        raise
+    except ValueError:  # a hook for integers would do without this, but takes half as long again
+        raise _long_integer(text) from None
+
+
+class _RepeatedNameError(ValueError):
+    """An object of JSON has a name twice."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        problem = f"{shown_cell(name)} is there twice in one object, {shown_cell(found)}; give each id once"
+        raise _RepeatedNameError(problem)
+    return found
+
+
+def _long_integer(text: bytes) -> ValueError:
+    """Return the error for an integer of more digits than Python reads."""
+    limit = sys.get_int_max_str_digits()
+    digits = max(re.findall(rb"[0-9]+", text), key=len)
+    line = text.count(b"\n", 0, text.index(digits)) + 1
+    place = f"line {line}: " if b"\n" in text else ""
+    problem = f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
+    return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
+
+
+# Words
+
+
+def brief(names: Iterable[str], separator: str) -> str:
+    """Return names one after the other, as many as a message has room for."""
+    names = list(names)
+    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
+
+
+def shown_cell(cell: Any) -> str:
+    """Return a cell as a message shows it, as much of it as there is room for."""
+    if isinstance(cell, bytes):
+        cell = cell.decode("utf-8", "replace")
+    if not isinstance(cell, str):
+        return shown_cell(str(cell))[1:-1]
+    text = SURROGATE.sub("\N{REPLACEMENT CHARACTER}", cell)
+    return repr(text if len(text) <= 100 else text[:99] + "…")

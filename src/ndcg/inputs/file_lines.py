@@ -1,0 +1,264 @@
+"""Rows of lines: the forms of TREC, CSV and TSV."""
+
+import csv
+import os
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+from numpy.typing import NDArray
+
+from .file_content import (
+    BYTE_ORDER_MARK,
+    ROWS,
+    VALUE,
+    ByteStream,
+    FilePart,
+    Wanted,
+    are_columns,
+    brief,
+    chosen_columns,
+    faulty_rows,
+    id_table,
+    line_chunks,
+    parts_in_threads,
+    shown_cell,
+)
+
+LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
+NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
+    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
+)
+FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
+CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with what ends it
+EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
+NO_TEXT = {  # what no line may hold, and why
+    b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
+    b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
+}
+
+
+class _Layout(NamedTuple):
+    """How the lines of a TREC, CSV or TSV file are split, and which columns are read: query, document, any value."""
+
+    kind: str
+    names: Sequence[str]
+    delimiter: str
+    at: Sequence[int]
+
+    @property
+    def words(self) -> str:
+        """What a line holds."""
+        who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
+        who = who if self.delimiter == " " else "the header has"
+        return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
+
+    @property
+    def padding(self) -> str:
+        """The characters around a cell of CSV or TSV that are no part of it."""
+        return " \t".replace(self.delimiter, "")
+
+
+RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
+QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
+PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
+PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
+LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
+
+
+def from_lines(
+    stream: ByteStream, path: str, wanted: Wanted, pool: ThreadPoolExecutor
+) -> tuple[str, Iterator[FilePart]]:
+    """Return the rows of a TREC, CSV or TSV file; its first line, other than empty ones and comments, says which."""
+    chunks = line_chunks(stream, LINE)
+    head, layout, before = b"", LAYOUTS[wanted.kind][0], 1  # lines are counted from 1
+    for head in chunks:
+        first = FIRST_LINE.match(head)
+        if first and first[1]:
+            layout = _layout(first[1].removesuffix(b"\r"), path, wanted)
+            if layout.delimiter != " ":
+                before += head.count(b"\n", 0, first.end())
+                head = head[first.end() :]
+            break
+        if any(mark in head.replace(b"\r\n", b"\n").removesuffix(b"\r") for mark in NO_TEXT):
+            break  # comments too must be text; parsing says where they are not
+        before += head.count(b"\n")
+        head = b""
+    parse = partial(_parse_lines, layout=layout)
+    return "line {}", chain(
+        [FilePart(ROWS.empty_table(), before)], parts_in_threads(pool, parse, chain([head], chunks))
+    )
+
+
+def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
+    """Return how a file with this first line is split."""
+    kind = wanted.kind
+    if any(mark in line for mark in NO_TEXT):  # which the line itself is rejected for, not the columns that it lacks
+        return LAYOUTS[kind][0]
+    cells = [cell for cell in line.replace(b"\t", b" ").split(b" ") if cell]
+    has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
+    fitting = [
+        layout
+        for layout in LAYOUTS[kind]
+        if not has_commas and (len(cells) == len(layout.names) or (kind == "run" and len(cells) > 6))
+    ]
+    for layout in fitting:
+        if len(layout.at) > 2 and NUMBER.fullmatch(cells[layout.at[2]]):
+            return layout
+    named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
+    delimiter = "\t" if b"\t" in line and not has_commas else ","
+    try:
+        names = _cells(line.decode("utf-8", "replace"), delimiter)
+    except csv.Error:
+        names = []
+    if are_columns(names, wanted) or has_commas or (named and not fitting):
+        return _Layout(kind, names, delimiter, chosen_columns(names, wanted))
+    return fitting[0] if fitting else LAYOUTS[kind][0]
+
+
+def _cells(row: str, delimiter: str) -> list[str]:
+    """Return the cells of a row of CSV or TSV, without the spaces around them."""
+    return [cell.strip(" \t") for cell in next(csv.reader([row], delimiter=delimiter, skipinitialspace=True))]
+
+
+def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
+    """Return the rows of whole lines."""
+    text, span, numbers, problem = _plain_lines(chunk, layout)
+    rows: list[bytes] = []
+    try:
+        table = _parse_rows(text, layout)
+    except pa.ArrowInvalid:
+        if layout is RUN:
+            text = EXTRA.sub(rb"\1", text)
+        rows = text.removesuffix(b"\n").split(b"\n")
+        table = _parseable(rows, layout)
+        problem = problem if len(table) == len(rows) else _problem(rows[len(table)], layout)
+    faults = ~np.isfinite(table["value"]) if layout.delimiter == " " else faulty_rows(table)
+    if faults.any():
+        row = int(faults.argmax())
+        table, problem = table[:row], _problem((rows or text.split(b"\n"))[row], layout)
+    return FilePart(table, span, numbers, problem)
+
+
+def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
+    """Return rows of whole lines, those of TREC with one space between columns.
+
+    Returns:
+        The rows as text; the number of lines; of each row, and of what comes next, its number among
+        the lines, or None; what is wrong with the line that comes next, if rows end at one that
+        cannot be parsed.
+    """
+    problem, spaced = "", layout.delimiter == " "
+    if spaced and b"\t" in text:
+        text = text.replace(b"\t", b" ")
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    for mark, words in NO_TEXT.items():
+        if (at := text.find(mark)) >= 0:
+            text, problem = text[: text.rfind(b"\n", 0, at) + 1], words
+    start = 0
+    while len(text) - start > LINE:
+        end = text.rfind(b"\n", start, start + LINE + 1)
+        if end < 0:
+            text = text[:start]
+            problem = f"is longer than {LINE:,} bytes; give each document a line of its own"
+        start = end + 1
+    span = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))  # faster than bytes.count
+    span += text != b"" and not text.endswith(b"\n")
+    irregular = True
+    if spaced:
+        white = np.frombuffer(text, np.uint8) <= ord(" ")
+        irregular = bool((white[1:] & white[:-1]).any() or white[:1].any() or text.endswith(b" "))
+        if irregular:
+            while b"  " in text:
+                text = text.replace(b"  ", b" ")
+            text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # two bytes are slow to find
+    if empty or (spaced and b"#" in text and (text.startswith(b"#") or b"\n#" in text)):
+        comment = b"#" if spaced else b"\n"
+        lines = text.removesuffix(b"\n").split(b"\n")
+        rows = [number for number, line in enumerate(lines) if line and not line.startswith(comment)]
+        text = b"\n".join(lines[number] for number in rows)
+        return text, span, np.array([*rows, span], np.int64), problem
+    return text, span, None, problem
+
+
+def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
+    """Return rows as a table.
+
+    Raises:
+        pa.ArrowInvalid: a row of other columns, an id that is not UTF-8, a value that is no number,
+            a cell that goes on in the next line.
+    """
+    if not text:
+        return ROWS.empty_table()
+    if text.startswith(BYTE_ORDER_MARK):
+        text = BYTE_ORDER_MARK + text  # Arrow takes one off, also in the middle of a file
+    is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
+    if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
+        # Arrow reads quotes as text unless the cell begins with one
+        text = re.sub(CELL.format(layout.delimiter, layout.padding).encode(), rb"\1\2\3", text)
+    columns = list(map(str, range(len(layout.names))))
+    read = [columns[at] for at in layout.at]
+    types = [pa.string(), *ROWS.types[1:]] if is_padded else ROWS.types
+    table = pa.csv.read_csv(
+        pa.BufferReader(text),
+        read_options=pa.csv.ReadOptions(column_names=columns, block_size=len(text) + 1, use_threads=False),
+        parse_options=pa.csv.ParseOptions(
+            delimiter=layout.delimiter, quote_char='"' if layout.delimiter != " " and b'"' in text else False
+        ),
+        convert_options=pa.csv.ConvertOptions(
+            column_types=dict(zip(read, types, strict=False)),
+            include_columns=read,
+            null_values=[],
+        ),
+    )
+    query, document, *value = table.columns
+    if is_padded:
+        query, document = (pc.utf8_trim(ids, characters=layout.padding) for ids in (query, document))
+    table = id_table(query, document, *value)
+    if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
+        raise pa.ArrowInvalid("a cell goes on in the next line")
+    return table
+
+
+def _parseable(rows: list[bytes], layout: _Layout) -> pa.Table:
+    """Return the rows before the first that cannot be parsed."""
+    good, bad = 0, len(rows) + 1  # rows[:good] can be parsed, rows[:bad] cannot
+    table, middle = ROWS.empty_table(), len(rows)
+    while bad - good > 1:
+        try:
+            table, good = _parse_rows(b"\n".join(rows[:middle]), layout), middle
+        except pa.ArrowInvalid:
+            bad = middle
+        middle = (good + bad) // 2
+    return table
+
+
+def _problem(row: bytes, layout: _Layout) -> str:
+    """Return what is wrong with a row that cannot be parsed."""
+    text = row.decode("utf-8", "surrogateescape")
+    cells = text.split(layout.delimiter)
+    if layout.delimiter != " " and '"' in text:
+        if text.count('"') % 2:
+            return "holds a quote that another line closes; write each row in one line"
+        cells = _cells(text, layout.delimiter)
+    if len(cells) != len(layout.names):
+        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}"
+    for name, at in zip(("query", "document"), layout.at, strict=False):
+        if not cells[at].strip(" \t"):
+            return f"has no {name}; give each row its id"
+        try:
+            cells[at].encode()
+        except UnicodeEncodeError:
+            return f"{name} {shown_cell(cells[at])} is not text in UTF-8; save the file in UTF-8"
+    value = cells[layout.at[2]]
+    fault = "not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "not a number"
+    return f"the {VALUE[layout.kind]} {shown_cell(value)} is {fault}"

@@ -1,0 +1,334 @@
+"""Rows of objects and of tables: JSON, JSONL, Parquet and Arrow."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .file_content import (
+    ROWS,
+    SURROGATE,
+    VALUE,
+    ByteStream,
+    FilePart,
+    Limits,
+    SavedResultError,
+    Wanted,
+    are_columns,
+    brief,
+    chosen_columns,
+    faulty_rows,
+    id_table,
+    line_chunks,
+    parse_json,
+    parts_in_threads,
+    shown_cell,
+)
+from .ids import NO_ID, id_kind
+
+FILE_IDS = ("text", "integers", "bytes")  # what is the same as text; a date may be written in many ways
+NUMBER_TYPES = (
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_boolean,
+    pa.types.is_null,
+)
+
+
+def from_json(stream: ByteStream, wanted: Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
+    """Return the rows of values line by line, if the first line is an object of its own, or else of one value."""
+    chunks = line_chunks(stream, math.inf)
+    head = next(chunks)
+    line = head.lstrip().split(b"\n", 1)[0]
+    try:
+        first = json.loads(line) if line.startswith(b"{") else None
+    except (ValueError, RecursionError):  # it goes on in the next lines
+        first = None
+    if first is not None and not _is_saved(first):
+        parse = partial(_parse_json_lines, reading=_Reading(first, wanted))
+        return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
+    try:
+        value = parse_json(head + b"".join(chunks))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    if _is_saved(value):
+        raise SavedResultError(value)
+    if not isinstance(value, list):
+        return "", iter([_json_part([(0, value)], 1, _Reading(value, wanted))])
+    wanted.limits.check("rows", len(value))
+    reading = _Reading(value[0] if value else {}, wanted)
+    return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
+
+
+def _is_saved(value: Any) -> bool:
+    """Return whether a value is what `to_dict` gave, of one result or of several by name."""
+    results = value.values() if isinstance(value, dict) and "signature" not in value else [value]
+    fields = {"signature": str, "scores": dict}
+    return len(results) > 0 and all(
+        isinstance(each, dict) and all(isinstance(each.get(name), kind) for name, kind in fields.items())
+        for each in results
+    )
+
+
+class _Reading:
+    """How objects of JSON are read: as records, whose names are those of the first, or else as mappings."""
+
+    def __init__(self, first: Any, wanted: Wanted) -> None:
+        self.kind, self.names = wanted.kind, None
+        if isinstance(first, dict) and first:
+            columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
+            if len(columns) == len(first) or are_columns(columns, wanted):
+                self.names = [list(first)[at] for at in chosen_columns(list(first), wanted)]
+
+    def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
+        """Yield a query, documents and their values, for each query.
+
+        Raises:
+            ValueError: something that is no object, or has a name twice.
+        """
+        if not isinstance(value, dict):
+            raise ValueError(f"{shown_cell(value)} is no JSON object, {{...}}")
+        if self.names:
+            query, document, *number = map(value.get, self.names)
+            yield query, [document], number or [1.0]
+            return
+        value = _only_ranking(value)
+        for query, documents in value.items():
+            if self.kind == "exclude" and isinstance(documents, (list, dict)):
+                yield query, documents, [1.0] * len(documents)
+                continue
+            if not isinstance(documents, dict):
+                wanted = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
+                raise ValueError(f"query {shown_cell(query)}: must be {wanted}; got {shown_cell(documents)}")
+            yield query, documents.keys(), documents.values()
+
+
+def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the only ``{query: {document: value}}`` in a mapping of them, such as MTEB's of subsets and splits."""
+    rankings = list(rankings_in({name: value for name, value in found.items() if name != "mteb_model_meta"}))
+    if len(rankings) == 1:
+        return rankings[0][1]
+    there = brief(("".join(f"[{shown_cell(key)}]" for key in keys) for keys, _ in rankings), ", ")
+    keys = "".join(f"[{key!r}]" for key in rankings[0][0]) if rankings else ""
+    raise ValueError(f"holds {len(rankings)} rankings: {there}; read it by json.load and give one, such as file{keys}")
+
+
+def rankings_in(found: dict[str, Any], keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Yield each ``{query: {document: value}}`` in a mapping of them, with the names that lead to it."""
+    inner = [value for value in found.values() if isinstance(value, dict) and value]
+    if not inner or not all(isinstance(next(iter(value.values())), dict) for value in inner):
+        yield keys, found
+        return
+    for name, value in found.items():
+        if isinstance(value, dict):
+            yield from rankings_in(value, (*keys, name))
+
+
+def _parse_json_lines(text: bytes, reading: _Reading) -> FilePart:
+    """Return the rows of lines of JSON; those of plain records by Arrow."""
+    lines = text.removesuffix(b"\n").split(b"\n")
+    if reading.names:
+        from pyarrow import json as arrow_json  # when it is needed
+
+        types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=False))
+        how = arrow_json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
+        block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
+        try:
+            text.decode()
+            found = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
+            table = id_table(*(found[name].combine_chunks() for name in reading.names))
+            exact = pc.max(pc.abs(table["value"])).as_py()
+            if len(table) == len(lines) and not faulty_rows(table).any() and exact < 2**53:
+                return FilePart(table, len(lines))
+        except (pa.ArrowInvalid, UnicodeError):
+            pass  # as the lines one by one will say
+    values: list[tuple[int, Any]] = []
+    problem = ""
+    for number, line in enumerate(lines):
+        try:
+            if line.strip():
+                values.append((number, parse_json(line)))
+        except json.JSONDecodeError as error:
+            problem = f"not JSON: {error.msg}, at column {error.colno}"
+        except ValueError as error:
+            problem = str(error)
+        if problem:
+            break
+    return _json_part(values, len(lines), reading, number, problem)
+
+
+def _json_part(
+    values: list[tuple[int, Any]], span: int, reading: _Reading, number: int = 0, problem: str = ""
+) -> FilePart:
+    """Return the rows of values and their numbers; what is wrong with the one of a number, that comes after them."""
+    queries: list[Any] = []
+    documents: list[Any] = []
+    cells: list[Any] = []
+    lengths, of_query = [], []
+    for at, value in values:
+        try:
+            for query, its_documents, its_values in reading.groups(value):
+                queries.append(query)
+                of_query.append(at)
+                documents.extend(its_documents)
+                cells.extend(its_values)
+                lengths.append(len(documents))
+        except ValueError as error:
+            number, problem = at, str(error)
+            break
+    rows = np.repeat(np.arange(len(queries)), np.diff(np.array([0, *lengths])))
+    numbers = np.append(np.array(of_query, np.int64)[rows], number)
+    texts = pc.dictionary_encode(_texts(queries))
+    query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
+    table = id_table(query, _texts(documents), _numbers(cells))
+    return _checked(
+        FilePart(table, span, numbers, problem),
+        lambda row: (queries[rows[row]], documents[row], cells[row]),
+        reading.kind,
+    )
+
+
+def _texts(ids: list[Any]) -> pa.StringArray:
+    """Return ids as text, null where they are neither text nor integers."""
+    if set(map(type, ids)) <= {str}:
+        try:
+            return pa.array(ids, pa.string())
+        except UnicodeEncodeError:
+            pass
+    return pa.array([str(each) if _is_id(each) else None for each in ids], pa.string())
+
+
+def _is_id(value: Any) -> bool:
+    return bool(id_kind(type(value))) and not (isinstance(value, str) and SURROGATE.search(value))
+
+
+def _numbers(values: list[Any]) -> pa.DoubleArray:
+    """Return numbers, null where there are none, or integers that float64 would round."""
+    if not set(map(type, values)) <= {float}:
+        values = [
+            float(each)
+            if isinstance(each, (int, float)) and -(2**1023) < each < 2**1023 and each == float(each)
+            else None
+            for each in values
+        ]
+    return pa.array(values, pa.float64())
+
+
+# Parquet and Arrow
+
+
+def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
+    """Yield the rows of a Parquet or an Arrow file."""
+    limits = wanted.limits
+    unpacked, bounded = 0, limits.unpacked is not None
+    if form == "parquet":
+        from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
+
+        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
+        parquet = arrow_parquet.ParquetFile(file, **how)
+        chosen = _chosen_fields(parquet.schema_arrow, wanted)
+        limits.check("rows", parquet.metadata.num_rows)
+        if bounded:  # a text that is there once may be that of many rows, so it is unpacked once
+            _check_packed(parquet.metadata, chosen, limits)
+            parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
+        batches = parquet.iter_batches(1 << 16, columns=chosen)
+    elif bounded:
+        raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
+    else:
+        reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
+        chosen = _chosen_fields(reader.schema, wanted)
+        batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
+    for batch in batches:
+        batch.validate(full=True)
+        cells = [batch[name] for name in chosen]
+        if bounded:
+            unpacked += sum(map(_unpacked, cells))
+            limits.check("unpacked", unpacked)
+        table = id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
+        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), wanted.kind)
+
+
+def _chosen_fields(schema: pa.Schema, wanted: Wanted) -> list[str]:
+    """Return the names of a table's queries, documents and values, once they are known to be ids and numbers."""
+    fields = [schema.field(at) for at in chosen_columns(schema.names, wanted)]
+    for field in fields[:2]:
+        kind = _value_type(field.type)
+        if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
+            problem = f"holds {kind}; ids are text or integers, so convert it"
+            raise ValueError(f"the column {field.name!r} {problem}")
+    for field in fields[2:]:
+        if not any(test(field.type) for test in NUMBER_TYPES):
+            raise ValueError(f"the column {field.name!r} holds {field.type}; it must hold numbers, so convert it")
+    return [field.name for field in fields]
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
+    """Raise an error for columns of Parquet that, by the file's own account, unpack to more than they may."""
+    limits.check("columns", metadata.num_columns)
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
+    chunks = [chunk for chunk in chunks if chunk.path_in_schema in chosen]
+    limits.check("unpacked", sum(chunk.total_uncompressed_size for chunk in chunks))
+    if any(encoding.startswith("DELTA") and "BYTE" in encoding for chunk in chunks for encoding in chunk.encodings):
+        raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
+
+
+def _unpacked(column: pa.Array) -> int:
+    """Return how many bytes a column takes, one of a dictionary as plain text."""
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary.cast(pa.string()))
+    return pc.sum(lengths.take(column.indices)).as_py() or 0
+
+
+def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
+    return [column[row].as_py() for column in cells]
+
+
+def _text_column(column: pa.Array) -> pa.StringArray:
+    """Return a column of ids as text."""
+    return column.cast(_value_type(column.type)).cast(pa.string())
+
+
+def _number_column(column: pa.Array) -> pa.DoubleArray:
+    """Return a column of numbers, null where there are none, or integers that float64 would round."""
+    try:
+        return column.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return _numbers(column.to_pylist())
+
+
+def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -> FilePart:
+    """Return the rows before the first that is at fault, and what is wrong with that one, by its cells."""
+    faults = faulty_rows(part.table)
+    if not faults.any():
+        return part
+    row = int(faults.argmax())
+    query, document, *values = cells(row)
+    ids, value = (query, document), values[0] if values else None
+    for name, cell in zip(("query", "document"), ids, strict=True):
+        if cell is None or cell == "":
+            return part._replace(table=part.table[:row], problem=f"has no {name}; give each row its id")
+        if not _is_id(cell):
+            problem = f"the {name} {shown_cell(cell)} {NO_ID}"
+            return part._replace(table=part.table[:row], problem=problem)
+    fault = "is not a number"
+    if isinstance(value, (int, float)):
+        fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
+    of = f"document {shown_cell(ids[1])} of query {shown_cell(ids[0])}"
+    problem = f"the {VALUE[kind]} {shown_cell(value)} of {of} {fault}"
+    if value is None:
+        problem = f"{of} has no {VALUE[kind]}; give it one, or leave it out"
+    return part._replace(table=part.table[:row], problem=problem)

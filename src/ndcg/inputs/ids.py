@@ -1,0 +1,315 @@
+"""What an id is, and the ids of rows as numbers: an index into the distinct ids for each row."""
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ..measure.messages import in_short, shown
+from ..measure.scoring import in_threads
+from .sources import ARROW
+
+NO_ID = "is neither text nor an integer, as ids must be"
+FEW_IDS = 1 << 9  # rows; ids of fewer are numbered faster one by one than by Arrow
+PROBE = 1 << 10  # rows that tell whether equal ids follow each other
+THREADED = 1 << 20  # rows; of more, several threads each take a part
+RowNumbers = NDArray[np.int64]
+Order = slice | RowNumbers
+
+
+# Kinds
+
+
+def id_kind(kind: "type | pa.DataType") -> str:
+    """Return what ids the values of a type are, Python's or Arrow's; an empty string if they are none.
+
+    Ids of one kind are equal or not, whatever their width or unit; those of two kinds are never equal.
+
+    >>> id_kind(str), id_kind(np.int32), id_kind(pa.large_string()), id_kind(float), id_kind(bool), id_kind(type(None))
+    ('text', 'integers', 'text', '', '', '')
+    """
+    if isinstance(kind, pa.DataType):
+        return ARROW_IDS.get(kind.id, "")
+    if kind is str or kind is int:  # as nearly all are
+        return "text" if kind is str else "integers"
+    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # integers, and a time, for Python
+        return ""
+    return next((name for name, kinds in PYTHON_IDS.items() if issubclass(kind, kinds)), "")
+
+
+PYTHON_IDS: dict[str, type] = {
+    "text": str,
+    "integers": Integral,
+    "bytes": bytes,
+    "times": datetime.datetime,  # each is a date for Python, so before these
+    "dates": datetime.date,
+}
+ARROW_IDS = {
+    pa.string().id: "text",
+    pa.large_string().id: "text",
+    pa.string_view().id: "text",
+    **dict.fromkeys((each.id for each in (pa.int8(), pa.int16(), pa.int32(), pa.int64())), "integers"),
+    **dict.fromkeys((each.id for each in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())), "integers"),
+    pa.binary().id: "bytes",
+    pa.large_binary().id: "bytes",
+    pa.timestamp("s").id: "times",
+    pa.date32().id: "dates",
+    pa.date64().id: "dates",
+}
+
+
+def types_of_no_ids(values: Iterable[Any]) -> set[type]:
+    """Return the types among values that no id has.
+
+    >>> types_of_no_ids(["a", 7, None])
+    {<class 'NoneType'>}
+    """
+    return {kind for kind in set(map(type, values)) if not id_kind(kind)}
+
+
+def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
+    """Raise an error for a mapping's query that is no id, or, if these are its values, for such a document.
+
+    >>> check_ids("references", {"q": {"d": 1, None: 0}})
+    Traceback (most recent call last):
+    ...
+    ValueError: references: query 'q': document None is neither text nor an integer, as ids must be; give others as text
+    """
+    wrong = types_of_no_ids(chain(side, chain.from_iterable(side.values())) if nested else side)
+    for query, documents in side.items() if wrong else ():
+        if type(query) in wrong:
+            raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; give others as text")
+        for document in documents if nested else ():
+            if type(document) in wrong:
+                problem = f"document {shown(document)} {NO_ID}; give others as text"
+                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
+
+
+# Ids of rows
+
+
+class Ids(NamedTuple):
+    """The ids of rows, one for each stretch of rows of the same id.
+
+    Attributes:
+        distinct: the distinct ids, in the order of their first rows.
+        code: of each stretch, an index into these.
+        starts: the first row of each stretch, and the number of rows; None if each row counts as one.
+    """
+
+    distinct: pa.Array
+    code: RowNumbers
+    starts: RowNumbers | None = None
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.code) if self.starts is None else int(self.starts[-1])
+
+    @property
+    def codes(self) -> RowNumbers:
+        """An index into the distinct ids for each row."""
+        return self.code if self.starts is None else np.repeat(self.code, np.diff(self.starts))
+
+    def grouped(self) -> tuple[Order, RowNumbers]:
+        """Return what orders rows by id, those of an id as they come, and where each id begins."""
+        if self.starts is not None and len(self.code) == len(self.distinct):
+            return slice(None), self.starts
+        return grouped(self.codes, len(self.distinct))
+
+
+def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
+    """Return what orders rows by group, rows of a group as they come, and where each group begins.
+
+    >>> order, offsets = grouped(np.array([1, 0, 1]), 3)
+    >>> order.tolist(), offsets.tolist()
+    ([1, 0, 2], [0, 1, 3, 3])
+    """
+    offsets = np.append(0, np.bincount(code, minlength=groups).cumsum())
+    if (code[1:] >= code[:-1]).all():
+        return slice(None), offsets
+    bits = len(code).bit_length()
+    if groups.bit_length() + bits < 64:  # numbers sort faster than indices
+        packed = code << bits
+        packed |= np.arange(len(code))
+        packed.sort()
+        packed &= (1 << bits) - 1
+        return packed, offsets
+    return np.argsort(code, kind="stable"), offsets
+
+
+def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
+    """Return for each row an index into the distinct ids, which are in the order of their first rows."""
+    ids = read_ids(argument, values)
+    return ids.codes, ids.distinct
+
+
+def read_ids(argument: str, values: Any) -> Ids:
+    """Return the ids of rows.
+
+    Raises:
+        ValueError: ids that cannot be read.
+    """
+    if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
+        return few
+    ids = _id_column(argument, values)
+    if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
+        ids = decoded(ids)
+    kind = id_kind(ids.type)
+    if ids.null_count:
+        row = int(np.flatnonzero(ids.is_null())[0])
+        raise ValueError(f"{argument}: row {row}: is None; give each row an id")
+    if len(ids) and not kind:
+        found = shown(str(ids.type))[1:-1]
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {found}; give others as text")
+    if kind in ("dates", "times"):
+        _refuse_hidden(argument, ids)
+    return _encoded(
+        ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
+    )  # Arrow 21 compares no views
+
+
+def _few(values: Sequence[Any]) -> Ids | None:
+    """Return a few ids that are all text or all integers; None of others."""
+    if not 0 < len(values) <= FEW_IDS or set(map(type, values)) not in ({str}, {int}):
+        return None
+    index: dict[Any, int] = {}
+    code = [index.setdefault(each, len(index)) for each in values]
+    try:
+        return Ids(pa.array(list(index)), np.array(code))
+    except (OverflowError, UnicodeError):  # integers beyond int64, or text that UTF-8 cannot encode
+        return None
+
+
+def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
+    """Return ids that are looked up one by one or, if equal ids follow each other, only the first of these."""
+    if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
+        heads = _heads(ids)
+        return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
+    parts = [part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part for part in _split_rows(ids)]
+    encoded = pa.chunked_array(in_threads(pc.dictionary_encode, parts)).unify_dictionaries()
+    codes = np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64)
+    return Ids(encoded.chunk(0).dictionary, codes)
+
+
+def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
+    """Return the first row of each stretch of equal ids."""
+    if len(ids) < 2:  # nothing to compare, on which Arrow 21 crashes
+        return np.zeros(len(ids), np.int64)
+
+    def changes(after: Any, before: Any) -> RowNumbers:
+        return np.asarray(pc.indices_nonzero(pc.not_equal(after, before)).to_numpy().astype(np.int64))
+
+    after, before = _split_rows(ids[1:]), _split_rows(ids[:-1])
+    starts = np.cumsum([1, *map(len, after)])[:-1]
+    return np.concatenate([[0], *map(np.add, starts, in_threads(changes, after, before))])
+
+
+def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
+    """Return the rows in one part, or in one for each thread if there are many."""
+    step = -(-len(rows) // pa.cpu_count()) if len(rows) > THREADED else max(len(rows), 1)
+    return [rows[start : start + step] for start in range(0, len(rows), step)] or [rows]
+
+
+def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
+    """Return a dictionary column as its values; views of text as strings."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    kind = pa.string() if id_kind(column.type.value_type) == "text" else column.type.value_type
+    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
+
+
+def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
+    """Return ids as an Arrow column."""
+    if isinstance(ids, ARROW):
+        return ids
+    if isinstance(ids, np.ndarray):
+        if ids.ndim != 1:
+            raise ValueError(f"{argument} must be flat, an id for each row; got {ids.ndim}-D")
+        if ids.dtype.kind == "T":
+            ids = ids.astype(object)  # not every pyarrow reads NumPy's own strings
+        elif ids.dtype.kind in "iu":
+            ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
+    elif not isinstance(ids, (list, tuple)):
+        found = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {found}")
+    try:
+        try:
+            found = pa.array(ids)
+        except OverflowError:
+            return pa.array(ids, pa.uint64())
+        if id_kind(found.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
+            _refuse_mixed(argument, ids)  # Arrow makes one type of these, in which different ids may be equal
+        return found
+    except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
+        first: dict[type, str] = {}
+        for row, each in enumerate(ids):
+            if each is not None:
+                first.setdefault(type(each), f"{shown(each)} in row {row}")
+        found = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
+        raise ValueError(
+            f"{argument} must be all text or all integers of at most 64 bits; got {found}; give all as text"
+        ) from None
+
+
+def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
+    """Raise an error for ids of two kinds, such as bytes beside text, or dates beside times."""
+    first: dict[str, str] = {}
+    for row, each in enumerate(ids):
+        if each is not None:
+            first.setdefault(id_kind(type(each)), f"{shown(each)} in row {row}")
+    if len(first) > 1:
+        found = " and ".join(list(first.values())[:2])
+        raise ValueError(f"{argument} must be of one kind; got {found}; give all as text")
+
+
+def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
+    """Raise an error for times that Python or Arrow cannot show: of years out of range or an unknown zone."""
+    try:
+        for extreme in pc.min_max(ids).values():
+            extreme.as_py()
+            extreme.cast(pa.string())
+    except Exception as error:  # noqa: BLE001 - the library of time zones is one of several
+        problem = f"hold times that cannot be shown ({ids.type}): {in_short(error)}"
+        raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
+
+
+# Ids of two sides
+
+
+def family(kind: pa.DataType) -> str:
+    """Return the kind of ids of a type, of times with their zone: ids of two families have nothing in common."""
+    found = id_kind(kind)
+    return f"{found} of {kind.tz}" if found == "times" else found
+
+
+def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
+    """Return of each id where it is among others of its family; -1 where it is not.
+
+    >>> index_among(pa.array([1, 7]), pa.array([5, 7], pa.int8())).tolist()
+    [-1, 1]
+    """
+    if not len(ids) or not len(among):
+        return np.full(len(ids), -1, np.int64)
+    values, own = ids, among
+    if pa.types.is_timestamp(among.type):
+        try:
+            values = ids.cast(among.type)
+        except pa.ArrowInvalid:  # finer than the others, which none of them can equal
+            own = among.cast(ids.type)
+    else:  # as bytes, whatever their width
+        through = pa.large_binary() if id_kind(ids.type) == "bytes" else pa.large_string()
+        values, own = (each.cast(through).cast(pa.large_binary()) for each in (ids, among))
+    return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
+
+
+def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
+    """Return where each id stands in ascending order, of ids other than bytes as text."""
+    if id_kind(ids.type) not in ("text", "bytes"):
+        ids = ids.cast(pa.large_string())
+    return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))

@@ -1,0 +1,347 @@
+"""Rankings by ids: flat rows with the id of their query, mappings, and files; joined query by query.
+
+Each join brings both sides into one order of queries and documents: every query of the references, or
+in flat rows every query there is.
+"""
+
+from collections.abc import Callable, Mapping
+from itertools import chain, repeat
+from types import NoneType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ..measure.messages import shown
+from ..measure.scoring import in_threads
+from .columns import Column, beyond_2_53, is_padding, offsets_of, read_flat_column, read_numbers
+from .exclusion import excluded_rows, without
+from .hashes import Columns, hashes_of, same_rows
+from .ids import THREADED, Ids, Order, RowNumbers, check_ids, grouped, id_kind, ordinals, read_ids
+from .rankings import Rankings
+
+Side = Mapping[Any, Mapping[Any, Any]]
+
+
+# Flat rows
+
+
+def join_rows(
+    predictions: Any,
+    references: Any,
+    query_ids: Any,
+    document_ids: Any = None,
+    exclude: Any = None,
+    *,
+    by_docid: bool = False,
+    ignore_index: float | None = None,
+) -> Rankings:
+    """Group rows by query; of a query they keep their order, but for ties by document ids.
+
+    Raises:
+        ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
+    """
+    queries = read_ids("query_ids", query_ids)
+    documents = None if document_ids is None else read_ids("document_ids", document_ids)
+    codes, ids = queries.codes, queries.distinct
+
+    def row_of(_: int, row: int | None) -> str:
+        if row is None or row >= queries.rows:
+            return f"row {row}"
+        return f"query {shown(ids[int(codes[row])].as_py())}, row {row}"
+
+    score = read_flat_column("predictions", predictions, row_of)
+    relevance = read_flat_column("references", references, row_of, ignore_index)
+    _check_lengths(score, relevance, queries, documents)
+    order, offsets = queries.grouped()
+    if documents is not None:
+        _refuse_repeated(codes, documents, row_of)
+        if by_docid:
+            text, document = ordinals(documents.distinct), documents.codes
+            order = _sort_ties(order, codes, score.values, lambda tied: text[document[tied]])
+
+    def place(query: int, position: int | None) -> str:
+        row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
+        return f"query {shown(ids[query].as_py())}{row}"
+
+    threads = None if len(codes) > THREADED else 1
+    score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
+    retrieved = score.values > -np.inf
+    if score.present is not None:
+        retrieved &= score.present
+    missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
+    if exclude is not None and documents is not None:
+        kept = ~excluded_rows(exclude, queries, documents)[order]
+        score, relevance = score.only(kept), relevance.only(kept)
+    return Rankings.of(score, relevance, place=place, query_ids=ids, missing=missing)
+
+
+def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Ids | None) -> None:
+    """Raise an error unless all have as many rows."""
+    rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": queries.rows}
+    if documents is not None:
+        rows["document_ids"] = documents.rows
+    if len(set(rows.values())) > 1:
+        lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
+        hint = "first join tables of different rows by query and document, outer (docs/forms.md)"
+        raise ValueError(
+            f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows; {hint}"
+        )
+
+
+def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, int], str]) -> None:
+    """Raise an error for a document that a query has in two rows."""
+    pairs = query * len(documents.distinct) + documents.codes
+    ascending = np.sort(pairs)
+    if (repeated := ascending[1:][ascending[1:] == ascending[:-1]]).size:
+        first, second = np.flatnonzero(pairs == repeated[0])[:2].tolist()
+        document = shown(documents.distinct[int(documents.codes[second])].as_py())
+        place = f"{row_of(0, second)}: document {document}"
+        raise ValueError(f"document_ids: {place} is in row {first} already; give it once for a query")
+
+
+def refuse_open_ties(rankings: Rankings) -> None:
+    """Raise an error where the order of flat rows of equal score would decide, for want of document ids."""
+    if rankings.place is None:
+        return
+    begins = rankings.offsets
+    query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
+    rows = np.arange(len(query)) if rankings.retrieved is None else np.flatnonzero(rankings.retrieved)
+    rows = rows[tied_rows(query[rows], rankings.score[rows])]
+    rows = rows[np.lexsort((rankings.score[rows], query[rows]))]
+    judged = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
+    relevance = np.where(judged, rankings.relevance, 0)
+    first, second = rows[:-1], rows[1:]
+    together = (query[first] == query[second]) & (rankings.score[first] == rankings.score[second])
+    unlike = (judged[first] != judged[second]) | (relevance[first] < relevance[second])
+    unlike |= relevance[first] > relevance[second]  # NaN is neither, and refused elsewhere
+    if (open_ties := together & unlike).any():
+        at = int(open_ties.argmax())
+        places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
+        raise ValueError(
+            f'document_ids are missing: {places[0]} and {places[1]} have the same score, and ties="docid" (which '
+            'convention="trec_eval" means) ranks them by the ids of their documents; give these as document_ids, or '
+            'other ties, such as ties="average"'
+        )
+
+
+# Mappings and files
+
+
+def join_by_id(
+    predictions: Any,
+    references: Any,
+    exclude: Any = None,
+    *,
+    by_docid: bool = False,
+    ignore_index: float | None = None,
+) -> Rankings:
+    """Join mappings or files: of each query of the references the retrieved documents, then those only judged.
+
+    Raises:
+        ValueError: values that are no numbers, ids that have nothing in common. Names the query and document.
+    """
+    if exclude is not None:
+        predictions, references = without(exclude, predictions, references)
+    if isinstance(predictions, Mapping) and isinstance(references, Mapping):
+        return _join_mappings(predictions, references, by_docid, ignore_index)
+    run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
+    return _join_columns(run, qrels, by_docid, ignore_index)
+
+
+def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Rankings:
+    if predictions and references and predictions.keys().isdisjoint(references):
+        raise _nothing_shared(next(iter(predictions)), next(iter(references)))
+    scores: list[Any] = []
+    relevances: list[Any] = []
+    is_retrieved = bytearray()
+    lengths = []
+    id_types: set[type] = set()
+    value_types: set[type] = {NoneType}
+    for query, judged in references.items():
+        run = predictions.get(query, {})
+        id_types.update(map(type, run), map(type, judged))
+        value_types.update(map(type, judged.values()))
+        if by_docid:
+            run = {document: run[document] for document in _ascending(run)}
+        scores.extend(run.values())
+        relevances.extend(map(judged.get, run))  # None if not judged
+        missing = [document for document in judged if document not in run]
+        scores.extend(repeat(0, len(missing)))
+        relevances.extend(map(judged.__getitem__, missing))
+        is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
+        lengths.append(len(run) + len(missing))
+    if not all(map(id_kind, id_types)):
+        check_ids("predictions", predictions)
+        check_ids("references", references)
+
+    def place(query: int, position: int | None) -> str:
+        name = list(references)[query]
+        run = predictions.get(name, {})
+        documents = _ascending(run) if by_docid else list(run)
+        documents += [document for document in references[name] if document not in run]
+        return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
+
+    offsets = offsets_of(lengths)
+    score = read_numbers("predictions", [scores], offsets, place)
+    relevance = read_numbers("references", [relevances], offsets, place, ignore_index, value_types)
+    retrieved = np.frombuffer(is_retrieved, bool)
+    both = retrieved if relevance.present is None else retrieved & relevance.present
+    if not both.any() and (types := _id_types(predictions, references)):
+        found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
+        raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
+    lacking = ~np.fromiter(map(predictions.__contains__, references), bool, len(references))
+    return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), missing=lacking)
+
+
+def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
+    """Return the error for sides without a query in common."""
+    ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
+    return ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
+
+
+def _id_types(*sides: Side) -> list[str] | None:
+    """Return the types of the ids of documents, if the sides have none in common."""
+    types = [{type(document) for documents in side.values() for document in documents} for side in sides]
+    if not all(types) or types[0] & types[1]:
+        return None
+    return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
+
+
+def _ascending(documents: Mapping[Any, Any]) -> list[Any]:
+    """Return document ids in ascending order, as text as trec_eval has them."""
+    return sorted(documents, key=str)
+
+
+def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
+    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its type was."""
+    if isinstance(side, Columns):
+        return side
+    queries = _strings(argument, "query ids", list(side))
+    lengths = [len(documents) for documents in side.values()]
+    try:
+        documents = _strings(argument, "document ids", list(chain.from_iterable(side.values())))
+    except ValueError:  # say of which query
+        for query, of_query in side.items():
+            _strings(f"{argument}: query {shown(query)}", "document ids", list(of_query))
+        raise
+
+    def place(query: int, position: int | None) -> str:
+        name = list(side)[query]
+        return f"query {shown(name)}, document {shown(list(side[name])[position or 0])}"
+
+    given = list(chain.from_iterable(each.values() for each in side.values()))
+    offsets = offsets_of(lengths)
+    column = read_numbers(argument, [given], offsets, place, ignore_index)
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    if column.values.dtype.kind in "iu" and (large := np.flatnonzero(beyond_2_53(column.values))).size:
+        at = int(large[0])
+        problem = f"{shown(given[at])} may be rounded beside a file's numbers; give both sides as mappings"
+        raise ValueError(f"{argument}: {place(int(query[at]), at - int(offsets[query[at]]))}: {problem}")
+    values = column.values.astype(np.float64)
+    if column.padding is not None:
+        values[column.padding] = ignore_index
+    documents = pa.chunked_array(getattr(documents, "chunks", [documents]))
+    columns = Columns(query, queries, documents, values, hashes_of(documents))
+    return columns if column.present is None else columns.only(column.present)
+
+
+def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
+    """Return ids as an Arrow array, if they are strings that a file can hold."""
+    if not all(isinstance(each, str) for each in ids):
+        first = next(each for each in ids if not isinstance(each, str))
+        raise ValueError(f"{argument}: {what} must be strings, as in a file; got {shown(first)}")
+    try:
+        return pa.array(ids, pa.string())
+    except UnicodeEncodeError as error:
+        found = f"got {shown(error.object)}, which UTF-8 cannot encode"
+        hint = "decode ids in their own encoding, without errors='surrogateescape'"
+        raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
+
+
+def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: float | None) -> Rankings:
+    known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
+    if len(known) and len(qrels.query_ids) and (known < 0).all():
+        raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
+    if (known != np.arange(len(known))).any():
+        run = run._replace(query=known[run.query])
+    if (known < 0).any():  # queries without judgments are left out
+        run = run.only(run.query >= 0)
+    first, second = same_rows(run, qrels)
+    second -= len(run.query)
+    retrieved = np.zeros(len(qrels.query), bool)
+    retrieved[second] = True
+    order, until = grouped(run.query, len(qrels.query_ids))
+    if by_docid:
+        order = _sort_ties(order, run.query, run.value, lambda tied: ordinals(run.document.take(pa.array(tied))))
+    # of each query, the documents of the run come first, then those that it lacks
+    lacked = np.flatnonzero(~retrieved)
+    in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
+    lacked = lacked[in_order]
+    at = until[qrels.query[lacked] + 1]
+
+    def place(index: int, position: int | None) -> str:
+        name = f"query {shown(qrels.query_ids[index].as_py())}"
+        if position is None:
+            return name
+        rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
+        if position < len(rows):
+            return f"{name}, document {shown(run.document[int(rows[position])].as_py())}"
+        row = lacked[until_lacked[index] + position - len(rows)]
+        return f"{name}, document {shown(qrels.document[int(row)].as_py())}"
+
+    offsets = until + until_lacked
+    score = np.insert(run.value[order], at, -np.inf) if len(lacked) else run.value[order]
+    before = until_lacked[run.query[first]]
+    if not isinstance(order, slice):
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        first = rank[first]
+    rows = np.concatenate([first + before, at + np.arange(len(lacked))])
+    judged, relevance = np.zeros(len(score), bool), np.zeros(len(score))
+    judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
+    missing = np.ones(len(qrels.query_ids), bool)
+    missing[known[known >= 0]] = False
+    padding = is_padding(relevance, ignore_index)
+    references = Column(relevance, offsets, padding=padding).only(judged)
+    return Rankings.of(Column(score, offsets), references, place=place, query_ids=qrels.query_ids, missing=missing)
+
+
+# The order of rows
+
+
+def _sort_ties(
+    order: Order,
+    query: NDArray[np.int64],
+    score: NDArray[Any],
+    ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+) -> Order:
+    """Return an order by query in which tied rows are in ascending order of their document's ordinal."""
+    at = tied_rows(query[order], score[order])
+    if not len(at):
+        return order
+    order = np.arange(len(query))[order]
+    tied = order[at]
+    order[at] = tied[np.lexsort((ordinals(tied), query[tied]))]
+    return order
+
+
+def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the rows of retrieved documents whose query has another of that score.
+
+    >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .1, .5, .5])).tolist()
+    [0, 2]
+    >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .5, .1, .5])).tolist()
+    [0, 1]
+    """
+    are_in_order = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
+    order: Order = slice(None) if are_in_order.all() else np.lexsort((score, query))
+    query, score = query[order], score[order]
+    same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+    member = np.zeros(len(query), bool)
+    member[1:] = same
+    member[:-1] |= same
+    member &= score > -np.inf
+    return np.flatnonzero(member) if isinstance(order, slice) else np.sort(order[member])

@@ -1,0 +1,232 @@
+"""Any form of rankings -> aligned arrays of relevance and score.
+
+People hold rankings by position, as nested lists, arrays, tensors or columns of lists; flat,
+one row per document with the id of its query; or by the ids of queries and documents. ``read``
+turns each form into :class:`Rankings`: the values of all queries one after the other, where
+each query begins, and two masks that say which documents were judged and which retrieved.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..measure.messages import shown
+from .columns import read_column
+from .exclusion import by_position
+from .hashes import Columns
+from .ids import check_ids
+from .joins import join_by_id, join_rows, refuse_open_ties
+from .ranked_ids import by_ranked_ids, check_queries_equal
+from .rankings import Rankings, to_arrow
+from .sources import settled
+
+# Queries of nested lists and of chunked columns are handed on in parts of about this many documents.
+PART = 1 << 20
+
+
+class Inputs(NamedTuple):
+    """Rankings as people hold them, in any form that `read` takes.
+
+    Attributes:
+        predictions: scores.
+        references: relevances.
+        query_ids: of flat rows.
+        document_ids: of flat rows.
+        exclude: documents to leave out: ``{query: ids}``, of ranked ids a list of ids for each query, the
+            ``Pairs`` of a frame, or a file's ``Columns``.
+    """
+
+    predictions: Any
+    references: Any
+    query_ids: Any = None
+    document_ids: Any = None
+    exclude: Any = None
+
+
+def read(
+    predictions: Any,
+    references: Any,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    exclude: Any = None,
+    *,
+    ignore_index: float | None = None,
+    judged_only: bool = False,
+    by_docid: bool = False,
+) -> Rankings:
+    """Align predictions and references.
+
+    Args:
+        predictions: the score of each document of each query: a 2-D array (masked too), a
+            sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
+            ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
+            or a file's ``Columns``; or ranked ids, as ``by_ranked_ids`` takes them. None, a masked
+            value or ``-inf`` marks a document that was not retrieved.
+        references: their relevance, likewise. None or a masked value marks a document that
+            was not judged.
+        query_ids: for flat predictions and references, the id of each row's query: integers or
+            strings. Rows of a query need not be next to each other.
+        document_ids: with ``query_ids``, the id of each row's document, likewise.
+        exclude: documents to leave out, as ``Inputs`` has them.
+        ignore_index: the reference that marks padding: such a document is no part of the ranking.
+            It is compared in the type of each reference: in float32, 1e30 marks what float32 makes of it.
+        judged_only: leave out documents that were not judged.
+        by_docid: give documents of equal score in ascending order of their ids, as text, so that a
+            ranking that puts the last of them first ranks them as trec_eval does. Documents by
+            position have no ids and keep their order.
+
+    Returns:
+        The rankings. Arrays are not copied, but for ragged lists of them. Queries are in the order
+        of the references, flat ones in that of their first rows.
+
+    Raises:
+        ValueError: values that are no numbers, or other queries or documents on one side
+            than on the other; a document twice in a query; with ``by_docid``, flat rows whose
+            order only ``document_ids`` could tell. Names the argument, query and position.
+
+    >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
+    [True, False, True]
+    >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
+    [True, True, False]
+    """
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+    return _align(_settled(inputs), ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid)
+
+
+def _settled(inputs: Inputs) -> Inputs:
+    """Return inputs of other libraries as arrays."""
+    return Inputs(*settled(**inputs._asdict()))
+
+
+def _align(
+    inputs: Inputs, *, ignore_index: float | None = None, judged_only: bool = False, by_docid: bool = False
+) -> Rankings:
+    """Align predictions and references that are settled, as `read` does."""
+    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index)
+    if judged_only:
+        rankings = rankings.of_judged()
+    if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
+        refuse_open_ties(rankings)
+    return rankings
+
+
+def _join(inputs: Inputs, **how: Any) -> Rankings:
+    """Bring both sides into one order of queries and documents, by the form that they have."""
+    predictions, references, query_ids, document_ids, exclude = inputs
+    for argument, side in (("predictions", predictions), ("references", references)):
+        if side is None:
+            raise ValueError(f"{argument} are missing; give predictions and references together")
+    if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
+        exclude = None if exclude is None else by_position(exclude, len(predictions))
+        return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
+    by_id = _are_by_id(predictions, references)
+    if query_ids is not None and by_id:
+        raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
+    if document_ids is not None and query_ids is None:
+        raise ValueError("document_ids are for flat predictions and references; give query_ids too")
+    if exclude is not None and document_ids is None and not by_id:
+        raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
+    if query_ids is not None:
+        return join_rows(*inputs, **how)
+    if by_id:
+        return join_by_id(predictions, references, exclude, **how)
+    return _join_lists(predictions, references, how["ignore_index"])
+
+
+def _are_by_id(predictions: Any, references: Any) -> bool:
+    """Return whether both sides are mappings or files.
+
+    Raises:
+        ValueError: one side is, or it is a mapping of anything but ids to mappings of ids.
+    """
+    for argument, side in (("predictions", predictions), ("references", references)):
+        if not isinstance(side, Mapping):
+            continue
+        for query, documents in side.items():
+            if type(documents) is not dict and not isinstance(documents, Mapping):
+                raise ValueError(
+                    f"{argument}: query {shown(query)}: must map documents to numbers; got {type(documents).__name__}; "
+                    "for the columns of a table give data=, or query_ids and document_ids besides; for ranked ids "
+                    "a list of lists in the order of the queries"
+                )
+        check_ids(argument, side, nested=False)
+    by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
+    if by_id[0] != by_id[1]:
+        kinds = [
+            "by ids" if each else f"by position ({type(side).__name__})"
+            for each, side in zip(by_id, (predictions, references), strict=True)
+        ]
+        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in one way")
+    return by_id[0]
+
+
+def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -> Rankings:
+    """Return rankings of which each query is a list, the same documents in both."""
+    score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
+    check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
+    if not np.array_equal(score.offsets, relevance.offsets):
+        scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
+        query = int(np.flatnonzero(scored != judged)[0])
+        raise ValueError(
+            f"query {query}: {scored[query]} predictions and {judged[query]} references; give "
+            "both for every document, None for the score of one not retrieved or the relevance of one not judged; or, "
+            "if these are document ids, give the references as sets"
+        )
+    return Rankings.of(score, relevance)
+
+
+def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
+    """Align predictions and references, part by part where they are nested lists or chunked columns of lists.
+
+    >>> table = pa.table({"predictions": [[.9, .1]], "references": [[1., 0.]]})
+    >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
+    [1]
+    """
+    whole = _settled(inputs)
+    for piece in _pieces(whole):
+        try:
+            rankings = _align(piece, **how)
+        except ValueError:
+            if piece is not whole:  # say the same of the query as all of them are counted
+                _align(whole, **how)
+            raise
+        yield rankings
+
+
+def _pieces(inputs: Inputs) -> Iterator[Inputs]:
+    """Cut both sides into pieces of about PART documents where they are copied, so that the copies are small."""
+    predictions, references, query_ids = inputs[:3]
+    sides = predictions, references
+    lengths = np.zeros(1, np.int64)
+    if query_ids is not None:
+        yield inputs
+        return
+    if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
+        lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)
+    elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
+        with suppress(TypeError):  # a row is no list, as reading all of them will say
+            lengths = np.fromiter(map(len, predictions), np.int64)
+    part = np.cumsum(lengths) // PART
+    cuts = (np.flatnonzero(part[1:] != part[:-1]) + 1).tolist()
+    if not cuts or len(predictions) != len(references):
+        yield inputs
+        return
+    for start, end in pairwise([0, *cuts, len(predictions)]):
+        yield inputs._replace(predictions=predictions[start:end], references=references[start:end])
+
+
+def _is_column_of_lists(side: Any) -> bool:
+    if not isinstance(side, pa.ChunkedArray):
+        return False
+    return bool(pa.types.is_list(side.type) or pa.types.is_large_list(side.type))
+
+
+def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
+    """Return columns ``predictions`` and ``references`` of lists with nulls for padding."""
+    rankings = read(table["predictions"], table["references"], ignore_index=ignore_index)
+    return pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))

@@ -1,0 +1,278 @@
+"""What people hold in any library -> lists, and NumPy and Arrow arrays.
+
+Columns and tensors are converted here, each by the first way that its library offers. Frames are those
+of pandas, Polars, Arrow, DuckDB and `datasets`, and mappings of columns; their columns are taken by
+name. What is lazy, or a query to a database, is run once for all columns, so that their rows belong together.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from types import NoneType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..measure.messages import in_short, nearest, raise_unless_of_values, shown
+
+ARROW = (pa.Array, pa.ChunkedArray)
+DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
+HINT = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
+
+
+# Columns and tensors
+
+
+def settled(**arguments: Any) -> list[Any]:
+    """Convert tensors and columns of other libraries, each once, as ``plain`` does.
+
+    Raises:
+        ValueError: an argument that cannot be converted, two that are queries to a database, or
+            columns of pandas with different indexes.
+    """
+    foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
+    if not foreign:
+        return list(arguments.values())
+    queries = {id(values): name for name, values in foreign.items() if is_database_query(values)}
+    if len(queries) > 1:
+        first, second, *_ = queries.values()
+        raise ValueError(
+            f"{second}: is a separate database query ({type(arguments[second]).__name__}), as {first} is, and the rows "
+            "of two queries come in no common order; give both as columns of one: "
+            "data=relation, predictions='score', references='relevance'"
+        )
+    indexes = {name: values.index for name, values in foreign.items() if _has_index(values)}
+    for name, index in indexes.items():
+        first = next(iter(indexes))
+        if index is not indexes[first] and not index.equals(indexes[first]):
+            raise ValueError(
+                f"{name}: has another index than {first}, and rows are taken in their order, whatever the index; "
+                "join both tables by query and document first, or give .to_numpy() of each if their order is right"
+            )
+    found: dict[int, Any] = {}
+    for name, values in foreign.items():
+        if id(values) not in found:
+            found[id(values)] = plain(name, values)
+    return [found.get(id(values), values) for values in arguments.values()]
+
+
+def _is_plain(values: Any) -> bool:
+    """Return whether it is a list, a dict, None or an array of NumPy, which need no conversion."""
+    kind = type(values)
+    return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
+
+
+def is_database_query(values: Any) -> bool:
+    """Return whether reading it runs a query, or takes what is left of one: its rows are in an order of their own."""
+    runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
+    return runs or isinstance(values, pa.RecordBatchReader)
+
+
+def _library(values: Any) -> str:
+    """Return the name of the library that its type comes from."""
+    return type(values).__module__.partition(".")[0]
+
+
+def _has_index(values: Any) -> bool:
+    """Return whether its rows have names, as those of pandas do."""
+    return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
+
+
+def plain(argument: str, values: Any) -> Any:
+    """Convert a tensor or a column of another library to a NumPy or Arrow array; return others as they are.
+
+    Raises:
+        ValueError: its library cannot convert it, or it is a table of several columns. Names the argument.
+
+    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # no column
+    True
+    """
+    if isinstance(values, (list, tuple)):
+        return values
+    try:
+        found = converted(values)
+    except BaseException as error:  # whatever its library raises says why
+        raise_unless_of_values(error)
+        problem = in_short(error)
+        raise ValueError(
+            f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
+            "Arrow column"
+        ) from error
+    if isinstance(kind := getattr(found, "type", None), pa.BaseExtensionType):
+        raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
+    if names := _field_names(found):
+        raise ValueError(
+            f"{argument}: must be one column; got a table of columns {shown(names)}. If each row is a document, join "
+            "both sides into one table by query and document and give its columns: predictions, references, "
+            "query_ids and document_ids. If each row is a query, give its column of lists"
+        )
+    return found
+
+
+def plain_in_order(argument: str, values: Any) -> Any:
+    """Convert values, one for each query in the order of the queries, as ``plain`` does.
+
+    Raises:
+        ValueError: they are a query to a database, whose rows come in an order of their own.
+    """
+    if is_database_query(values):
+        kind = type(values).__name__
+        problem = "whose rows may come in another order than the queries; give a column of the table with the rankings"
+        raise ValueError(f"{argument}: is a separate database query ({kind}), {problem}")
+    return plain(argument, values)
+
+
+def converted(values: Any) -> Any:
+    """Return the values as an array, by the first way that their library offers; without importing any."""
+    if isinstance(values, (np.ndarray, *ARROW, Mapping)):
+        return values
+    if _library(values) == "torch" and hasattr(values, "detach"):
+        return _from_torch(values)
+    if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
+        return converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
+    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of datasets
+        source = values.source
+        if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
+            return type(values)(source.with_format("arrow"), values.column_name)[:]
+        return converted(values[:])
+    if hasattr(values, "__arrow_c_stream__"):
+        if (rows := _masked_rows(values)) is not None:
+            return rows
+        try:
+            return _only_column(pa.chunked_array(values))
+        except Exception:
+            if getattr(values, "ndim", None) != 1:
+                raise
+            return np.asarray(values)  # a column that Arrow cannot hold, such as a sparse one or one of mixed objects
+    if hasattr(values, "__arrow_c_array__"):
+        return pa.array(values)
+    if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
+        return pa.array(values, from_pandas=True)  # as newer pandas tells Arrow: NaN is a missing value
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    if hasattr(values, "__dlpack__"):
+        return np.from_dlpack(values)
+    return values
+
+
+def _from_torch(tensor: Any) -> Any:
+    """Return a tensor of PyTorch as NumPy's array, off the accelerator."""
+    if not tensor.dtype.is_floating_point or str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64"):
+        return tensor.numpy(force=True)
+    widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)
+    widened.rounded = lambda number: float(like.new_tensor(float(number)))
+    return widened
+
+
+class Widened(np.ndarray[Any, Any]):
+    """Values of a float type that NumPy lacks, in float32, with the function that rounds a number to that type."""
+
+    rounded: Callable[[float], float] = float
+
+    def __array_finalize__(self, of: Any) -> None:
+        self.rounded = getattr(of, "rounded", float)
+
+
+def _masked_rows(values: Any) -> list[Any] | None:
+    """Return the rows of a column of objects, such as one of pandas, if some are masked arrays: Arrow drops masks."""
+    if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
+        values = values.iloc[:, 0]
+    if str(getattr(values, "dtype", None)).lower() != "object":
+        return None
+    rows = list(values)
+    return rows if any(isinstance(row, np.ma.MaskedArray) for row in rows) else None
+
+
+def _field_names(values: Any) -> list[str]:
+    """Return the names of the columns of a table; none for anything else."""
+    if isinstance(values, ARROW) and pa.types.is_struct(values.type):
+        return [field.name for field in values.type]
+    if isinstance(values, np.ndarray):
+        return list(values.dtype.names or ())
+    return list(values.column_names or ()) if hasattr(values, "with_format") else []
+
+
+def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the column of a table that has one, besides pandas' index."""
+    if not pa.types.is_struct(column.type):
+        return column
+    fields = [at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")]
+    if len(fields) != 1:
+        return column
+    return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
+
+
+# Frames
+
+
+def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
+    """Return arguments, in place of each name of a column that column of a frame.
+
+    Args:
+        data: the frame; None if there is none, then arguments are returned as they are.
+        called: what messages call it.
+        **arguments: each the name of a column, None, or what is no name and returned as it is.
+
+    Raises:
+        ValueError: names the argument whose column is missing or stands in the frame twice; a frame of
+            another kind, or one of which no column is named.
+
+    >>> frame = {"score": [0.9, 0.1], "label": [1, 0]}
+    >>> named_columns(frame, predictions="score", references="label", query_ids=None)
+    [[0.9, 0.1], [1, 0], None]
+    """
+    if data is None:
+        return list(arguments.values())
+    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    frame = _rereadable(data, called, set(names.values()))
+    columns = _column_names(frame)
+    for argument, name in names.items():
+        if name not in columns:
+            near = nearest(name, [each for each in columns if isinstance(each, str)])
+            hint = f'; did you mean "{near}"?' if near else ""
+            raise ValueError(f"{argument}: {called} has no column {shown(name)}; it has {_listed(columns)}{hint}")
+        if columns.count(name) > 1:
+            raise ValueError(f"{argument}: {called} has several columns {shown(name)}; give them names of their own")
+    if not names:
+        hint = "give predictions and references as their names, which must be text"
+        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
+    return [frame[given] if argument in names else given for argument, given in arguments.items()]
+
+
+def is_spark(data: Any) -> bool:
+    """Return whether it is a DataFrame of Spark, classic or Connect."""
+    return _library(data) == "pyspark" and hasattr(data, "mapInArrow")
+
+
+def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
+    """Return a frame whose columns can be taken by name again and again."""
+    library = _library(data)
+    if is_spark(data):
+        raise ValueError(f"{called}: only compute scores a DataFrame of Spark; give its rows, {called}=frame.toArrow()")
+    if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
+        return data
+    if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
+        known = data.collect_schema().names()
+        return (data.select(list(names)) if names and set(names) <= set(known) else data.limit(0)).collect()
+    if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset of files
+        known = data.schema.names
+        once = names and all(known.count(name) == 1 for name in names)
+        return data.to_table(columns=list(names)) if once else data.schema.empty_table()
+    if is_database_query(data):
+        return pa.table(data)
+    if isinstance(data, str) or not (hasattr(data, "columns") or hasattr(data, "column_names")):
+        raise ValueError(f"{called} must be a frame with named columns; got {shown(data)}; {HINT}")
+    if not hasattr(data, "__len__"):
+        raise ValueError(f"{called}: {type(data).__name__} has no rows that can be counted; {HINT}")
+    return data
+
+
+def _column_names(frame: Any) -> list[Any]:
+    if isinstance(frame, Mapping):
+        return list(frame)
+    names = frame.schema.names if isinstance(frame, pa.RecordBatch) else getattr(frame, "column_names", None)
+    return list(frame.columns if names is None else names)
+
+
+def _listed(columns: list[Any]) -> str:
+    """Return the first names of columns as a message has room for them."""
+    return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")

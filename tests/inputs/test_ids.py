@@ -1,0 +1,77 @@
+"""What an id is, and the ids of rows as numbers, in the order of their first rows."""
+
+import datetime
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from ndcg import compute
+from ndcg.inputs import ids as room
+
+TIME = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+KINDS: dict[str, tuple[list[Any], list[pa.DataType]]] = {
+    "text": (["a", "", np.str_("a")], [pa.string(), pa.large_string(), pa.string_view()]),
+    "integers": ([7, 2**70, np.int8(7), np.uint64(7)], [pa.int8(), pa.uint64()]),
+    "bytes": ([b"a", np.bytes_(b"a")], [pa.binary(), pa.large_binary()]),
+    "dates": ([TIME.date()], [pa.date32(), pa.date64()]),
+    "times": ([TIME, pd.Timestamp(TIME)], [pa.timestamp("s"), pa.timestamp("ns", "UTC")]),
+    "": (
+        [None, math.nan, 1.0, True, np.bool_(True), np.float32(1), np.timedelta64(1, "s"), pd.NaT, pd.NA, ("a", 1), 1j],
+        [pa.null(), pa.float64(), pa.bool_(), pa.duration("s"), pa.decimal128(5), pa.list_(pa.string())],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_id_is_text_an_integer_bytes_a_date_or_a_time(kind: str) -> None:
+    values, types = KINDS[kind]
+    assert {room.id_kind(type(each)) for each in values} | {room.id_kind(each) for each in types} == {kind}
+
+
+@pytest.mark.parametrize(
+    "ids", [[b"1", "1"], ["1", b"1"], [datetime.date(2026, 1, 1), datetime.datetime(2026, 1, 1, 5)]]
+)
+def test_rows_have_ids_of_one_kind(ids: list[Any]) -> None:
+    with pytest.raises(ValueError, match=r"^query_ids must be .* in row 0 and .* in row 1; give all as text"):
+        compute(predictions=[1.0, 2.0], references=[1, 0], query_ids=ids)
+
+
+ROWS = {
+    "grouped": [3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2],
+    "an id comes back": [3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3],
+    "no two the same in a row": [1, 2, 1, 3, 2, 1, 2, 3],
+    "grouped at first": [1] * 10 + [2, 1, 3, 2, 1, 2, 3, 1, 2],
+    "one row": [5],
+    "no rows": [],
+}
+ID_TYPES = [
+    pa.int8(), pa.uint64(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.date32(),
+    pa.timestamp("us"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("threaded", [4, 1 << 20])
+@pytest.mark.parametrize("probe", [2, 8, 1 << 10])
+@pytest.mark.parametrize("kind", ID_TYPES, ids=str)
+@pytest.mark.parametrize("rows", ROWS)
+def test_ids_are_numbered_in_the_order_of_their_first_rows(
+    monkeypatch: pytest.MonkeyPatch, rows: str, kind: pa.DataType, probe: int, threaded: int
+) -> None:
+    monkeypatch.setattr(room, "PROBE", probe)
+    monkeypatch.setattr(room, "THREADED", threaded)
+    numbers = pa.array(ROWS[rows], pa.int32())
+    ids = (
+        numbers.cast(pa.string()).cast(kind)
+        if kind in ID_TYPES[2:6]
+        else numbers.cast(pa.int64()).cast(pa.int32() if kind == pa.date32() else pa.int64()).cast(kind)
+    )
+    distinct = list(dict.fromkeys(ids.to_pylist()))
+    for column in (ids, pa.chunked_array([ids[:6], ids[6:]], kind), pa.concat_arrays([ids, ids])[len(ids) :]):
+        codes, found = room.encode_ids("query_ids", column)
+        assert found.to_pylist() == distinct
+        assert codes.dtype == np.int64
+        assert [distinct[code] for code in codes] == ids.to_pylist()

@@ -1,0 +1,486 @@
+"""Input forms: each yields the same arrays, without a copy where it can; what cannot be read is refused by place."""
+
+import array
+import doctest
+import itertools
+import math
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ndcg.inputs import (
+    columns,
+    exclusion,
+    file_content,
+    ids,
+    joins,
+    ranked_ids,
+    rankings,
+    reading,
+    slices,
+    sources,
+)
+from ndcg.inputs.rankings import Rankings, to_arrow
+from ndcg.inputs.reading import Inputs, parts, read
+
+Documents = list[list[tuple[Any, Any]]]
+
+RAGGED_SCORES = [[0.5, None, 3.0], [], [-1.25], [None]]
+RAGGED_RELEVANCES = [[1.0, 2.0, None], [], [0.0], [None]]
+SQUARE_SCORES = [[0.5, 2.25, 3.0], [7.0, -1.25, 0.0]]
+SQUARE_RELEVANCES = [[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]]
+
+
+def documents(read_rankings: Rankings) -> Documents:
+    """What the arrays say: per query the score and relevance of each document, None if missing."""
+    relevance, score, offsets, judged, retrieved, *_ = read_rankings
+    assert relevance.shape == score.shape
+    assert judged is None or (judged.dtype == bool and judged.shape == score.shape)
+    assert retrieved is None or (retrieved.dtype == bool and retrieved.shape == score.shape)
+    if offsets is None:
+        offsets = np.arange(len(score) + 1) * score.shape[1]
+    assert offsets.dtype == np.int64
+    assert (offsets[0], offsets[-1]) == (0, score.size)
+    assert read_rankings.queries == len(offsets) - 1
+    flat = [
+        (
+            s if retrieved is None or retrieved.ravel()[index] else None,
+            r if judged is None or judged.ravel()[index] else None,
+        )
+        for index, (s, r) in enumerate(zip(score.ravel().tolist(), relevance.ravel().tolist(), strict=True))
+    ]
+    return [flat[start:stop] for start, stop in itertools.pairwise(offsets)]
+
+
+def paired(scores: Any, relevances: Any) -> Documents:
+    return [list(zip(s, r, strict=True)) for s, r in zip(scores, relevances, strict=True)]
+
+
+def masked(rows: list[list[Any]]) -> np.ma.MaskedArray:
+    missing = [[value is None for value in row] for row in rows]
+    return np.ma.MaskedArray([[math.nan if value is None else value for value in row] for row in rows], missing)
+
+
+# --- One form, the same arrays ---------------------------------------------------------------------------------------
+
+LISTS = pa.list_(pa.float64())
+SQUARE_FORMS: dict[str, Callable[[list[list[float]]], Any]] = {
+    "lists": lambda rows: rows,
+    "tuples": lambda rows: tuple(map(tuple, rows)),
+    "a list of tuples": lambda rows: list(map(tuple, rows)),
+    "NumPy numbers in lists": lambda rows: [[np.float32(value) for value in row] for row in rows],
+    "fractions in lists": lambda rows: [[Fraction(value) for value in row] for row in rows],
+    "a 2-D array": np.array,
+    "a 2-D float32 array": lambda rows: np.array(rows, np.float32),
+    "a 2-D float16 array": lambda rows: np.array(rows, np.float16),
+    "a Fortran array": lambda rows: np.asfortranarray(rows),
+    "a view": lambda rows: np.repeat(np.array(rows), 2, axis=1)[:, ::2],
+    "a read-only array": lambda rows: np.frombuffer(np.array(rows).tobytes()).reshape(len(rows), -1),
+    "an object array": lambda rows: np.array(rows, object),
+    "a masked array of no masked values": lambda rows: np.ma.MaskedArray(rows),
+    "something with __array__": lambda rows: WithArray(np.array(rows)),
+    "a list of arrays": lambda rows: [np.array(row) for row in rows],
+    "a tuple of arrays": lambda rows: tuple(np.array(row) for row in rows),
+    "a list of masked arrays": lambda rows: [np.ma.MaskedArray(row) for row in rows],
+    "a list of a list and an array": lambda rows: [rows[0], np.array(rows[1])],
+    "Arrow lists": lambda rows: pa.array(rows, LISTS),
+    "Arrow large lists": lambda rows: pa.array(rows, pa.large_list(pa.float64())),
+    "Arrow float32 lists": lambda rows: pa.array(rows, pa.list_(pa.float32())),
+    "an Arrow slice": lambda rows: pa.array([[9.0, 9.0], *rows, [9.0]], LISTS)[1:3],
+    "Arrow chunks": lambda rows: pa.chunked_array([[rows[0]], [], [rows[1]]], LISTS),
+}
+RAGGED_FORMS: dict[str, Callable[[list[list[Any]]], Any]] = {
+    "lists": lambda rows: rows,
+    "tuples": lambda rows: tuple(map(tuple, rows)),
+    "a list of masked arrays": lambda rows: [masked([row])[0] if row else np.ma.MaskedArray([]) for row in rows],
+    "an object array of lists": lambda rows: np.array([*rows, "a fifth, so that the array has one dimension"], object)[
+        :-1
+    ],
+    "a list of object arrays": lambda rows: [np.array(row, object) for row in rows],
+    "Arrow lists": lambda rows: pa.array(rows, LISTS),
+    "Arrow large lists": lambda rows: pa.array(rows, pa.large_list(pa.float64())),
+    "an Arrow slice": lambda rows: pa.array([[9.0, None], *rows, [None]], LISTS)[1:5],
+    "Arrow chunks": lambda rows: pa.chunked_array([rows[:1], rows[1:]], LISTS),
+}
+
+
+class WithArray:
+    """An array of another library."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.values
+
+
+@pytest.mark.parametrize("references", SQUARE_FORMS)
+@pytest.mark.parametrize("predictions", SQUARE_FORMS)
+def test_every_form_of_equally_long_lists_yields_the_same_rankings(predictions: str, references: str) -> None:
+    actual = read(SQUARE_FORMS[predictions](SQUARE_SCORES), SQUARE_FORMS[references](SQUARE_RELEVANCES))
+    assert documents(actual) == paired(SQUARE_SCORES, SQUARE_RELEVANCES)
+    assert actual.judged is None
+    assert actual.retrieved is None
+
+
+@pytest.mark.parametrize("references", RAGGED_FORMS)
+@pytest.mark.parametrize("predictions", RAGGED_FORMS)
+def test_every_form_of_ragged_lists_with_missing_values_yields_the_same_rankings(
+    predictions: str, references: str
+) -> None:
+    actual = read(RAGGED_FORMS[predictions](RAGGED_SCORES), RAGGED_FORMS[references](RAGGED_RELEVANCES))
+    assert documents(actual) == paired(RAGGED_SCORES, RAGGED_RELEVANCES)
+
+
+@pytest.mark.parametrize("form", ["lists", "a list of arrays", "Arrow lists", "Arrow large lists"])
+def test_ragged_lists_that_miss_nothing_have_no_masks(form: str) -> None:
+    rows: list[list[float]] = [[1.0, 2.0], [], [3.0]]
+    actual = read(
+        SQUARE_FORMS[form](rows) if form != "a list of arrays" else [np.array(row) for row in rows],
+        [[0, 1], [], [1]],
+    )
+    assert documents(actual) == [[(1.0, 0.0), (2.0, 1.0)], [], [(3.0, 1.0)]]
+    assert actual.judged is None
+    assert actual.retrieved is None
+
+
+def test_masked_2d_arrays_miss_what_is_masked() -> None:
+    scores, relevances = [[0.5, None, 3.0], [None, 1.0, 2.0]], [[1.0, 2.0, None], [None, 0.0, 1.0]]
+    assert documents(read(masked(scores), masked(relevances))) == paired(scores, relevances)
+    assert documents(read(masked(scores), relevances)) == paired(scores, relevances)
+    assert documents(read(scores, masked(relevances))) == paired(scores, relevances)
+
+
+@pytest.mark.parametrize(
+    "dtype", [bool, np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64, np.float16, np.float32]
+)
+def test_numbers_of_every_type_are_kept_as_they_are(dtype: Any) -> None:
+    values = np.array([[0, 1, 1], [1, 0, 1]], dtype)
+    for form in (values, list(values), pa.array(list(values))):
+        assert documents(read(form, form)) == paired(values.tolist(), values.tolist())
+
+
+@given(
+    st.lists(st.lists(st.tuples(*[st.none() | st.floats(allow_nan=False)] * 2), max_size=5), max_size=5),
+    st.sampled_from(["lists", "tuples", "Arrow lists", "Arrow large lists"]),
+)
+def test_floats_are_read_to_the_last_bit(queries: Documents, form: str) -> None:
+    scores, relevances = ([[document[side] for document in query] for query in queries] for side in (0, 1))
+    assert documents(read(RAGGED_FORMS[form](scores), RAGGED_FORMS[form](relevances))) == queries
+
+
+@pytest.mark.parametrize("big", [2**53 + 1, -(2**53) - 1, 2**63 - 1])
+def test_integers_that_float64_would_round_are_kept(big: int) -> None:
+    rows = [[big, big - 1, 0]]
+    for form in (rows, np.array(rows), [np.array(rows[0])], pa.array(rows)):
+        actual = read(form, [[1, 0, 0]])
+        assert [score for score, _ in documents(actual)[0]] == rows[0]
+    assert [score for score, _ in documents(read([[big, None, big - 1]], [[1, 0, 0]]))[0]] == [big, None, big - 1]
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [[2**53 + 1, 2**53], [0.5, 0.25]],
+        [np.array([2**53 + 1, 2**53]), np.array([0.5, 0.25])],
+        [[2**53 + 1, 2**53, 0.5], [1, 0, 2]],
+        [np.array([2**63 + 1, 2**63], np.uint64), np.array([-1, -2])],
+    ],
+)
+def test_big_integers_beside_other_numbers_are_not_rounded_into_a_tie(scores: Any) -> None:
+    relevances = [[0] * len(row) for row in scores]
+    with pytest.raises(ValueError, match=r"^predictions: query 0, position 0: \d+ would be rounded; give"):
+        read(scores, relevances)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [2**64 + 1, 2**64],
+        [2**63 + 1, 2**63, -1],
+        [10**400, 1],
+        [-(10**400), 1],
+        [2**64 + 1, np.True_],
+        [Fraction(10**20 + 1, 10**20), 1],
+        [np.longdouble(1) + np.finfo(np.longdouble).eps, 1],
+    ],
+)
+def test_numbers_that_64_bits_do_not_hold_are_refused(row: list[Any]) -> None:
+    for rows in ([row], [row, [1.0]], np.array([row], object)):
+        with pytest.raises(ValueError, match=r"^predictions: query 0, position 0: .* would be rounded; give"):
+            read(rows, [[0] * len(each) for each in rows])
+
+
+def test_integers_beyond_int64_are_kept() -> None:
+    row = [2**63 + 1, 2**63, None, 5]
+    assert [score for score, _ in documents(read([row], [[0] * 4]))[0]] == row
+
+
+def test_a_mask_counts_in_any_company() -> None:
+    for dtype in (float, int, object):
+        masked = np.ma.MaskedArray([5, 9], [False, True], dtype=dtype)
+        for rows in ([masked, [2.0, 1.0]], [masked, (2, 1)], [masked, np.array([2.0, 1.0])], [[2.0], masked]):
+            scores = [[5, None] if row is masked else list(row) for row in rows]
+            relevances = [[0] * len(row) for row in rows]
+            assert documents(read(rows, relevances)) == paired(scores, relevances)
+    all_masked = [np.ma.MaskedArray([5, 9], True), np.array([2.0, 1.0])]
+    assert documents(read(all_masked, [[0, 1]] * 2)) == paired([[None, None], [2, 1]], [[0, 1]] * 2)
+
+
+@pytest.mark.parametrize("dtype", [">f2", ">f4", ">f8", ">i4", ">u8"])
+def test_bytes_may_come_in_either_order(dtype: str) -> None:
+    values = np.array([[1, 2, 0]], dtype)
+    for form in (values, list(values), [values[0].tolist()]):
+        rankings = read(form, values)
+        assert documents(rankings) == paired([[1, 2, 0]], [[1, 2, 0]])
+        assert to_arrow(rankings)[0].to_pylist() == [[1, 2, 0]]
+
+
+def test_a_matrix_is_an_array() -> None:
+    matrix = np.array([[1.0, 2.0]]).view(np.matrix)
+    assert type(read(matrix, matrix).score) is np.ndarray
+
+
+@pytest.mark.parametrize("row", [{9, 1, 100}, frozenset([1]), {1: 2}, memoryview(b"12"), b"12", "12", range(2), None])
+def test_a_row_is_a_list_a_tuple_or_an_array(row: Any) -> None:
+    with pytest.raises(
+        ValueError, match=rf"^predictions: query 1: must be a list of documents; got {type(row).__name__}"
+    ):
+        read([[1], row], [[1], [1]])
+
+
+def test_no_queries_and_queries_of_no_documents_are_rankings() -> None:
+    assert read([], []).queries == 0
+    assert read(np.empty((0, 5)), np.empty((0, 5))).queries == 0
+    assert read(pa.array([], LISTS), []).queries == 0
+    assert documents(read([[], []], [[], []])) == [[], []]
+    assert documents(read(np.empty((2, 0)), [[], []])) == [[], []]
+
+
+# --- No copy ---------------------------------------------------------------------------------------------------------
+
+
+def same_memory(one: np.ndarray, other: np.ndarray) -> bool:
+    return one.ctypes.data == other.ctypes.data and np.shares_memory(one, other)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64, np.int8, bool])
+def test_2d_arrays_are_used_where_they_lie(dtype: Any) -> None:
+    score, relevance = (np.ones((3, 4), dtype) for _ in range(2))
+    actual = read(score, relevance)
+    assert same_memory(actual.score, score)
+    assert same_memory(actual.relevance, relevance)
+    assert actual.score.dtype == dtype
+
+
+def test_a_2d_array_whose_rows_do_not_follow_each_other_is_copied_once() -> None:
+    grid = np.arange(12.0).reshape(3, 4)
+    for held in (np.asfortranarray(grid), np.repeat(grid, 2, axis=1)[:, ::2], grid[:, :3]):
+        actual = read(held, held)
+        assert actual.score.flags.c_contiguous
+        assert actual.score.reshape(held.shape).tolist() == held.tolist()
+
+
+def test_masked_arrays_are_used_where_they_lie() -> None:
+    score = np.ma.MaskedArray(np.ones((2, 3)), [[0, 1, 0], [0, 0, 0]])
+    assert same_memory(read(score, np.ones((2, 3))).score, score.data)
+
+
+@pytest.mark.parametrize("list_type", [pa.ListArray, pa.LargeListArray])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_arrow_lists_are_used_where_they_lie(list_type: Any, dtype: Any) -> None:
+    score, relevance = np.arange(6, dtype=dtype), np.arange(6, 12, dtype=dtype)
+    actual = read(*(list_type.from_arrays([0, 2, 2, 6], values) for values in (score, relevance)))
+    assert same_memory(actual.score, score)
+    assert same_memory(actual.relevance, relevance)
+
+
+def test_a_slice_of_arrow_lists_is_used_where_it_lies() -> None:
+    values = np.arange(6.0)
+    lists = pa.ListArray.from_arrays([0, 2, 3, 6], values)[1:]
+    actual = read(lists, lists)
+    assert same_memory(actual.score, values[2:])
+    assert documents(actual) == [[(2.0, 2.0)], [(3.0, 3.0), (4.0, 4.0), (5.0, 5.0)]]
+
+
+def test_a_column_of_one_chunk_is_used_where_it_lies() -> None:
+    values = np.arange(6.0)
+    column = pa.chunked_array([pa.ListArray.from_arrays([0, 2, 6], values)])
+    (part,) = parts(Inputs(column, column))
+    assert same_memory(part.score, values)
+
+
+# --- Parts and Arrow -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["lists", "column", "columns chunked in two ways"])
+def test_many_nested_lists_and_chunks_come_in_parts_of_about_part_documents(
+    monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setattr(reading, "PART", 10)
+    rows = [[float(query)] * (query % 5) for query in range(40)]
+    column, whole = (
+        pa.chunked_array([rows[start : start + size] for start in range(0, 40, size)], LISTS) for size in (3, 40)
+    )
+    forms = {"lists": (rows, tuple(rows)), "column": (column, column), "columns chunked in two ways": (column, whole)}
+    several = list(parts(Inputs(*forms[form])))
+    assert len(several) > 1
+    assert [query for part in several for query in documents(part)] == paired(rows, rows)
+    assert all(10 - 4 <= part.score.size < 10 + 4 for part in several[:-1])
+
+
+@pytest.mark.parametrize("form", ["lists", "column"])
+def test_what_is_wrong_in_a_later_part_is_said_of_the_query_as_all_are_counted(
+    monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setattr(reading, "PART", 10)
+    rows: list[Any] = [[1.0, 2.0]] * 40
+    wrong = [*rows[:33], None, *rows[34:]]
+    if form == "column":
+        rows, wrong = (pa.chunked_array([each[:20], each[20:]], LISTS) for each in (rows, wrong))
+    with pytest.raises(ValueError, match=r"^references: query 33: "):
+        list(parts(Inputs(rows, wrong)))
+
+
+def test_other_forms_are_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "PART", 1)
+    scores, relevances = ([np.array(row) for row in side] for side in (RAGGED_SCORES, RAGGED_RELEVANCES))
+    (part,) = parts(Inputs(scores, relevances))
+    assert documents(part) == paired(RAGGED_SCORES, RAGGED_RELEVANCES)
+
+
+@given(st.lists(st.lists(st.tuples(*[st.none() | st.floats(allow_nan=False)] * 2), max_size=5), max_size=5))
+def test_rankings_are_the_same_after_a_way_through_arrow(queries: Documents) -> None:
+    original = read([[s for s, _ in query] for query in queries], [[r for _, r in query] for query in queries])
+    score, relevance = to_arrow(original)
+    assert score.type == relevance.type == LISTS
+    assert documents(read(score, relevance)) == queries
+
+
+# --- Refused ---------------------------------------------------------------------------------------------------------
+
+FINE = [[1.0, 2.0], [3.0]]
+
+
+@pytest.mark.parametrize("argument", ["predictions", "references"])
+@pytest.mark.parametrize(
+    ("rows", "place"),
+    [
+        ([[1.0, 2.0], ["3"]], "query 1, position 0: '3' is not a number"),
+        ([[1.0, "two"], [3.0]], "query 0, position 1: 'two' is not a number"),
+        ([[1.0, b"2"], [3.0]], "query 0, position 1: b'2' is not a number"),
+        ([[1.0, 2.0], [[3.0]]], r"query 1, position 0: \[3.0\] is not a number"),
+        ([[1.0, 2j], [3.0]], "query 0, position 1: 2j is not a number"),
+        ([[1.0, 2.0], [{}]], "query 1, position 0: {} is not a number"),
+        ([[None, 2.0], [object]], "query 1, position 0: <class 'object'> is not a number"),
+        ([[1.0, 2.0], 3.0], r"query 1: is the number 3.0, not a list"),
+        ([1, [3.0]], "query 0: is the number 1, not a list"),
+        ([[1.0, 2.0], "3"], "query 1: must be a list of documents; got str"),
+        ([[1.0, 2.0], b"3"], "query 1: must be a list of documents; got bytes"),
+        ([[1.0, 2.0], None], "query 1: .*None"),
+        ([np.ones(2), np.ones((1, 1))], "query 1: must be a 1-D array of documents; got 2-D"),
+        ([np.ones(2), np.array(1.0)], "query 1: must be a 1-D array of documents; got 0-D"),
+        ([np.ones(2), np.array(["3"])], "query 1.* must hold real numbers.*<U1"),
+        ([np.ones(2), np.array([3j])], "query 1.* must hold real numbers.*complex128"),
+        ([np.ones(2), np.array([3], "M8[s]")], "query 1.* must hold real numbers.*datetime64"),
+        (pa.array([[1.0, 2.0], None]), "query 1: is None"),
+    ],
+)
+def test_what_is_no_ranking_is_refused_where_it_stands(argument: str, rows: Any, place: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{argument}: {place}"):
+        read(**{"predictions": FINE, "references": FINE, argument: rows})
+
+
+@pytest.mark.parametrize("argument", ["predictions", "references"])
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        (np.ones(2), "must be 2-D.*1-D of shape (2,).*wrap it in a list.*give query_ids"),
+        (np.ones((1, 2, 3)), "must be 2-D.*3-D of shape (1, 2, 3)"),
+        (np.array(1.0), "must be 2-D.*0-D of shape ()"),
+        (np.array([["1", "2"]]), "must hold real numbers.*<U1"),
+        (np.array([[1j, 2]]), "must hold real numbers.*complex128"),
+        (np.array([["2020-01-01"]], "M8[D]"), "must hold real numbers.*datetime64"),
+        (np.ones((1, 2), np.longdouble), f"must hold real numbers.*{np.dtype(np.longdouble)}"),
+        (pa.array([1.0, 2.0]), "must be a column of lists, one per query; got double"),
+        (pa.array([["a", "b"]]), "must hold numbers; got text"),
+        (pa.array([[[1.0]]]), "must hold numbers; got list"),
+        ("12", "must hold one list of documents per query.*got str"),
+        (3, "must hold one list of documents per query.*got int"),
+        (None, "are missing; give predictions and references together"),
+        ({1, 2}, "must hold one list of documents per query.*got set"),
+        (array.array("d", [1.0]), "must hold one list of documents per query.*got array"),
+        (iter([[1.0]]), "must hold one list of documents per query.*got list_iterator"),
+    ],
+)
+def test_what_is_no_collection_of_rankings_is_refused_by_its_argument(argument: str, values: Any, problem: str) -> None:
+    if np.dtype(np.longdouble).itemsize == 8 and getattr(values, "dtype", None) == np.longdouble:
+        pytest.skip("long double is float64 here")
+    pattern = problem.replace("(", r"\(").replace(")", r"\)")
+    with pytest.raises(ValueError, match=rf"^{argument} {pattern}"):
+        read(**{"predictions": FINE, "references": FINE, argument: values})
+
+
+@pytest.mark.parametrize(("predictions", "references"), [([[1], [2], [3]], [[1], [2]]), ([[1]], []), ([], [[1]])])
+def test_different_numbers_of_queries_are_refused_with_both(predictions: Any, references: Any) -> None:
+    message = f"predictions hold {len(predictions)} queries and references {len(references)}"
+    with pytest.raises(ValueError, match=f"^{message}"):
+        read(predictions, references)
+
+
+@pytest.mark.parametrize("form", ["lists", "tuples", "Arrow lists", "Arrow large lists"])
+def test_different_numbers_of_documents_are_refused_with_the_query(form: str) -> None:
+    predictions, references = [[1.0, 2.0], [3.0], [4.0]], [[1.0, 2.0], [3.0], [4.0, 5.0]]
+    with pytest.raises(ValueError, match=r"query 2: 1 predictions and 2 references"):
+        read(RAGGED_FORMS[form](predictions), RAGGED_FORMS[form](references))
+    with pytest.raises(ValueError, match=r"query 0: 3 predictions and 2 references"):
+        read(np.ones((4, 3)), np.ones((4, 2)))
+
+
+def test_the_same_number_of_documents_in_all_does_not_hide_a_difference() -> None:
+    with pytest.raises(ValueError, match=r"query 0: 1 predictions and 2 references"):
+        read([[1.0], [2.0, 3.0]], [[1.0, 2.0], [3.0]])
+    with pytest.raises(ValueError, match=r"query 0: 3 predictions and 2 references"):
+        read(np.ones((2, 3)), [[1, 2], [3, 4, 5, 6]])
+
+
+def test_messages_say_what_to_do() -> None:
+    with pytest.raises(ValueError, match=re.escape("give a number or None")):
+        read([["?"]], [[1.0]])
+    with pytest.raises(ValueError, match="None for the score of one not retrieved"):
+        read([[1.0]], [[1, 2]])
+
+
+@pytest.mark.parametrize(
+    "module", [columns, exclusion, file_content, ids, joins, ranked_ids, rankings, reading, slices, sources]
+)
+def test_the_doctests_of_the_module_pass(module: ModuleType) -> None:
+    outcome = doctest.testmod(module)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+@pytest.mark.parametrize("threaded", [4, 1 << 20])
+def test_grouped_rows_are_used_where_they_lie_however_threads_share_them(
+    monkeypatch: pytest.MonkeyPatch, threaded: int
+) -> None:
+    monkeypatch.setattr(ids, "THREADED", threaded)
+    scores = np.linspace(0, 1, 23)
+    found = read(scores, np.ones(23), query_ids=["a"] * 11 + ["b"] * 12)
+    assert np.shares_memory(found.score, scores)
+    assert found.offsets is not None
+    assert found.offsets.tolist() == [0, 11, 23]
+
+
+def test_a_flat_array_is_used_where_it_lies() -> None:
+    scores = np.array([0.5, 0.25, 1.0])
+    found = read(scores, np.array([1, 0, 2]), query_ids=[7, 7, 8])
+    assert np.shares_memory(found.score, scores)
