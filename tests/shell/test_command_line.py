@@ -26,7 +26,7 @@ import pytest
 from conftest import ROOT
 
 from ndcg.measure import options
-from ndcg.shell import command_line, commands
+from ndcg.shell import command_line, commands, output, sides
 
 TREC = ROOT / "tests" / "trec_eval"
 RNG = np.random.default_rng(0)
@@ -695,7 +695,9 @@ BAD = {
     "score - -": "standard input, -, can be read once; give the other files by their names",
     "score qrels.txt main.txt main.txt": "main.txt: is given twice; give each run once",
     "score qrels.txt main.txt -k 3 --discount 1,.5": ("discount lists 2 ranks, but 3 count; list more, or give -k 2"),
-    "score qrels.txt main.txt -o junit": "-o junit is of ndcg gate, whose measures are its cases; take another format",
+    "score qrels.txt main.txt -o junit": "only ndcg gate writes -o junit; take another format",
+    "gate qrels.txt main.txt main.txt -o junit --signature": "--signature has no test cases for -o junit; take another "
+    "format",
     "score qrels.txt main.txt worse.txt --plot a.svg": "--plot shows one run, and ndcg compare several",
     "explain qrels.txt main.txt -k 5,10": "-k must be one cutoff, since a number has one",
 }
@@ -883,7 +885,7 @@ def test_an_interrupt_goes_to_the_handler_that_a_program_has(call: Call, monkeyp
     assert came == [signal.SIGINT]
 
 
-ANSWER = commands.Listing([], [], "signature", [], {})
+ANSWER = output.Listing([], [], "signature", [], {})
 
 
 def test_help_imports_neither_numpy_nor_pyarrow_and_a_score_nothing_heavy(site: Path, folder: Path) -> None:
@@ -941,9 +943,10 @@ def test_the_version_is_that_of_the_package(call: Call) -> None:
 
 
 def test_examples_in_docstrings_are_true() -> None:
-    failed, attempted = doctest.testmod(commands)
-    assert failed == 0
-    assert attempted >= 2
+    for module in (commands, output, sides):
+        failed, attempted = doctest.testmod(module)
+        assert failed == 0
+        assert attempted >= 1
 
 
 def test_the_page_shows_what_its_commands_print(site: Path, tmp_path: Path) -> None:
