@@ -26,7 +26,7 @@ import pytest
 from conftest import ROOT
 
 from ndcg.measure import options
-from ndcg.shell import command_line, commands, output, sides
+from ndcg.shell import arguments, command_line, commands, output, sides
 
 TREC = ROOT / "tests" / "trec_eval"
 RNG = np.random.default_rng(0)
@@ -198,14 +198,14 @@ def test_help_names_every_word_that_an_option_knows(call: Call) -> None:
     from ndcg.measure import conventions, scoring
 
     words = {*scoring.TIES, *scoring.IDEALS, *scoring.DISCOUNTS, "docid", "linear", "exponential", "binary"}
-    words |= {"clip", "keep", "raise", "empty", "skip", "rightly_empty", *command_line.FORMATS} - {"junit"}
+    words |= {"clip", "keep", "raise", "empty", "skip", "rightly_empty", *arguments.FORMATS} - {"junit"}
     assert not words - set(re.findall(r"\w+", text))
     choices = next(action for action in parsers()["score"]._actions if action.dest == "convention").choices
     assert tuple(choices or ()) == tuple(conventions.CONVENTIONS)
 
 
 def parsers() -> dict[str, argparse.ArgumentParser]:
-    (chosen,) = (each for each in command_line.parser()._actions if isinstance(each, argparse._SubParsersAction))
+    (chosen,) = (each for each in arguments.parser()._actions if isinstance(each, argparse._SubParsersAction))
     return dict(chosen.choices)
 
 
@@ -731,7 +731,7 @@ def test_an_unknown_command_is_told_which_there_are(call: Call) -> None:
     assert status == 2
     assert said.startswith("ndcg: ")
     assert said.count("\n") == 1
-    assert all(command in said for command in command_line.OF_COMMANDS)
+    assert all(command in said for command in arguments.COMMAND_HELP)
 
 
 # Terminals and pipes
@@ -915,7 +915,7 @@ def test_shells_complete_commands_and_options(call: Call) -> None:
     pytest.importorskip("shtab")
     status, script, _ = call("--print-completion bash")
     assert status == 0
-    assert all(word in script for word in (*command_line.OF_COMMANDS, "--max-drop", "trec_eval"))
+    assert all(word in script for word in (*arguments.COMMAND_HELP, "--max-drop", "trec_eval"))
     assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0
     status, _, said = call("--print-completion fish-and-chips")
     assert status == 2
@@ -968,12 +968,10 @@ def test_the_page_shows_what_its_commands_print(site: Path, tmp_path: Path) -> N
         assert found.stdout == block
 
 
-@pytest.mark.parametrize("command", command_line.OF_COMMANDS)
+@pytest.mark.parametrize("command", arguments.COMMAND_HELP)
 def test_examples_of_the_help_can_be_parsed(command: str) -> None:
-    parser = command_line.parser()
-    examples = re.findall(
-        rf"ndcg ({command} [^>\n]*?)(?: {{2,}}.*| > .*)?$", command_line.OF_COMMANDS[command][2], re.M
-    )
+    parser = arguments.parser()
+    examples = re.findall(rf"ndcg ({command} [^>\n]*?)(?: {{2,}}.*| > .*)?$", arguments.COMMAND_HELP[command][2], re.M)
     assert examples
     for example in examples:
         assert parser.parse_args(shlex.split(example)).command == command
