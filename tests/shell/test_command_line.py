@@ -405,9 +405,9 @@ def test_a_saved_result_of_other_choices_queries_or_judgments_is_refused(call: C
     assert saved["signature"] in said
     assert saved["signature"].replace("@5", "@10") in said
     for changed, problem in (
-        ({query: QRELS[query] for query in QUERIES[1:]}, "is of other queries: 1 query ('q0') only in what was saved"),
-        (QRELS | {"q1": QRELS["q1"] | {"new": 0}}, "query 'q1' had 12 documents judged there, and has 13 in qrels.txt"),
-        (QRELS | {"q1": dict.fromkeys(QRELS["q1"], 2)}, "documents relevant there, and has 12 in qrels.txt"),
+        ({query: QRELS[query] for query in QUERIES[1:]}, "was saved with other queries: 1 query ('q0') only there"),
+        (QRELS | {"q1": QRELS["q1"] | {"new": 0}}, "query 'q1' has 12 judged documents there, but 13 in qrels.txt"),
+        (QRELS | {"q1": dict.fromkeys(QRELS["q1"], 2)}, "relevant documents there, but 12 in qrels.txt"),
     ):
         (folder / "qrels.txt").write_text(trec(changed, "qrels"))
         status, _, said = call("gate qrels.txt saved.json worse.txt -k 5")
@@ -422,7 +422,9 @@ def test_a_run_that_lacks_queries_of_the_baseline_never_passes(call: Call, folde
     for baseline in ("saved.json", "main.txt"):
         status, _, said = call(f"gate qrels.txt {baseline} part.txt -k 5")
         assert status == 2
-        assert said.startswith(f"ndcg gate: part.txt: lacks 2 queries ('q0', 'q1') that {baseline} ranks; --missing")
+        assert said.startswith(
+            f"ndcg gate: part.txt: is missing 2 queries ('q0', 'q1') that {baseline} ranks; --missing"
+        )
     assert call("gate qrels.txt main.txt part.txt -k 5 --missing empty")[0] == 0
 
 
@@ -437,7 +439,7 @@ def test_a_gate_that_cannot_fail_is_refused(call: Call, folder: Path, form: str,
             (folder / f"{name}.txt").write_text(trec({query: run[query] for query in few}, "run"))
     status, printed, said = call(f"gate qrels.txt main.txt worse.txt -o {form}")
     assert (status, printed) == (2, "")  # .5 ** 4 is more than .05
-    assert "with 4 ranked queries no fall can be significant at this level, so nothing would fail" in said
+    assert "with 4 ranked queries no fall can be significant at this level, so the gate could never fail" in said
 
 
 @pytest.mark.parametrize("relevance", [0, 3], ids=["other grades", "higher grades"])
@@ -450,7 +452,9 @@ def test_a_saved_result_of_other_judgments_is_no_baseline(call: Call, folder: Pa
     (folder / "saved.json").write_text(call("score other.txt main.txt -o json")[1])
     status, _, said = call("gate qrels.txt saved.json worse.txt")
     assert status == 2
-    assert said == "ndcg gate: saved.json: is of other judgments than qrels.txt; score both by the same qrels\n"
+    assert (
+        said == "ndcg gate: saved.json: was saved with other judgments than qrels.txt; score both with the same qrels\n"
+    )
 
 
 def test_the_same_judgments_in_another_order_are_the_same(call: Call, folder: Path) -> None:
@@ -537,7 +541,7 @@ def test_a_measure_that_too_few_queries_have_is_refused(call: Call, folder: Path
     (folder / "qrels.txt").write_text(trec(few, "qrels"))
     status, _, said = call("gate qrels.txt main.txt worse.txt --zero-division nan -m nDCG,DCG")
     assert status == 2
-    assert "with 4 ranked queries no fall can be significant at this level, so nothing would fail" in said
+    assert "with 4 ranked queries no fall can be significant at this level, so the gate could never fail" in said
 
 
 @pytest.mark.parametrize(
@@ -613,7 +617,7 @@ def test_a_saved_result_may_be_compressed_or_come_through_a_pipe(shell: Any) -> 
 def test_a_saved_result_is_no_run(call: Call, folder: Path) -> None:
     for runs, name in (("main.txt", "one.json"), ("main.txt worse.txt", "two.json")):
         (folder / name).write_text(call(f"score qrels.txt {runs} -o json")[1])
-    several = "two.json: holds the results of 2 runs, 'main', 'worse'; save the one to compare with alone"
+    several = "two.json: contains the results of 2 runs, 'main', 'worse'; save only the one to compare with"
     assert call("gate qrels.txt two.json worse.txt") == (2, "", f"ndcg gate: {several}\n")
     problem = "is a saved result, which holds no documents; give the file that was scored"
     for name in ("one.json", "two.json"):
@@ -649,7 +653,8 @@ def test_junit_has_a_case_for_each_measure(call: Call) -> None:
 BAD = {
     "score qrels.txt none.txt": "none.txt: No such file or directory",
     "score qrels.txt empty.txt": "empty.txt: holds no scores; give at least one query with a document",
-    "gate qrels.txt main.txt other.txt": "other.txt: shares no query with qrels.txt: its first is 'x0', theirs is 'q0'",
+    "gate qrels.txt main.txt other.txt": "other.txt: has no query in common with qrels.txt: its first query "
+    "is 'x0', that of qrels.txt is 'q0'",
     "score qrels.txt line.txt": "line.txt: line 3: the score '2.x' is not a number",
     "audit qrels.txt twice.txt": "twice.txt: line 3: document 'd0' of query 'q0' is in line 1 already",
     "compare qrels.txt main.txt part.txt": "part: no ranking for query 'q1', which 'main' has (39 such queries); "
@@ -684,22 +689,22 @@ BAD = {
         )
     },
     "score qrels.txt main.txt -p 17": "places must be an integer, at least 0 and at most 16; got 17",
-    "score qrels.txt - --by -": "standard input, -, can be read once; give the other files by their names",
-    "score qrels.txt - --exclude /dev/stdin": "standard input, -, can be read once; give the other files by their "
+    "score qrels.txt - --by -": "standard input, -, can be read only once; give the other files by their names",
+    "score qrels.txt - --exclude /dev/stdin": "standard input, -, can be read only once; give the other files by their "
     "names",
     "score qrels.txt main.txt --by long.txt": "long.txt: line 1: field larger than field limit (131072)",
     "score qrels.txt main.txt --by twice.json": "twice.json: 'q0' is there twice in one object, {'q0': 'fr'}; give "
     "each id once",
     "score qrels.txt main.txt --by deep.json": "deep.json: nests objects too deep",
     "score qrels.txt": "the following arguments are required: RUN; see ndcg score --help",
-    "score - -": "standard input, -, can be read once; give the other files by their names",
+    "score - -": "standard input, -, can be read only once; give the other files by their names",
     "score qrels.txt main.txt main.txt": "main.txt: is given twice; give each run once",
     "score qrels.txt main.txt -k 3 --discount 1,.5": ("discount lists 2 ranks, but 3 count; list more, or give -k 2"),
     "score qrels.txt main.txt -o junit": "only ndcg gate writes -o junit; take another format",
     "gate qrels.txt main.txt main.txt -o junit --signature": "--signature has no test cases for -o junit; take another "
     "format",
-    "score qrels.txt main.txt worse.txt --plot a.svg": "--plot shows one run, and ndcg compare several",
-    "explain qrels.txt main.txt -k 5,10": "-k must be one cutoff, since a number has one",
+    "score qrels.txt main.txt worse.txt --plot a.svg": "--plot shows one run; use ndcg compare for several",
+    "explain qrels.txt main.txt -k 5,10": "-k must be one cutoff, since a score has one",
 }
 
 

@@ -62,7 +62,7 @@ def _score(asked: argparse.Namespace) -> Listing:
     reports = {name: sides.report(name) for name in sides.runs}
     one = next(iter(reports.values()))
     if asked.plot and len(reports) > 1:
-        raise ValueError("--plot shows one run, and ndcg compare several")
+        raise ValueError("--plot shows one run; use ndcg compare for several")
     _save_plot(one, asked.plot)
     tables, rows = (_by_query if asked.by_query else _means)(reports, asked)
     notes = [
@@ -213,7 +213,7 @@ def _explain(asked: argparse.Namespace) -> Listing:
     options = sides.shared
     (k, *others) = options.pop("k", [None])
     if others:
-        raise ValueError("-k must be one cutoff, since a number has one")
+        raise ValueError("-k must be one cutoff, since a score has one")
     found = explain(predictions=run, k=k, got=asked.got, between=asked.between, **options)
     _save_plot(found, asked.plot)
     rows = [

@@ -26,7 +26,8 @@ def gate_run(asked: argparse.Namespace) -> Listing:
     resampling = Resampling.parse(asked.confidence, asked.resamples, asked.seed)
     options = Options.parse(**scoring(asked))
     if asked.max_drop >= 1 and all(measure == "nDCG" for measure, _ in options.asked):
-        raise ValueError(f"--max-drop {asked.max_drop:g}: nDCG is at most 1, so nothing would fail; give such as 0.01")
+        problem = "nDCG is at most 1, so the gate could never fail"
+        raise ValueError(f"--max-drop {asked.max_drop:g}: {problem}; give a smaller value, such as 0.01")
     sides = Sides.read(asked, [asked.baseline, asked.run])
     new = sides.report(sides.names[1])
     columns = _comparable(asked, sides, new, options)
@@ -112,11 +113,13 @@ def _comparable(asked: argparse.Namespace, sides: Sides, new: Report, options: O
     else:
         old = sides.report(baseline)
     if old.signature != new.signature:
-        problem = f"was saved with {old.signature}, and the scores of {asked.run} are of {new.signature}"
+        problem = f"was saved with {old.signature}, but {asked.run} is scored with {new.signature}"
         raise ValueError(f"{asked.baseline}: {problem}; score both with the same options and version")
     before, after = _same_queries(asked, old, new)
     if judgments is not None and judgments != digest_of(sides.qrels):
-        raise ValueError(f"{asked.baseline}: is of other judgments than {asked.qrels}; score both by the same qrels")
+        raise ValueError(
+            f"{asked.baseline}: was saved with other judgments than {asked.qrels}; score both with the same qrels"
+        )
     columns = {
         name: columns_of_values(side["query"].tolist(), {each: side[each].astype(np.float64) for each in options.names})
         for name, side in ((baseline, before), (run, after))
@@ -125,7 +128,7 @@ def _comparable(asked: argparse.Namespace, sides: Sides, new: Report, options: O
     ranked = (before["retrieved"] > 0) | (after["retrieved"] > 0)
     fewest = min(int(np.count_nonzero(ranked & ~np.isnan(columns[run][name]))) for name in options.names)
     if 0.5**fewest > asked.alpha / len(options.names):  # the least p of a sign flip
-        problem = f"with {fewest} ranked queries no fall can be significant at this level, so nothing would fail"
+        problem = f"with {fewest} ranked queries no fall can be significant at this level, so the gate could never fail"
         raise ValueError(f"{problem}; give more queries, fewer measures or a larger --alpha")
     return columns
 
@@ -137,8 +140,8 @@ def _saved_report(file: str, saved: dict[str, Any]) -> tuple[Report, str]:
         ValueError: it is another result, or its figures do not follow from the values of its queries.
     """
     if "signature" not in saved:
-        several = f"holds the results of {len(saved):,} runs, {', '.join(map(shown, list(saved)[:FIRST]))}"
-        raise ValueError(f"{file}: {several}{', …' * (len(saved) > FIRST)}; save the one to compare with alone")
+        several = f"contains the results of {len(saved):,} runs, {', '.join(map(shown, list(saved)[:FIRST]))}"
+        raise ValueError(f"{file}: {several}{', …' * (len(saved) > FIRST)}; save only the one to compare with")
     try:
         found, judgments = Report.from_dict(saved), str(saved["judgments"])
         found.queries.select(["query", "retrieved", "judged", "relevant"])
@@ -154,7 +157,7 @@ def _same_queries(
     """Return the columns of queries of two reports, in the order of the second.
 
     Raises:
-        ValueError: they have other queries or judgments, or the run lacks queries that the baseline ranks.
+        ValueError: they have other queries or judgments, or the run is missing queries that the baseline ranks.
     """
     place = {query: at for at, query in enumerate(new.queries["query"].to_pylist())}
     places = [place.get(query, len(place)) for query in old.queries["query"].to_pylist()]
@@ -164,17 +167,17 @@ def _same_queries(
     )
     if before["query"].tolist() != after["query"].tolist():
         lacking, extra = (set(one["query"]) - set(other["query"]) for one, other in ((before, after), (after, before)))
-        problem = f"{_some(lacking)} only in what was saved, {_some(extra)} only in {asked.qrels}"
-        raise ValueError(f"{asked.baseline}: is of other queries: {problem}; score both by the same qrels")
+        problem = f"{_some(lacking)} only there, {_some(extra)} only in {asked.qrels}"
+        raise ValueError(f"{asked.baseline}: was saved with other queries: {problem}; score both with the same qrels")
     for name in ("judged", "relevant"):
         if (other := np.flatnonzero(before[name] != after[name])).size:
             at = other[0]
-            problem = f"query {shown(after['query'][at])} had {before[name][at]} documents {name} there"
-            hint = "score both by the same qrels"
-            raise ValueError(f"{asked.baseline}: {problem}, and has {after[name][at]} in {asked.qrels}; {hint}")
+            problem = f"query {shown(after['query'][at])} has {before[name][at]} {name} documents there"
+            hint = "score both with the same qrels"
+            raise ValueError(f"{asked.baseline}: {problem}, but {after[name][at]} in {asked.qrels}; {hint}")
     lacking = (before["retrieved"] > 0) & (after["retrieved"] == 0)
     if lacking.any() and asked.missing is None:
-        problem = f"lacks {_some(after['query'][lacking])} that {asked.baseline} ranks"
+        problem = f"is missing {_some(after['query'][lacking])} that {asked.baseline} ranks"
         hint = "--missing empty counts them as 0, --missing skip leaves them out"
         raise ValueError(f"{asked.run}: {problem}; {hint}")
     return before, after

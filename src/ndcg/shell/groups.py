@@ -46,7 +46,7 @@ def _one_each(file: str, places: Iterable[tuple[str, str, Any]]) -> dict[str, An
     slices: dict[str, Any] = {}
     for place, query, value in places:
         if slices.setdefault(query, value) != value:
-            problem = f"query {shown(query)} is in {shown(value)}, and in {shown(slices[query])} before"
+            problem = f"query {shown(query)} is in slice {shown(value)}, but in {shown(slices[query])} before"
             raise ValueError(f"{file}: {place}: {problem}; give each query one slice")
     return slices
 

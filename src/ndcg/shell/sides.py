@@ -54,7 +54,7 @@ class Sides:
         """
         by = getattr(asked, "by", None)
         if sum(file in ("-", STANDARD_INPUT) for file in (asked.qrels, *files, asked.exclude, by)) > 1:
-            raise ValueError("standard input, -, can be read once; give the other files by their names")
+            raise ValueError("standard input, -, can be read only once; give the other files by their names")
         qrels = _columns(asked, asked.qrels, "qrels")
         names = _names(files)
         runs: dict[str, Columns] = {}
@@ -101,7 +101,8 @@ def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: C
     """Raise an error if a run shares no query with the qrels."""
     if not pc.any(pc.is_in(run.query_ids, value_set=qrels.query_ids)).as_py():
         own, other = (shown(side.query_ids[0].as_py()) for side in (run, qrels))
-        raise ValueError(f"{run_file}: shares no query with {qrels_file}: its first is {own}, theirs is {other}")
+        problem = f"has no query in common with {qrels_file}"
+        raise ValueError(f"{run_file}: {problem}: its first query is {own}, that of {qrels_file} is {other}")
 
 
 def _names(files: Sequence[str]) -> list[str]:
