@@ -16,7 +16,7 @@ from ..statistics.explanation import explain
 from ..statistics.report import Report, Score
 from ..statistics.significance import differences
 from .gate import gate_run
-from .output import FIRST, Listing, Row, Table, interval_heading, pair_cells, score_cells, value_cell
+from .output import FIRST, Listing, Row, Table, level_text, pair_cells, score_cells, value_cell
 from .sides import Sides, scoring
 
 
@@ -92,7 +92,7 @@ def _means(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[li
 
 
 def _mean_headings(measures: Sequence[str], asked: argparse.Namespace) -> list[str]:
-    return [heading for name in measures for heading in (name, interval_heading(asked.confidence))]
+    return [heading for name in measures for heading in (name, level_text(asked.confidence))]
 
 
 def _mean_cells(scores: Mapping[str, Score], asked: argparse.Namespace) -> list[str]:
@@ -127,7 +127,7 @@ def _compare(asked: argparse.Namespace) -> Listing:
     means = [["run", *_mean_headings(found.measures, asked)]]
     means += [[run, *_mean_cells(scores, asked)] for run, scores in found.scores.items()]
     columns = ("difference", "interval", "p", "p (Holm)", "p (t-test)", "won–tied–lost")
-    header = ["measure", "run", f"less {found.baseline}", interval_heading(asked.confidence), *columns[2:]]
+    header = ["measure", "run", f"less {found.baseline}", level_text(asked.confidence), *columns[2:]]
     pairs, slices = [header], [["slice", "queries", *header]]
     rows = []
     for pair in found.pairs:

@@ -14,7 +14,7 @@ from ..measure.options import Options, between_0_and_1, in_units
 from ..statistics.comparison import Comparison, Pair, Testing, comparison_of, leave_out_alike
 from ..statistics.report import PerQuery, Report, Resampling, columns_of_values
 from ..statistics.significance import ROUNDING, is_regression
-from .output import FIRST, Listing, Row, interval_heading, pair_cells, value_cell
+from .output import FIRST, Listing, Row, level_text, pair_cells, value_cell
 from .sides import Sides, scoring
 
 REGRESSION = 1  # the exit status; 0 for all else
@@ -79,7 +79,7 @@ def _listing(asked: argparse.Namespace, found: Comparison, rows: list[Row], new:
         "measures": rows,
         "notes": said[2:],
     }
-    level = interval_heading(asked.confidence)
+    level = level_text(asked.confidence)
     table = [["measure", baseline, run, "difference", level, "p (fall)", "p (Holm)", ""]]
     for pair, row in zip(found.pairs, rows, strict=True):
         means = [value_cell(row[side], asked.places) for side in ("baseline", "run")]

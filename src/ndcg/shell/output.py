@@ -138,10 +138,10 @@ def _without_nan(value: Any) -> Any:
 # Cells, by the headings under which tables show them
 
 
-def interval_heading(confidence: float) -> str:
-    """Return the heading of a column of intervals.
+def level_text(confidence: float) -> str:
+    """Return what an interval is called.
 
-    >>> interval_heading(0.95)
+    >>> level_text(0.95)
     '95% interval'
     """
     return f"{100 * confidence:g}% interval"
