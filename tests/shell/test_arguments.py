@@ -1,6 +1,7 @@
 """The arguments of commands are those of Python, and the help names them."""
 
 import argparse
+import inspect
 import json
 import re
 import shlex
@@ -16,6 +17,7 @@ from shells import folder as folder
 
 from ndcg.measure import conventions, options, scoring
 from ndcg.shell import arguments
+from ndcg.statistics import comparison
 
 OPTIONS: dict[str, tuple[str, Any]] = {
     "k": ("-k 3,all", [3, None]),
@@ -36,6 +38,23 @@ OPTIONS: dict[str, tuple[str, Any]] = {
 
 def test_every_option_of_python_is_one_of_the_shell() -> None:
     assert set(OPTIONS) == set(options.OF_COMPUTE) - {"ignore_ties", "use_aggregator", "engine"}
+
+
+@pytest.mark.parametrize("name", [each.name for each in arguments.ARGUMENTS[arguments.SCORING] if each.words])
+def test_the_words_of_an_option_are_those_of_python(name: str) -> None:
+    (argument,) = (each for each in arguments.ARGUMENTS[arguments.SCORING] if each.name == name)
+    with pytest.raises(ValueError, match=f"^{name} must be ") as error:
+        options.Options.parse(**{name: "nosuch"})
+    words = str(error.value).partition("; got")[0]
+    assert list(argument.words) == re.findall(r'"(\w+)"', words)
+
+
+def test_defaults_are_those_of_python() -> None:
+    python = {name: each.default for name, each in inspect.signature(comparison.compare).parameters.items()}
+    tests = ("alternative", "margin", "corrected_over", "confidence", "resamples", "seed")
+    parsed = vars(arguments.parser().parse_args(["compare", "qrels.txt", "main.txt", "worse.txt"]))
+    assert {name: parsed[name] for name in tests} == {name: python[name] for name in tests}
+    assert [parsed[name] for name in options.OF_COMPUTE if name in parsed] == [None] * 13
 
 
 @pytest.mark.parametrize("name", OPTIONS)
