@@ -1,0 +1,309 @@
+"""The arguments of the commands, and their help.
+
+Help comes at once: nothing here imports NumPy or pyarrow.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from ..measure.conventions import CONVENTIONS
+
+DESCRIPTION = """\
+Score search runs, compare them, and keep worse ones out: nDCG, DCG, IDCG and CG.
+
+QRELS contains relevance judgments and RUN contains document scores, both by query id and document
+id. Formats: TREC, CSV, TSV, JSON, JSONL, Parquet and Arrow, plain or compressed with gzip or
+Zstandard; the format is detected from the content. Use - for one of the files to read it from
+standard input.
+"""
+EXAMPLES = """\
+examples:
+  ndcg score qrels.txt bm25.txt dense.txt -m nDCG@10,nDCG@100    means with intervals, side by side
+  ndcg compare qrels.txt bm25.txt dense.txt -m nDCG@10           is dense better, and where
+  ndcg gate qrels.txt main.txt branch.txt -m nDCG@10             exit status 1 if it got worse
+  ndcg audit qrels.txt bm25.txt -k 10                            ties, unjudged documents, missing queries
+  ndcg explain qrels.txt bm25.txt -k 10 --got 0.5921             which convention gives this score
+
+Each command has its own --help. Exit status: 0 fine, 1 a regression, 2 bad input, 130 interrupted.
+"""
+COMMAND_HELP = {
+    "score": (
+        "means of runs with intervals, or the values of all queries",
+        "Print the mean of each measure for one run or several, with its confidence interval.",
+        """\
+examples:
+  ndcg score qrels.txt bm25.txt -m nDCG@10,nDCG@100,DCG@5
+  ndcg score qrels.txt bm25.txt dense.txt -k 10 -o markdown      a table for a pull request
+  ndcg score qrels.txt bm25.txt --convention trec_eval -q        trec_eval's scores, query by query
+  ndcg score qrels.txt bm25.txt -k 10 -o json > baseline.json    to compare with later: see ndcg gate
+  ndcg score ratings.parquet scores.csv -k 10 --query user_id --document item_id --label stars
+  ndcg score qrels.txt bm25.txt -k 10 --by languages.csv         each language separately, too
+  zcat run.gz | ndcg score qrels.txt -
+""",
+    ),
+    "compare": (
+        "differences of runs from a baseline, with tests",
+        "Print how each run differs from the baseline on the same queries: the difference of the means, its\n"
+        "interval, p of a paired randomisation test with Holm's correction, and the queries that differ most.",
+        """\
+examples:
+  ndcg compare qrels.txt bm25.txt dense.txt hybrid.txt -k 10
+  ndcg compare qrels.txt bm25.txt dense.txt -k 10 --alternative greater --margin 0.01   not worse by 0.01?
+  ndcg compare qrels.txt bm25.txt dense.txt -k 10 --by languages.csv -o latex
+  ndcg compare qrels.txt bm25.txt dense.txt -k 10 --plot differences.svg
+""",
+    ),
+    "gate": (
+        "exit status 1 if a run is worse than a baseline",
+        "Exit with status 1 only if the mean of a measure falls by more than --max-drop and a one-sided paired\n"
+        "randomisation test finds the fall significant at --alpha (with several measures after Holm's\n"
+        "correction). A run that is empty, shares no query with the qrels or is missing queries that the\n"
+        "baseline ranks is bad input, status 2, never a pass.",
+        """\
+examples:
+  ndcg gate qrels.txt main.txt branch.txt -m nDCG@10
+  ndcg gate qrels.txt main.txt branch.txt -m nDCG@10,nDCG@100 --max-drop 0.02 --alpha 0.01
+  ndcg score qrels.txt main.txt -m nDCG@10 -o json > baseline.json
+  ndcg gate qrels.txt baseline.json branch.txt -m nDCG@10        no need to keep the old run
+  ndcg gate qrels.txt main.txt branch.txt -o junit > gate.xml    for CI systems
+""",
+    ),
+    "audit": (
+        "what a score rests on: ties, unjudged documents, missing queries",
+        "Print what a score rests on: the range over the orders of ties, unjudged documents within the cutoff,\n"
+        "the score of a random order, and queries that are missing, extra, or have no relevant documents. A\n"
+        "file that lists a document twice for a query is rejected, with both lines.",
+        """\
+examples:
+  ndcg audit qrels.txt bm25.txt -k 10
+  ndcg audit qrels.txt bm25.txt -k 10,100 -o json
+""",
+    ),
+    "explain": (
+        "which convention gives a score",
+        "Print the nDCG of a run by the convention of every library, and which of them give the score you got.",
+        """\
+examples:
+  ndcg explain qrels.txt bm25.txt -k 10
+  ndcg explain qrels.txt bm25.txt -k 10 --got 0.5921
+  ndcg explain qrels.txt bm25.txt -k 10 --between sklearn,trec_eval
+""",
+    ),
+}
+
+
+class Argument(NamedTuple):
+    """An argument of some commands, as their help describes it.
+
+    Attributes:
+        name: its name in Python; a flag has dashes for underscores.
+        commands: the commands that have it.
+        sentence: what it is or does.
+        default: its value if it is left out, False if it is a switch. The convention sets those of scoring options.
+        words: the words it may be.
+    """
+
+    name: str
+    commands: Sequence[str]
+    sentence: str
+    default: Any = None
+    words: Sequence[str] = ()
+
+
+ALL = tuple(COMMAND_HELP)
+MEANS = ("score", "compare", "gate", "audit")
+SCORE, COMPARE, GATE, EXPLAIN = ("score",), ("compare",), ("gate",), ("explain",)
+RUNS, TESTS, PLOTS = ("score", "compare"), ("compare", "gate"), ("score", "compare", "explain")
+FORMATS = ("text", "markdown", "tsv", "jsonl", "json", "latex", "junit")
+MEASURES, SIDES = ("nDCG", "DCG", "IDCG", "CG"), ("two-sided", "greater", "less")
+GAINS, DISCOUNTS = ("linear", "exponential", "binary"), ("log", "reciprocal", "jarvelin")
+MISSING = "judged queries missing from a run: empty (nothing was retrieved), skip or raise"
+SCORING = "scoring options"
+# All arguments, by the heading under which help lists them; the first have argparse's.
+ARGUMENTS = {
+    "": [
+        Argument("qrels", ALL, "relevance judgments"),
+        Argument("baseline", COMPARE, "the run to compare with"),
+        Argument("baseline", GATE, "the run to compare with, or its result as ndcg score -o json saved it"),
+        Argument("runs", RUNS, "document scores of one system or several"),
+        Argument("run", ("gate", "audit", "explain"), "document scores of a system"),
+        Argument(
+            "got", EXPLAIN, "the score to look for, with all of its digits: they decide how close a match must be"
+        ),
+        Argument("between", EXPLAIN, "two conventions whose difference to explain"),
+    ],
+    "regression criteria": [
+        Argument("max_drop", GATE, "the fall that is tolerated", 0.01),
+        Argument("alpha", GATE, "significance level of the test", 0.05),
+    ],
+    "test options": [
+        Argument("alternative", COMPARE, "test whether a run differs, is better or is worse", "two-sided", SIDES),
+        Argument("margin", COMPARE, "test whether a run is worse (greater) or better (less) by less than this", 0.0),
+        Argument("corrected_over", COMPARE, "p-values that Holm corrects together", "measure", ("measure", "all")),
+    ],
+    SCORING: [
+        Argument("k", EXPLAIN, "the cutoff: how many ranks count", "all"),
+        Argument("measures", MEANS, "each with a cutoff or without (nDCG@10,DCG@5)", "nDCG", MEASURES),
+        Argument("k", MEANS, "cutoffs for measures without one, such as 10 or 5,10,all", "all"),
+        Argument("convention", MEANS, "the library to agree with", "sklearn", tuple(CONVENTIONS)),
+        Argument("gain", ALL, "gains of labels, as numbers (0,1,3,7) or a word", None, GAINS),
+        Argument("discount", ALL, "discounts of ranks, as numbers (1,0.6,0.5) or a word", None, DISCOUNTS),
+        Argument("log_base", ALL, "base of the discount's logarithm", 2),
+        Argument("ideal", ALL, "documents of the ideal ranking", None, ("judged", "truncated", "retrieved", "full")),
+        Argument("ties", ALL, "order of equal scores", None, ("average", "first", "last", "best", "worst", "docid")),
+        Argument("zero_division", ALL, "nDCG if no document is relevant: a number, nan (left out) or rightly_empty"),
+        Argument("negative_relevance", ALL, "what to do with negative relevances", None, ("raise", "clip", "keep")),
+        Argument("judged_only", ALL, "remove documents that were not judged", False),
+        Argument("ignore_index", ALL, "the relevance that marks padding"),
+        Argument("missing", ("score", "audit", "explain"), MISSING),
+        Argument(
+            "missing", COMPARE, f"{MISSING}; by default, stop if another run ranks one, but for conventions that skip"
+        ),
+        Argument("missing", GATE, f"{MISSING}; by default, stop if the baseline ranks one"),
+        Argument("exclude", ALL, "documents that take no rank: a file of queries and documents"),
+    ],
+    "columns of CSV, TSV, JSON, Parquet and Arrow": [
+        Argument("query", ALL, "the column of query ids in all files, if it is not called query_id or the like"),
+        Argument("document", ALL, "the column of document ids in all files, if it is not called doc_id or the like"),
+        Argument("score", ALL, "the column of scores in runs, if it is not called score or the like"),
+        Argument("label", ALL, "the column of relevances in the qrels, if it is not called relevance or the like"),
+        Argument("by", RUNS, "also score slices of the queries, by a file of queries and slices or a qrels column"),
+    ],
+    "output": [
+        Argument("by_query", SCORE, "print the value of every query, then the mean", False),
+        Argument("output", ALL, "the format (junit in ndcg gate only)", "text", FORMATS),
+        Argument("places", MEANS, "decimal places of tables", 4),
+        Argument("signature", MEANS, "print every choice the numbers depend on, and score nothing", False),
+        Argument("confidence", ("score", "compare", "gate"), "confidence level of the intervals", 0.95),
+        Argument("resamples", TESTS, "least number of permutations; values below 1,048,576 have no effect", 10_000),
+        Argument("seed", TESTS, "random seed of the test", 0),
+        Argument("plot", PLOTS, "also save a figure: png, svg or pdf"),
+    ],
+}
+
+
+def _list(text: str) -> list[str]:
+    return text.split(",")
+
+
+def _cutoffs(text: str) -> list[int | None]:
+    try:
+        return [None if each == "all" else int(each) for each in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be numbers of ranks, such as 10 or 5,10,all; got {text!r}") from None
+
+
+def _numbers(text: str) -> list[float] | str:
+    try:
+        return list(map(float, text.split(",")))
+    except ValueError:
+        return text  # a word
+
+
+def _number(text: str) -> float | str:
+    numbers = _numbers(text)
+    return numbers[0] if isinstance(numbers, list) and len(numbers) == 1 else text
+
+
+# How the shell spells and reads arguments, and what help shows in their place.
+POSITIONAL = ("qrels", "baseline", "runs", "run")
+FILES = (*POSITIONAL, "exclude", "by", "plot")  # which shells complete
+SHORT = {"k": "-k", "measures": "-m", "judged_only": "-J", "by_query": "-q", "output": "-o", "places": "-p"}
+READ: dict[str, tuple[Callable[[str], Any], str]] = {
+    **dict.fromkeys(("max_drop", "alpha", "margin", "confidence", "log_base", "ignore_index"), (float, "X")),
+    **dict.fromkeys(("places", "resamples", "seed"), (int, "N")),
+    **dict.fromkeys(("query", "document", "score", "label", "convention"), (str, "NAME")),
+    **dict.fromkeys(("exclude", "plot"), (str, "FILE")),
+    "by": (str, "FILE|COLUMN"),
+    "runs": (str, "RUN"),
+    "got": (str, "NUMBER"),
+    "between": (_list, "ONE,OTHER"),
+    "measures": (_list, "NAMES"),
+    "k": (_cutoffs, "K"),
+    "gain": (_numbers, "GAIN"),
+    "discount": (_numbers, "DISCOUNT"),
+    "zero_division": (_number, "X"),
+    "output": (str, "FORMAT"),
+}
+CHOICES = {"convention": tuple(CONVENTIONS), "output": FORMATS}  # words that argparse checks
+
+
+class ArgumentsError(Exception):
+    """The arguments are not those of a command; says so in a sentence."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that raises ArgumentsError."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **how)
+
+    def error(self, message: str) -> NoReturn:
+        raise ArgumentsError(f"{self.prog}: {message}; see {self.prog} --help")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    top = _Parser(prog="ndcg", description=DESCRIPTION, epilog=EXAMPLES)
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    top.add_argument(
+        "--print-completion", action=_Completion, metavar="SHELL", help="print the completion of bash, zsh or tcsh"
+    )
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (summary, description, examples) in COMMAND_HELP.items():
+        command = commands.add_parser(name, help=summary, description=description, epilog=examples)
+        for heading, arguments in ARGUMENTS.items():
+            if own := [each for each in arguments if name in each.commands]:
+                about = (
+                    "options that you leave out follow the convention"
+                    if heading == SCORING and name != "explain"
+                    else None
+                )
+                group = command.add_argument_group(heading, about) if heading else command
+                for argument in own:
+                    _add(group, argument, is_scoring=heading == SCORING)
+    return top
+
+
+def _add(group: Any, argument: Argument, is_scoring: bool) -> None:
+    """Add an argument to a parser, or to a group of one."""
+    name, _, sentence, default, words = argument
+    how: dict[str, Any] = {"help": f"{sentence}: {', '.join(words)}" if words else sentence}
+    if default is False:
+        how["action"] = "store_true"
+    else:
+        read, shown = READ.get(name, (str, name.upper()))
+        how |= {"type": read, "metavar": shown, "choices": CHOICES.get(name)}
+        how["help"] += "" if default is None else f" (default: {default})"
+    if name in POSITIONAL:
+        added = group.add_argument(name, nargs="+" if name == "runs" else None, **how)
+    else:
+        flags = [*([SHORT[name]] if name in SHORT else []), *([f"--{name.replace('_', '-')}"] if name != "k" else [])]
+        added = group.add_argument(*flags, default=None if is_scoring else default, **how)
+    if name in FILES:
+        added.complete = {"bash": "_shtab_compgen_files", "zsh": "_files"}
+
+
+class _Version(argparse.Action):
+    """Print the version, which is imported when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from ..measure.options import __version__
+
+        print(f"ndcg {__version__}")
+        parser.exit()
+
+
+class _Completion(argparse.Action):
+    """Print the completion for a shell, which shtab writes."""
+
+    def __call__(self, parser: argparse.ArgumentParser, _: Any, shell: Any, *__: Any) -> NoReturn:
+        try:
+            import shtab
+        except ImportError:
+            parser.error('--print-completion needs shtab: pip install shtab, or "ndcg[cli]"')
+        if shell not in shtab.SUPPORTED_SHELLS:
+            parser.error(f"--print-completion knows {', '.join(shtab.SUPPORTED_SHELLS)}; got {shell!r}")
+        print(shtab.complete(parser, shell))
+        parser.exit()

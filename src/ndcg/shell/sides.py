@@ -1,0 +1,126 @@
+"""The files of a command, each read once, and the options it passes on."""
+
+import argparse
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow.compute as pc
+
+from ..inputs.file_content import NAMES, SavedResultError
+from ..inputs.files import read_columns
+from ..inputs.hashes import Columns
+from ..measure.messages import shown
+from ..measure.options import OF_COMPUTE
+from ..statistics.comparison import COLUMNS
+from ..statistics.report import Report, report
+from .groups import STANDARD_INPUT, path_of, read_groups
+
+SUFFIX = re.compile(
+    r"(\.(gz|zst|txt|run|res|trec|qrels|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather))+$", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The contents of the files of a command.
+
+    Attributes:
+        asked: the arguments of the command.
+        qrels: the relevances.
+        names: the names of all runs.
+        runs: the scores of each run, by its name.
+        saved: the saved result that a gate was given as its baseline, by its name; else empty.
+        exclude: the documents that take no rank.
+        by: the slice of each query.
+    """
+
+    asked: argparse.Namespace
+    qrels: Columns
+    names: list[str]
+    runs: dict[str, Columns]
+    saved: dict[str, dict[str, Any]]
+    exclude: Columns | None
+    by: dict[str, Any] | None
+
+    @classmethod
+    def read(cls, asked: argparse.Namespace, files: Sequence[str]) -> "Sides":
+        """Read the qrels, the files of runs, and the other files that are given.
+
+        Raises:
+            ValueError: a file is malformed, or a run shares no query with the qrels.
+            OSError: a file cannot be read.
+        """
+        by = getattr(asked, "by", None)
+        if sum(file in ("-", STANDARD_INPUT) for file in (asked.qrels, *files, asked.exclude, by)) > 1:
+            raise ValueError("standard input, -, can be read only once; give the other files by their names")
+        qrels = _columns(asked, asked.qrels, "qrels")
+        names = _names(files)
+        runs: dict[str, Columns] = {}
+        saved: dict[str, dict[str, Any]] = {}
+        for name, file in zip(names, files, strict=True):
+            try:
+                runs[name] = _columns(asked, file, "run")
+            except SavedResultError as error:
+                if asked.command != "gate" or file != asked.baseline:
+                    raise
+                saved[name] = error.value
+            else:
+                _refuse_other_queries(asked.qrels, qrels, file, runs[name])
+        exclude = None if asked.exclude is None else _columns(asked, asked.exclude, "exclude")
+        return cls(
+            asked, qrels, names, runs, saved, exclude, None if by is None else read_groups(by, asked.qrels, asked.query)
+        )
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The keyword arguments that `report`, `compare` and `explain` share."""
+        return {"references": self.qrels, "exclude": self.exclude, **scoring(self.asked)}
+
+    def report(self, run: str) -> Report:
+        """Return the report on a run."""
+        confidence = getattr(self.asked, "confidence", 0.95)
+        return report(predictions=self.runs[run], by=self.by, confidence=confidence, **self.shared)
+
+
+def scoring(asked: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of `compute` that are given."""
+    given = {name: getattr(asked, name, None) for name in OF_COMPUTE}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _columns(asked: argparse.Namespace, file: str, kind: str) -> Columns:
+    """Return the columns of a file, which may have names of their own."""
+    given = {"query": asked.query, "document": asked.document, "score": asked.score, "relevance": asked.label}
+    names = {column: name for column, name in given.items() if name is not None and column in NAMES[kind]}
+    return read_columns(path_of(file), kind, names=names)
+
+
+def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: Columns) -> None:
+    """Raise an error if a run shares no query with the qrels."""
+    if not pc.any(pc.is_in(run.query_ids, value_set=qrels.query_ids)).as_py():
+        own, other = (shown(side.query_ids[0].as_py()) for side in (run, qrels))
+        problem = f"has no query in common with {qrels_file}"
+        raise ValueError(f"{run_file}: {problem}: its first query is {own}, that of {qrels_file} is {other}")
+
+
+def _names(files: Sequence[str]) -> list[str]:
+    """Return the names of runs: those of their files, or their paths if a name would be there twice or is taken."""
+    names = list(map(_name_of, files))
+    if len(set(names)) < len(names) or not COLUMNS.isdisjoint(names):
+        names = [os.path.join(".", file) if file in COLUMNS else file for file in files]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)}: is given twice; give each run once")
+    return names
+
+
+def _name_of(file: str) -> str:
+    """Return the name of a run, from that of its file.
+
+    >>> _name_of("runs/bm25.trec.gz"), _name_of("-")
+    ('bm25', 'stdin')
+    """
+    name = os.path.basename(file)
+    return "stdin" if file == "-" else SUFFIX.sub("", name) or name

@@ -1,0 +1,136 @@
+"""The arguments of commands are those of Python, and the help names them."""
+
+import argparse
+import inspect
+import json
+import re
+import shlex
+import subprocess
+import sys
+from typing import Any
+
+import evaluate
+import pytest
+from shells import MAIN, QRELS, Call
+from shells import call as call
+from shells import folder as folder
+
+from ndcg.measure import conventions, options, scoring
+from ndcg.shell import arguments
+from ndcg.statistics import comparison
+
+OPTIONS: dict[str, tuple[str, Any]] = {
+    "k": ("-k 3,all", [3, None]),
+    "measures": ("-m CG@2,IDCG", ["CG@2", "IDCG"]),
+    "convention": ("--convention lightgbm", "lightgbm"),
+    "gain": ("--gain 0,2,5", [0, 2, 5]),
+    "discount": ("--discount reciprocal", "reciprocal"),
+    "log_base": ("--log-base 3 -m DCG", 3),
+    "ideal": ("--ideal truncated", "truncated"),
+    "ties": ("--ties worst", "worst"),
+    "zero_division": ("--zero-division nan", float("nan")),
+    "negative_relevance": ("--negative-relevance clip", "clip"),
+    "judged_only": ("-J", True),
+    "ignore_index": ("--ignore-index 1", 1),
+    "missing": ("--missing skip", "skip"),
+}
+
+
+def test_every_option_of_python_is_one_of_the_shell() -> None:
+    assert set(OPTIONS) == set(options.OF_COMPUTE) - {"ignore_ties", "use_aggregator", "engine"}
+
+
+@pytest.mark.parametrize("name", [each.name for each in arguments.ARGUMENTS[arguments.SCORING] if each.words])
+def test_the_words_of_an_option_are_those_of_python(name: str) -> None:
+    (argument,) = (each for each in arguments.ARGUMENTS[arguments.SCORING] if each.name == name)
+    with pytest.raises(ValueError, match=f"^{name} must be ") as error:
+        options.Options.parse(**{name: "nosuch"})
+    words = str(error.value).partition("; got")[0]
+    assert list(argument.words) == re.findall(r'"(\w+)"', words)
+
+
+def test_defaults_are_those_of_python() -> None:
+    python = {name: each.default for name, each in inspect.signature(comparison.compare).parameters.items()}
+    tests = ("alternative", "margin", "corrected_over", "confidence", "resamples", "seed")
+    parsed = vars(arguments.parser().parse_args(["compare", "qrels.txt", "main.txt", "worse.txt"]))
+    assert {name: parsed[name] for name in tests} == {name: python[name] for name in tests}
+    assert [parsed[name] for name in options.OF_COMPUTE if name in parsed] == [None] * 13
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_mean_what_they_mean_in_python(call: Call, ndcg: evaluate.Metric, name: str) -> None:
+    words, value = OPTIONS[name]
+    given = {name: value, **({"measures": "DCG"} if name == "log_base" else {})}
+    report = ndcg.report(predictions=MAIN, references=QRELS, **given)
+    saved = json.loads(call(f"score qrels.txt main.txt {words} -o json")[1])
+    assert saved["signature"] == report.signature
+    assert saved["scores"] == {each: score._asdict() for each, score in report.scores.items()}
+    assert call(f"score qrels.txt main.txt {words} --signature")[1] == report.signature + "\n"
+
+
+def parsers() -> dict[str, argparse.ArgumentParser]:
+    (chosen,) = (each for each in arguments.parser()._actions if isinstance(each, argparse._SubParsersAction))
+    return dict(chosen.choices)
+
+
+@pytest.mark.parametrize(
+    "command", ["score none.txt none.txt", "compare 1.txt 2.txt 3.txt", "gate 1.txt 2.txt 3.txt", "audit 1.txt 2.txt"]
+)
+def test_every_command_prints_the_signature_without_reading_files(call: Call, command: str) -> None:
+    signature = options.signature(measures=["nDCG@3", "CG"], ties="worst", exclude=[])
+    command += " -m nDCG@3,CG --ties worst --exclude none.txt --signature"
+    assert call(command) == (0, f"{signature}\n", "")
+    for form in ("tsv", "markdown"):
+        assert signature in call(f"{command} -o {form}")[1]
+    for form in ("json", "jsonl"):
+        assert json.loads(call(f"{command} -o {form}")[1]) == {"signature": signature}
+
+
+def test_help_names_every_word_that_an_option_knows(call: Call) -> None:
+    status, text, _ = call("score --help")
+    assert status == 0
+
+    words = {*scoring.TIES, *scoring.IDEALS, *scoring.DISCOUNTS, "docid", "linear", "exponential", "binary"}
+    words |= {"clip", "keep", "raise", "empty", "skip", "rightly_empty", *arguments.FORMATS} - {"junit"}
+    assert not words - set(re.findall(r"\w+", text))
+    choices = next(action for action in parsers()["score"]._actions if action.dest == "convention").choices
+    assert tuple(choices or ()) == tuple(conventions.CONVENTIONS)
+
+
+def test_an_unknown_command_is_told_which_there_are(call: Call) -> None:
+    status, _, said = call("scor qrels.txt main.txt")
+    assert status == 2
+    assert said.startswith("ndcg: ")
+    assert said.count("\n") == 1
+    assert all(command in said for command in arguments.COMMAND_HELP)
+
+
+def test_shells_complete_commands_and_options(call: Call) -> None:
+    pytest.importorskip("shtab")
+    status, script, _ = call("--print-completion bash")
+    assert status == 0
+    assert all(word in script for word in (*arguments.COMMAND_HELP, "--max-drop", "trec_eval"))
+    assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0
+    status, _, said = call("--print-completion fish-and-chips")
+    assert status == 2
+    assert said.startswith("ndcg: --print-completion knows bash, zsh")
+
+
+def test_completion_names_what_it_needs(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)  # importing it fails
+    status, _, said = call("--print-completion bash")
+    assert status == 2
+    assert said == 'ndcg: --print-completion needs shtab: pip install shtab, or "ndcg[cli]"; see ndcg --help\n'
+
+
+def test_the_version_is_that_of_the_package(call: Call) -> None:
+    assert call("--version")[1] == f"ndcg {options.__version__}\n"
+
+
+@pytest.mark.parametrize("command", arguments.COMMAND_HELP)
+def test_examples_of_the_help_can_be_parsed(command: str) -> None:
+    parser = arguments.parser()
+    examples = re.findall(rf"ndcg ({command} [^>\n]*?)(?: {{2,}}.*| > .*)?$", arguments.COMMAND_HELP[command][2], re.M)
+    assert examples
+    for example in examples:
+        assert parser.parse_args(shlex.split(example)).command == command

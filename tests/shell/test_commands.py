@@ -1,0 +1,240 @@
+"""The commands give the package's numbers, and say in one sentence what is wrong."""
+
+import doctest
+import json
+import re
+from pathlib import Path
+
+import evaluate
+import pytest
+from shells import MAIN, QRELS, QUERIES, TREC, WORSE, Call, saved_report, trec
+from shells import call as call
+from shells import folder as folder
+
+from ndcg.shell import commands, output, sides
+
+
+@pytest.mark.parametrize(
+    ("run", "how", "expected"),
+    [("results.test", "--missing skip", "out.test.aq"), ("results.trunc", "", "out.test.aqc")],
+)
+def test_trec_eval_prints_the_same_for_its_own_test_files(call: Call, run: str, how: str, expected: str) -> None:
+    rows = [line.split() for line in (TREC / expected).read_text().splitlines()]
+    names = {measure: "nDCG" + measure.removeprefix("ndcg").replace("_cut_", "@") for measure, *_ in rows}
+    command = (
+        f"score {TREC}/qrels.test.gz {TREC}/{run}.gz -q --convention trec_eval {how} -m {','.join(names.values())}"
+    )
+    status, printed, _ = call(command)
+    header, *lines = (line.split() for line in printed.partition("\n\n")[0].splitlines())
+    found = {(line[0], name): value for line in lines for name, value in zip(header[1:], line[1:], strict=True)}
+    assert status == 0
+    assert len(rows) == 40
+    assert found == {(query, names[measure]): value for measure, query, value in rows}
+
+
+def test_score_saves_the_report(call: Call, ndcg: evaluate.Metric) -> None:
+    status, printed, _ = call("score qrels.txt main.txt -m nDCG@5,DCG@3 -o json")
+    report = ndcg.report(predictions=MAIN, references=QRELS, measures=["nDCG@5", "DCG@3"])
+    assert status == 0
+    assert saved_report(printed) == report.to_dict()
+
+
+def test_scores_of_several_runs_stand_side_by_side(call: Call, ndcg: evaluate.Metric) -> None:
+    _, printed, _ = call("score qrels.txt main.txt worse.txt -k 5 -p 3")
+    lines = [re.split(r" {2,}", line) for line in printed.splitlines()[:3]]
+    assert lines[0] == ["run", "queries", "nDCG@5", "95% interval"]
+    for (name, queries, mean, interval), run in zip(lines[1:], (MAIN, WORSE), strict=True):
+        score = ndcg.report(predictions=run, references=QRELS, k=5).scores["nDCG@5"]
+        assert [queries, mean, interval] == ["40", f"{score.value:.3f}", f"{score.low:.3f} – {score.high:.3f}"]
+        assert name == ("main" if run is MAIN else "worse")
+
+
+def test_excluded_documents_take_no_rank(call: Call, folder: Path, ndcg: evaluate.Metric) -> None:
+    seen = {query: ["d1", "d2"] for query in QUERIES}
+    (folder / "seen.json").write_text(json.dumps(seen))
+    saved = saved_report(call("score qrels.txt main.txt --exclude seen.json -o json")[1])
+    assert saved == ndcg.report(predictions=MAIN, references=QRELS, exclude=seen).to_dict()
+
+
+def test_compare_saves_the_comparison(call: Call, ndcg: evaluate.Metric) -> None:
+    how = "--alternative less --seed 3 --resamples 999 --confidence 0.9 --corrected-over all"
+    status, printed, _ = call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o json")
+    found = ndcg.compare(
+        systems={"main": MAIN, "worse": WORSE},
+        references=QRELS,
+        k=[3, 5],
+        baseline="main",
+        alternative="less",
+        seed=3,
+        resamples=999,
+        confidence=0.9,
+        corrected_over="all",
+    )
+    assert status == 0
+    assert json.loads(printed) == found.to_dict()
+    assert call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o latex")[1] == found.to_latex() + "\n"
+    assert call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o latex -p 2")[1] == found.to_latex(2) + "\n"
+
+
+def test_compare_names_the_queries_that_differ_most(call: Call, ndcg: evaluate.Metric) -> None:
+    _, printed, _ = call("compare qrels.txt main.txt worse.txt -k 5")
+    found = ndcg.compare(systems={"main": MAIN, "worse": WORSE}, references=QRELS, k=5, baseline="main")
+    table = printed.split("\n\n")[2].splitlines()[1:]
+    most = found.differences("worse", "main", n=5).to_pylist()
+    assert [line.split()[0] for line in table] == [row["query"] for row in most]
+    assert [line.split()[-1] for line in table] == [f"{row['difference']:+.4f}" for row in most]
+
+
+def test_audit_finds_what_a_score_rests_on(call: Call, folder: Path, ndcg: evaluate.Metric) -> None:
+    run = {query: dict.fromkeys(documents, 1.0) for query, documents in MAIN.items()}
+    del run["q7"]
+    run |= {"q0": MAIN["q0"], "other": {"d1": 1}}
+    run["q1"] = run["q1"] | {"unjudged": 2.0}
+    (folder / "run.txt").write_text(trec(run, "run"))
+    (folder / "qrels.txt").write_text(trec(QRELS | {"q2": dict.fromkeys(QRELS["q2"], 0)}, "qrels"))
+    rows = {
+        row["finding"]: row for row in map(json.loads, call("audit qrels.txt run.txt -k 5 -o jsonl")[1].splitlines())
+    }
+    assert {name: rows[name]["value"] for name in list(rows)[:5]} == {
+        "judged": 40,
+        "missing from the run": 1,
+        "only in the run": 1,
+        "nothing relevant": 1,
+        "nothing irrelevant": 0,
+    }
+    named = [rows[name]["queries"] for name in ("missing from the run", "only in the run", "nothing relevant")]
+    assert named == ["q7", "other", "q2"]
+    assert rows["affected by ties (nDCG@5)"]["value"] == 37  # all but q0, q2 and q7
+    assert rows["unjudged nDCG@5"]["value"] == 1
+    qrels = QRELS | {"q2": dict.fromkeys(QRELS["q2"], 0)}
+    score = ndcg.report(predictions=run, references=qrels, k=5).scores["nDCG@5"]
+    assert [rows[f"{name} nDCG@5"]["value"] for name in ("worst", "best", "chance")] == pytest.approx(
+        [score.worst, score.best, score.chance]
+    )
+
+
+def test_explain_says_whose_number_it_is(call: Call, ndcg: evaluate.Metric) -> None:
+    number = f"{ndcg.compute(predictions=MAIN, references=QRELS, k=5, convention='lightgbm')['nDCG@5']:.6f}"
+    status, printed, _ = call(f"explain qrels.txt main.txt -k 5 --got {number} -o json")
+    found = ndcg.explain(predictions=MAIN, references=QRELS, k=5, got=number)
+    assert status == 0
+    assert json.loads(printed) == json.loads(json.dumps(found.to_dict()))
+    assert "lightgbm" in found.matches
+    text = call(f"explain qrels.txt main.txt -k 5 --got {number}")[1]
+    assert text.startswith("\n".join(str(found).splitlines()[:5]))
+
+
+@pytest.mark.parametrize("command", ["score qrels.txt main.txt", "compare qrels.txt main.txt worse.txt"])
+def test_a_figure_is_saved_besides(call: Call, folder: Path, command: str) -> None:
+    assert call(f"{command} --plot figure.svg")[0] == 0
+    assert "<svg" in (folder / "figure.svg").read_text()
+
+
+@pytest.mark.parametrize("name", ["x.gif", "."])
+def test_a_plot_is_a_picture_of_three_kinds(call: Call, folder: Path, name: str) -> None:
+    before = sorted(folder.iterdir())
+    status, _, said = call(f"score qrels.txt main.txt --plot {name}")
+    assert (status, said) == (2, f"ndcg score: --plot {name}: must end in .png, .svg or .pdf\n")
+    assert sorted(folder.iterdir()) == before
+
+
+def test_the_name_of_trec_eval_is_answered_with_ours(call: Call) -> None:
+    for name in ("ndcg_cut_10", "ndcg_cut.10"):
+        said = f"ndcg score: measures: {name} is nDCG@10 here\n"
+        assert call(f"score qrels.txt main.txt -m {name}") == (2, "", said)
+
+
+BAD = {
+    "score qrels.txt none.txt": "none.txt: No such file or directory",
+    "score qrels.txt empty.txt": "empty.txt: holds no scores; give at least one query with a document",
+    "gate qrels.txt main.txt other.txt": "other.txt: has no query in common with qrels.txt: its first query "
+    "is 'x0', that of qrels.txt is 'q0'",
+    "score qrels.txt line.txt": "line.txt: line 3: the score '2.x' is not a number",
+    "audit qrels.txt twice.txt": "twice.txt: line 3: document 'd0' of query 'q0' is in line 1 already",
+    "compare qrels.txt main.txt part.txt": "part: no ranking for query 'q1', which 'main' has (39 such queries); "
+    "--missing empty counts it as having retrieved nothing there, --missing skip leaves the query out for all systems",
+    "score qrels.txt table.csv --query member": "table.csv: no column is called member; the file has "
+    "'user', 'item', 'score'",
+    "score qrels.txt main.txt --by by.txt": "by.txt: line 2: 3 columns; give a query and its slice",
+    "gate qrels.txt broken.json main.txt": "broken.json: line 1, column 18: not JSON: Expecting ',' delimiter",
+    "gate qrels.txt two.json main.txt": "two.json: is not the result of one run as ndcg score -o json has saved it, "
+    "whole and unchanged; save it again",
+    "score qrels.txt main.txt --ties avrage": 'ties must be one of "average", "first", "last", "best", "worst", '
+    '"docid"; got \'avrage\'; did you mean "average"?',
+    "score qrels.txt main.txt -k ten": "argument -k: must be numbers of ranks, such as 10 or 5,10,all; got 'ten'; "
+    "see ndcg score --help",
+    "gate qrels.txt main.txt worse.txt --alpha 5": "alpha must be between 0 and 1, such as 0.05; got 5.0",
+    "gate qrels.txt main.txt worse.txt --alpha nan": "alpha must be between 0 and 1, such as 0.05; got nan",
+    "gate qrels.txt main.txt worse.txt --max-drop inf": "max_drop must be a finite number, at least 0, in units of the "
+    "measure; got inf",
+    "gate qrels.txt main.txt worse.txt --max-drop nan": "max_drop must be a finite number, at least 0, in units of the "
+    "measure; got nan",
+    "gate qrels.txt main.txt worse.txt --resamples 1": "resamples must be an integer, at least 2 and at most "
+    "100,000,000; got 1",
+    "gate qrels.txt main.txt worse.txt --seed -1": "seed must be an integer, at least 0; got -1",
+    "compare qrels.txt main.txt worse.txt --alternative greater --margin nan": "margin must be a finite number, at "
+    "least 0, in units of the measure; got nan",
+    **{
+        f"{command} --confidence nan": "confidence must be between 0 and 1, such as 0.95; got nan"
+        for command in (
+            "score qrels.txt main.txt",
+            "compare qrels.txt main.txt worse.txt",
+            "gate qrels.txt main.txt worse.txt",
+        )
+    },
+    "score qrels.txt main.txt -p 17": "places must be an integer, at least 0 and at most 16; got 17",
+    "score qrels.txt - --by -": "standard input, -, can be read only once; give the other files by their names",
+    "score qrels.txt - --exclude /dev/stdin": "standard input, -, can be read only once; give the other files by their "
+    "names",
+    "score qrels.txt main.txt --by long.txt": "long.txt: line 1: field larger than field limit (131072)",
+    "score qrels.txt main.txt --by twice.json": "twice.json: 'q0' is there twice in one object, {'q0': 'fr'}; give "
+    "each id once",
+    "score qrels.txt main.txt --by deep.json": "deep.json: nests objects too deep",
+    "score qrels.txt": "the following arguments are required: RUN; see ndcg score --help",
+    "score - -": "standard input, -, can be read only once; give the other files by their names",
+    "score qrels.txt main.txt main.txt": "main.txt: is given twice; give each run once",
+    "score qrels.txt main.txt -k 3 --discount 1,.5": ("discount lists 2 ranks, but 3 count; list more, or give -k 2"),
+    **{
+        f"{command} -o junit": "only ndcg gate writes -o junit; take another format"
+        for command in (
+            "score qrels.txt main.txt",
+            "compare qrels.txt main.txt worse.txt",
+            "audit qrels.txt main.txt",
+            "explain qrels.txt main.txt",
+        )
+    },
+    "gate qrels.txt main.txt main.txt -o junit --signature": "--signature has no test cases for -o junit; take another "
+    "format",
+    "score qrels.txt main.txt worse.txt --plot a.svg": "--plot shows one run; use ndcg compare for several",
+    "explain qrels.txt main.txt -k 5,10": "-k must be one cutoff, since a score has one",
+}
+
+
+@pytest.mark.parametrize("command", BAD)
+def test_bad_input_is_told_in_a_sentence_with_the_file_and_the_line(call: Call, folder: Path, command: str) -> None:
+    lines = trec(MAIN, "run").splitlines(keepends=True)
+    for name, content in {
+        "empty.txt": "",
+        "other.txt": trec({f"x{at}": run for at, run in enumerate(MAIN.values())}, "run"),
+        "line.txt": "".join(lines[:2]) + "q0 Q0 d2 1 2.x tag\n",
+        "twice.txt": "".join([*lines[:2], lines[0]]),
+        "part.txt": "".join(lines[:3]),
+        "table.csv": "user,item,score\nq0,d1,2\n",
+        "by.txt": "q0 en\nq1 de fr\n",
+        "long.txt": "q" * 200_000,
+        "twice.json": '{"q0": "en", "q0": "fr"}',
+        "deep.json": '{"q0": ' + "[" * 10**5,
+        "broken.json": '{"signature": "x"',
+        "two.json": '{"signature": "x", "scores": {}}',
+    }.items():
+        (folder / name).write_text(content)
+    status, printed, said = call(command)
+    assert (status, printed) == (2, "")
+    assert said == f"ndcg {command.split()[0]}: {BAD[command]}\n"
+
+
+def test_examples_in_docstrings_are_true() -> None:
+    for module in (commands, output, sides):
+        failed, attempted = doctest.testmod(module)
+        assert failed == 0
+        assert attempted >= 1

@@ -1,0 +1,267 @@
+"""The gate fails if a run is worse, never by chance alone, and takes no baseline that it cannot trust."""
+
+import gzip
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import pytest
+from conftest import ROOT
+from shells import MAIN, QRELS, QUERIES, WORSE, Call, pipe_of, standard_input, trec
+from shells import call as call
+from shells import environment as environment
+from shells import folder as folder
+
+
+def test_the_gate_fails_only_for_a_fall_that_is_large_and_significant(call: Call, ndcg: evaluate.Metric) -> None:
+    found = ndcg.compare(
+        systems={"worse": WORSE, "main": MAIN}, references=QRELS, k=5, baseline="main", alternative="less"
+    ).pairs[0]
+    assert found.difference < -0.02
+    assert found.p < 0.05
+    status, printed, _ = call("gate qrels.txt main.txt worse.txt -k 5 -o json")
+    (row,) = json.loads(printed)["measures"]
+    assert status == 1
+    assert row["regression"]
+    for name in ("difference", "low", "high", "p", "p_holm"):
+        assert row[name] == pytest.approx(getattr(found, name), abs=1e-12)
+    assert call("gate qrels.txt main.txt worse.txt -k 5 --max-drop", -found.difference)[0] == 0
+    assert call("gate qrels.txt main.txt worse.txt -k 5 --alpha", found.p / 2)[0] == 0
+    assert call("gate qrels.txt worse.txt main.txt -k 5")[0] == 0
+
+
+def test_a_saved_result_stands_for_the_baseline(call: Call, folder: Path) -> None:
+    (folder / "saved.json").write_text(call("score qrels.txt main.txt -m nDCG@5,DCG -o json")[1])
+    names = "nDCG@5,DCG --confidence 0.9"
+    status, printed, _ = call(f"gate qrels.txt saved.json worse.txt -m {names} -o jsonl")
+    assert status == 1
+    assert printed == call(f"gate qrels.txt main.txt worse.txt -m {names} -o jsonl")[1]
+
+
+def test_a_saved_result_of_other_choices_queries_or_judgments_is_refused(call: Call, folder: Path) -> None:
+    saved = json.loads(call("score qrels.txt main.txt -k 5 -o json")[1])
+    (folder / "saved.json").write_text(json.dumps(saved))
+    status, _, said = call("gate qrels.txt saved.json worse.txt -k 10")
+    assert status == 2
+    assert saved["signature"] in said
+    assert saved["signature"].replace("@5", "@10") in said
+    for changed, problem in (
+        ({query: QRELS[query] for query in QUERIES[1:]}, "was saved with other queries: 1 query ('q0') only there"),
+        (QRELS | {"q1": QRELS["q1"] | {"new": 0}}, "query 'q1' has 12 judged documents there, but 13 in qrels.txt"),
+        (QRELS | {"q1": dict.fromkeys(QRELS["q1"], 2)}, "relevant documents there, but 12 in qrels.txt"),
+    ):
+        (folder / "qrels.txt").write_text(trec(changed, "qrels"))
+        status, _, said = call("gate qrels.txt saved.json worse.txt -k 5")
+        assert status == 2
+        assert said.startswith("ndcg gate: saved.json: ")
+        assert problem in said
+
+
+def test_a_run_that_lacks_queries_of_the_baseline_never_passes(call: Call, folder: Path) -> None:
+    (folder / "saved.json").write_text(call("score qrels.txt main.txt -k 5 -o json")[1])
+    (folder / "part.txt").write_text(trec({query: QRELS[query] for query in QUERIES[2:]}, "run"))
+    for baseline in ("saved.json", "main.txt"):
+        status, _, said = call(f"gate qrels.txt {baseline} part.txt -k 5")
+        assert status == 2
+        assert said.startswith(
+            f"ndcg gate: part.txt: is missing 2 queries ('q0', 'q1') that {baseline} ranks; --missing"
+        )
+    assert call("gate qrels.txt main.txt part.txt -k 5 --missing empty")[0] == 0
+
+
+@pytest.mark.parametrize("form", ["text", "json", "junit"])
+@pytest.mark.parametrize("side", ["qrels", "runs"])
+def test_a_gate_that_cannot_fail_is_refused(call: Call, folder: Path, form: str, side: str) -> None:
+    few = QUERIES[:4]
+    if side == "qrels":
+        (folder / "qrels.txt").write_text(trec({query: QRELS[query] for query in few}, "qrels"))
+    else:
+        for name, run in (("main", MAIN), ("worse", WORSE)):
+            (folder / f"{name}.txt").write_text(trec({query: run[query] for query in few}, "run"))
+    status, printed, said = call(f"gate qrels.txt main.txt worse.txt -o {form}")
+    assert (status, printed) == (2, "")  # .5 ** 4 is more than .05
+    assert "with 4 ranked queries no fall can be significant at this level, so the gate could never fail" in said
+
+
+@pytest.mark.parametrize("relevance", [0, 3], ids=["other grades", "higher grades"])
+def test_a_saved_result_of_other_judgments_is_no_baseline(call: Call, folder: Path, relevance: int) -> None:
+    other = {
+        query: {d: (2 * r) % 3 if not relevance else r * relevance for d, r in each.items()}
+        for query, each in QRELS.items()
+    }
+    (folder / "other.txt").write_text(trec(other, "qrels"))
+    (folder / "saved.json").write_text(call("score other.txt main.txt -o json")[1])
+    status, _, said = call("gate qrels.txt saved.json worse.txt")
+    assert status == 2
+    assert (
+        said == "ndcg gate: saved.json: was saved with other judgments than qrels.txt; score both with the same qrels\n"
+    )
+
+
+def test_the_same_judgments_in_another_order_are_the_same(call: Call, folder: Path) -> None:
+    lines = (folder / "qrels.txt").read_text().splitlines()
+    (folder / "sorted.txt").write_text("\n".join(sorted(lines, reverse=True)))
+    (folder / "saved.json").write_bytes(b"\xef\xbb\xbf" + call("score sorted.txt main.txt -o json")[1].encode())
+    assert call("gate qrels.txt saved.json main.txt")[0] == 0
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "mean": lambda held: held["scores"]["nDCG"].update(value=0.1),
+    "values": lambda held: held["queries"].update(nDCG=[0.0] * len(QUERIES)),
+    "values of most queries": lambda held: held["queries"].update(nDCG=[0.1] + [None] * (len(QUERIES) - 1)),
+    "no column of values": lambda held: held["queries"].pop("nDCG"),
+    "no column of queries": lambda held: held["queries"].pop("query"),
+    "no counts": lambda held: held["queries"].pop("retrieved"),
+    "negative counts": lambda held: held["queries"].update(retrieved=[-1] * len(QUERIES)),
+    "no judgments": lambda held: held.pop("judgments"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_saved_result_that_was_changed_is_no_baseline(call: Call, folder: Path, change: str) -> None:
+    held = json.loads(call("score qrels.txt main.txt -o json")[1])
+    CHANGES[change](held)
+    (folder / "saved.json").write_text(json.dumps(held))
+    status, printed, said = call("gate qrels.txt saved.json worse.txt")
+    assert (status, printed) == (2, "")
+    assert said.startswith("ndcg gate: saved.json: ")
+    assert said.endswith("save it again\n")
+
+
+PART = {query: dict.fromkeys(judged, 0) if at % 3 == 0 else judged for at, (query, judged) in enumerate(QRELS.items())}
+
+
+NEGATIVE = {
+    query: {document: -relevance for document, relevance in judged.items()} if at % 3 == 0 else judged
+    for at, (query, judged) in enumerate(QRELS.items())
+}
+
+
+NO_VALUE = "--zero-division nan --negative-relevance keep"
+
+
+@pytest.mark.parametrize("baseline", ["main.txt", "saved.json"])
+@pytest.mark.parametrize("qrels", [PART, NEGATIVE], ids=["nothing relevant", "negative"])
+def test_each_mean_of_the_gate_is_over_the_queries_that_have_a_value_of_its_measure(
+    call: Call, folder: Path, ndcg: evaluate.Metric, qrels: dict[str, dict[str, int]], baseline: str
+) -> None:
+    (folder / "qrels.txt").write_text(trec(qrels, "qrels"))
+    how = {"zero_division": float("nan"), "negative_relevance": "keep"}
+    for names in (["nDCG@10", "DCG@10"], ["DCG@10"], ["DCG@10", "nDCG@3", "IDCG"]):
+        command = f"qrels.txt main.txt {NO_VALUE} -m {','.join(names)} -o json"
+        (folder / "saved.json").write_text(call(f"score {command}")[1])
+        found = json.loads(call(f"gate qrels.txt {baseline} worse.txt {NO_VALUE} -m {','.join(names)} -o json")[1])
+        expected = ndcg.compare(
+            systems={"main": MAIN, "worse": WORSE},
+            references=qrels,
+            measures=names,
+            baseline="main",
+            alternative="less",
+            corrected_over="all",
+            **how,
+        )
+        assert [row["measure"] for row in found["measures"]] == names
+        for row, pair in zip(found["measures"], expected.pairs, strict=True):
+            assert row["queries"] == (40 - 14 if pair.measure.startswith("nDCG") else 40)
+            for name in ("difference", "low", "high", "p", "p_holm"):
+                assert row[name] == pytest.approx(getattr(pair, name), abs=1e-12)
+            for side, run in (("baseline", "main"), ("run", "worse")):
+                assert row[side] == expected.scores[run][pair.measure].value
+
+
+@pytest.mark.parametrize("baseline", ["main.txt", "saved.json"])
+def test_values_of_any_size_have_a_verdict(call: Call, folder: Path, baseline: str) -> None:
+    large = {query: {document: 1e200 * each for document, each in judged.items()} for query, judged in QRELS.items()}
+    (folder / "qrels.txt").write_text(trec(large, "qrels"))
+    (folder / "saved.json").write_text(call("score qrels.txt main.txt -m DCG@10 -o json")[1])
+    status, printed, said = call(f"gate qrels.txt {baseline} worse.txt -m DCG@10")
+    assert (status, said) == (1, "")
+    row = printed.splitlines()[1]
+    assert re.fullmatch(r"DCG@10 +\d\.\d{4}e\+200  \d\.\d{4}e\+200  -\d\.\d{4}e\+199 .* regression", row)
+    assert call("gate qrels.txt worse.txt main.txt -m DCG@10")[0] == 0
+
+
+def test_a_measure_that_too_few_queries_have_is_refused(call: Call, folder: Path) -> None:
+    few = {query: judged if at < 4 else dict.fromkeys(judged, 0) for at, (query, judged) in enumerate(QRELS.items())}
+    (folder / "qrels.txt").write_text(trec(few, "qrels"))
+    status, _, said = call("gate qrels.txt main.txt worse.txt --zero-division nan -m nDCG,DCG")
+    assert status == 2
+    assert "with 4 ranked queries no fall can be significant at this level, so the gate could never fail" in said
+
+
+DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
+    "deep": (lambda _: '{"signature": ' + "[" * 10**5 + "]" * 10**5 + "}", "nests objects too deep"),
+    "long integer": (lambda _: '{"signature": ' + "1" * 5000 + "}", "holds an integer of 5,000 digits"),
+    "large value": (
+        lambda text: re.sub(r'"value": [\d.]+', '"value": 1' + "0" * 400, text, count=1),
+        "is not the result of one run",
+    ),
+    "large count": (
+        lambda text: re.sub(r'("judged": \[\s*)12', r"\g<1>1" + "0" * 40, text),
+        "is not the result of one run",
+    ),
+    "twice": (lambda text: text.replace('"scores"', '"signature": "x", "scores"', 1), "'signature' is there twice"),
+    "cut short": (lambda text: text[:-100], "not JSON"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_saved_result_is_bad_input(call: Call, folder: Path, damage: str) -> None:
+    change, problem = DAMAGES[damage]
+    (folder / "saved.json").write_text(change(call("score qrels.txt main.txt -o json")[1]))
+    status, printed, said = call("gate qrels.txt saved.json worse.txt")
+    assert (status, printed) == (2, "")
+    assert said.startswith("ndcg gate: saved.json: ")
+    assert problem in said
+    assert said.count("\n") == 1
+
+
+def test_a_saved_result_may_be_compressed_or_come_through_a_pipe(call: Call, folder: Path) -> None:
+    content = call("score qrels.txt main.txt -o json")[1].encode()
+    (folder / "saved.json").write_bytes(content)
+    (folder / "saved.json.gz").write_bytes(gzip.compress(content))
+    expected = call("gate qrels.txt main.txt worse.txt -o jsonl")
+    assert (expected[0], expected[2]) == (1, "")
+    command = "gate qrels.txt {} worse.txt -o jsonl"
+    assert call(command.format("saved.json.gz")) == expected
+    with pipe_of(content) as pipe:
+        assert call(command.format(pipe)) == expected
+    with pipe_of(gzip.compress(content)) as pipe, standard_input(pipe):
+        assert call(command.format("-")) == expected
+    with standard_input("saved.json"):
+        assert call(command.format("/dev/stdin")) == expected
+
+
+def test_a_saved_result_is_no_run(call: Call, folder: Path) -> None:
+    for runs, name in (("main.txt", "one.json"), ("main.txt worse.txt", "two.json")):
+        (folder / name).write_text(call(f"score qrels.txt {runs} -o json")[1])
+    several = "two.json: contains the results of 2 runs, 'main', 'worse'; save only the one to compare with"
+    assert call("gate qrels.txt two.json worse.txt") == (2, "", f"ndcg gate: {several}\n")
+    problem = "is a saved result, which holds no documents; give the file that was scored"
+    for name in ("one.json", "two.json"):
+        for command in ("score qrels.txt {}", "score {} main.txt", "gate qrels.txt main.txt {}"):
+            status, printed, said = call(command.format(name))
+            assert (status, printed, said) == (2, "", f"ndcg {command.split()[0]}: {name}: {problem}\n")
+
+
+def test_a_margin_that_no_fall_exceeds_is_refused(call: Call) -> None:
+    assert call("gate qrels.txt main.txt worse.txt --max-drop 8")[0] == 2
+    assert call("gate qrels.txt main.txt worse.txt --max-drop 8 -m DCG")[0] == 0
+
+
+def test_the_example_of_a_gate_fails_and_tells_the_summary_why(environment: dict[str, str], tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    found = subprocess.run(
+        [str(ROOT / "examples" / "gate.sh")],
+        cwd=tmp_path,
+        env={**environment, "GITHUB_STEP_SUMMARY": str(summary)},
+        capture_output=True,
+        text=True,
+    )
+    assert (found.returncode, found.stderr) == (1, "")
+    assert summary.read_text() == found.stdout
+    assert re.search(r"^\| nDCG@10 \|.*\| regression \|$", found.stdout, re.MULTILINE)

@@ -1,0 +1,81 @@
+"""Slices are read from files, pipes and columns."""
+
+import gzip
+import json
+from pathlib import Path
+
+import evaluate
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from shells import BY, LINES, MAIN, QRELS, Call, pipe_of, saved_report, standard_input
+from shells import call as call
+from shells import folder as folder
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    {
+        "with a header.csv": "\n".join(["query_id,language", *LINES]),
+        "plain.csv": "\n".join(LINES),
+        "tabs.tsv": "\n".join(LINES).replace(",", "\t"),
+        "spaces": "\n".join(LINES).replace(",", " "),
+        "mapping.json": json.dumps(BY),
+    }.items(),
+)
+def test_slices_are_read_from_files(call: Call, folder: Path, ndcg: evaluate.Metric, name: str, content: str) -> None:
+    (folder / name).write_text(content)
+    saved = saved_report(call("score qrels.txt main.txt -k 5 -o json --by", name)[1])
+    assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
+
+
+def test_slices_come_through_pipes_and_compressed_like_other_files(call: Call, folder: Path) -> None:
+    content = "\n".join(LINES).replace(",", " , ").encode()
+    (folder / "by.csv").write_bytes(content)
+    (folder / "by.csv.gz").write_bytes(gzip.compress(content))
+    command = "score qrels.txt main.txt -k 5 -o jsonl --by"
+    expected = call(f"{command} by.csv")
+    assert (expected[0], expected[2]) == (0, "")
+    assert [json.loads(line).get("slice") for line in expected[1].splitlines()] == [None, "de", "en"]
+    assert call(f"{command} by.csv.gz") == expected
+    with pipe_of(content) as pipe:
+        assert call(f"{command} {pipe}") == expected
+    with pipe_of(content) as pipe, standard_input(pipe):
+        assert call(f"{command} -") == expected
+    with standard_input("by.csv.gz"):
+        assert call(f"{command} /dev/stdin") == expected
+
+
+@pytest.mark.parametrize("length", [2, 2 << 20], ids=["small", "larger than a block of Arrow"])
+def test_a_mapping_has_no_columns(call: Call, folder: Path, length: int) -> None:
+    (folder / "qrels.json").write_text(json.dumps({"q0": QRELS["q0"], "q1": {"d" * length: 1}}))
+    said = "ndcg score: --by nosuch: neither a file nor a column of qrels.json, which has none\n"
+    assert call("score qrels.json main.txt --by nosuch") == (2, "", said)
+
+
+@pytest.mark.parametrize("form", ["csv", "padded csv", "parquet", "jsonl", "json"])
+def test_slices_and_ids_are_read_from_columns_of_the_qrels(
+    call: Call, folder: Path, ndcg: evaluate.Metric, form: str
+) -> None:
+    rows = [
+        {"member": query, "film": document, "stars": stars, "lang": BY[query]}
+        for query, judged in QRELS.items()
+        for document, stars in judged.items()
+    ]
+    path = folder / f"table.{form.split()[-1]}"
+    if path.suffix == ".csv":
+        comma = "," if form == "csv" else ", "
+        lines = (comma.join(map(str, row.values())) for row in rows)
+        path.write_text("\n".join([comma.join(rows[0]), *lines]))
+    elif form == "jsonl":
+        path.write_text("\n".join(map(json.dumps, rows)))
+    elif form == "json":
+        path.write_text(json.dumps(rows))
+    else:
+        pa.parquet.write_table(pa.Table.from_pylist(rows), path)
+    names = "--query member --document film --label stars --by lang"
+    saved = saved_report(call(f"score {path} main.txt -k 5 -o json {names}")[1])
+    assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
+    assert call(f"score {path} main.txt {names.replace('lang', 'genre')}")[2].endswith(
+        f"--by genre: neither a file nor a column of {path}, which has 'member', 'film', 'stars', 'lang'\n"
+    )

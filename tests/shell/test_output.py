@@ -1,0 +1,82 @@
+"""Every format has the same numbers, and none has characters that move the cursor."""
+
+import csv
+import io
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from shells import QUERIES, Call
+from shells import call as call
+from shells import folder as folder
+
+
+def test_programs_read_the_same_numbers_in_every_format(call: Call) -> None:
+    how = "score qrels.txt main.txt -k 5 -q -o"
+    lines = [json.loads(line) for line in call(f"{how} jsonl")[1].splitlines()]
+    assert [line["query"] for line in lines] == [*QUERIES, "all"]
+    rows = list(csv.DictReader(io.StringIO(call(f"{how} tsv")[1]), delimiter="\t"))
+    assert [float(row["nDCG@5"]) for row in rows] == [line["nDCG@5"] for line in lines]
+    markdown = [line for line in call(f"{how} markdown")[1].splitlines() if line.startswith("| q")]
+    assert markdown[1:] == [f"| {line['query']} | {line['nDCG@5']:.4f} |" for line in lines[:-1]]
+    latex = re.findall(r"^(\S+) & (\S+) \\\\$", call(f"{how} latex")[1], re.MULTILINE)
+    assert latex[1:] == [(line["query"], f"{line['nDCG@5']:.4f}") for line in lines]
+
+
+def test_junit_has_a_case_for_each_measure(call: Call) -> None:
+    status, printed, _ = call("gate qrels.txt main.txt worse.txt -m nDCG@5,IDCG@5 -o junit")
+    suite = ElementTree.fromstring(printed)
+    failures = {case.get("name"): case.findall("failure") for case in suite}
+    assert status == 1
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert failures["IDCG@5"] == []
+    assert [str(each.get("message"))[:16] for each in failures["nDCG@5"]] == ["nDCG@5 falls by "]
+
+
+def test_a_terminal_gets_tables_of_rich(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = call("score qrels.txt main.txt -k 5")[1]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "120")
+    rich = call("score qrels.txt main.txt -k 5")[1]
+    assert "───" in rich
+    lines = [line.split() for line in re.sub(r"\x1b\[[\d;]*m", "", rich).splitlines() if "─" not in line]
+    assert [line for line in lines if line] == [line.split() for line in plain.splitlines() if line]
+    monkeypatch.setitem(sys.modules, "rich", None)  # importing it fails
+    assert call("score qrels.txt main.txt -k 5")[1] == plain
+
+
+def test_ids_that_do_not_print_are_spelled_out(call: Call, folder: Path) -> None:
+    odd = "a\x1b[31mb\x00"
+    (folder / "qrels.json").write_text(json.dumps({odd: {"d": 1}, "q\t2\n": {"d": 1}}))
+    (folder / "run.json").write_text(json.dumps({odd: {"d": 1.0}, "q\t2\n": {"d": 1.0}}))
+    for form in ("text", "latex", "markdown"):
+        printed = call(f"score qrels.json run.json -q -o {form}")[1]
+        assert printed.replace("\n", "").isprintable()
+    printed = call("score qrels.json run.json -q -o tsv")[1]
+    assert [len(line.split("\t")) for line in printed.splitlines()] == [printed.splitlines()[0].count("\t") + 1] * 4
+    assert "q\\t2\\n\t" in printed
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "tsv", "jsonl", "json"])
+def test_no_format_has_control_characters(call: Call, folder: Path, form: str) -> None:
+    odd = ["a\x1b[31mb", "b\x9b2J", "c\x7f"]
+    for name, value in (("qrels", 1), ("run", 1.0)):
+        (folder / f"{name}.json").write_text(json.dumps({query: {query: value, "d": 0} for query in odd}))
+    for command in ("score qrels.json run.json -q", "compare qrels.json run.json main.json --missing empty"):
+        shutil.copy(folder / "run.json", folder / "main.json")
+        status, printed, said = call(f"{command} -o {form}")
+        assert (status, said) == (0, "")
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", printed)
+    if form == "json":
+        assert set(json.loads(printed)["queries"]["query"]) == set(odd)
+
+
+def test_a_terminal_without_dashes_gets_question_marks(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(terminal, encoding="ascii"))
+    assert call("score qrels.txt main.txt -k 5")[::2] == (0, "")
+    assert re.search(rb"0\.\d{4} \? 0\.\d{4}", terminal.getvalue())
