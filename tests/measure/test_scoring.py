@@ -1,6 +1,5 @@
 """The kernel: equal to scikit-learn where that has an answer, to slow and obvious Python elsewhere."""
 
-import doctest
 import itertools
 import math
 import warnings
@@ -506,17 +505,6 @@ def test_the_inputs_are_left_as_they_were(batch: Batch) -> None:
         score_queries(relevance, score, cutoffs=[batch.k], ties=ties)
     np.testing.assert_array_equal(relevance, batch.relevance)
     np.testing.assert_array_equal(score, batch.score)
-
-
-def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(7)
-    relevance, score = rng.integers(0, 3, (400, 1000)), rng.integers(0, 500, (400, 1000)) / 7
-    values = {}
-    for threads in ("1", "2", "5"):
-        monkeypatch.setenv("OMP_NUM_THREADS", threads)
-        values[threads] = score_queries(relevance, score, cutoffs=[10, None])["nDCG"]
-    np.testing.assert_array_equal(values["2"], values["1"])
-    np.testing.assert_array_equal(values["5"], values["1"])
 
 
 def test_calls_in_several_threads_at_once_do_not_mix() -> None:
@@ -1112,9 +1100,3 @@ def test_sums_add_one_rank_after_the_other_to_the_last_bit(
             sums[rank + 1] = sums[rank] + gains[:, rank] * weight[rank]
         assert (found[name] == sums[cutoffs]).all()
         assert (score_queries(**padded, judged=judged, cutoffs=cutoffs, **options)[name] == found[name]).all()
-
-
-def test_the_doctests_of_the_module_pass() -> None:
-    outcome = doctest.testmod(scoring)
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
