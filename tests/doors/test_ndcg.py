@@ -10,7 +10,6 @@ import re
 import sys
 import uuid
 import weakref
-from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -82,61 +81,6 @@ def test_ignoring_ties_is_to_order_them_last(ndcg: evaluate.Metric) -> None:
     assert ndcg.compute(**batch, ties="first", use_aggregator=False) != last
 
 
-def test_the_textbook_ranking(ndcg: evaluate.Metric) -> None:
-    every = ["CG", "DCG", "IDCG", "nDCG"]
-    linear = ndcg.compute(**TEXTBOOK, measures=every)
-    assert {name: round(value, 3) for name, value in linear.items()} == {
-        "CG": 11.0,
-        "DCG": 6.861,
-        "IDCG": 7.141,
-        "nDCG": 0.961,
-    }
-    exponential = ndcg.compute(**TEXTBOOK, measures=every[1:], gain="exponential")
-    assert {name: round(value, 3) for name, value in exponential.items()} == {
-        "DCG": 13.848,
-        "IDCG": 14.595,
-        "nDCG": 0.949,
-    }
-    natural = ndcg.compute(**TEXTBOOK, measures=["DCG", "nDCG"], log_base=math.e)
-    assert round(natural["DCG"], 3) == 9.899
-    assert natural["DCG"] == pytest.approx(linear["DCG"] / math.log(2), rel=1e-14)
-    assert natural["nDCG"] == pytest.approx(linear["nDCG"], rel=1e-14)
-
-
-@pytest.mark.parametrize("missing", [None, -math.inf, "masked"])
-def test_two_more_judged_documents_that_were_not_retrieved(ndcg: evaluate.Metric, missing: Any) -> None:
-    if missing == "masked":
-        predictions = np.ma.MaskedArray([[6, 5, 4, 3, 2, 1, 9, 9]], [[0, 0, 0, 0, 0, 0, 1, 1]])
-    else:
-        predictions = [[6, 5, 4, 3, 2, 1, missing, missing]]
-    result = ndcg.compute(
-        predictions=predictions, references=[[3, 2, 3, 0, 1, 2, 3, 2]], k=6, measures=["IDCG", "nDCG"]
-    )
-    assert {name: round(value, 3) for name, value in result.items()} == {"IDCG@6": 8.740, "nDCG@6": 0.785}
-
-
-def test_of_binary_relevance_linear_and_exponential_gain_are_the_same(ndcg: evaluate.Metric) -> None:
-    every = ["CG", "DCG", "IDCG", "nDCG"]
-    linear, exponential = (ndcg.compute(**TIED, measures=every, gain=gain) for gain in ("linear", "exponential"))
-    assert linear == exponential
-
-
-def test_three_relevant_documents_of_five_known_score_less_than_five_of_five(ndcg: evaluate.Metric) -> None:
-    values = ndcg.compute(
-        predictions=[[5, 4, 3, None, None], [5, 4, 3, 2, 1]], references=[[1] * 5] * 2, k=5, use_aggregator=False
-    )["nDCG@5"]
-    three, five = (sum(1 / math.log2(rank + 1) for rank in range(1, found + 1)) for found in (3, 5))
-    assert values == pytest.approx([three / five, 1.0], rel=1e-14)
-
-
-def test_a_bad_document_marked_minus_1_lowers_the_score_when_kept(ndcg: evaluate.Metric) -> None:
-    scores = {
-        bad: ndcg.compute(predictions=[[3, 2, 1]], references=[[2, bad, 1]], negative_relevance="keep")["nDCG"]
-        for bad in (0, -1)
-    }
-    assert scores[-1] < scores[0] < 1
-
-
 def test_two_scores_that_differ_in_the_10th_digit_are_no_tie(fresh_metric: MetricFactory) -> None:
     close = {"predictions": [[0.1234567891, 0.1234567892]], "references": [[0, 1]]}
     assert fresh_metric().compute(**close) == {"nDCG": 1.0}
@@ -145,11 +89,6 @@ def test_two_scores_that_differ_in_the_10th_digit_are_no_tie(fresh_metric: Metri
         metric.add_batch(**close)
         metric.add(prediction=close["predictions"][0], reference=close["references"][0])
         assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0]}
-
-
-def test_a_document_alone_scores_1_if_relevant(ndcg: evaluate.Metric) -> None:
-    assert ndcg.compute(predictions=[[0.3]], references=[[1]]) == {"nDCG": 1.0}
-    assert ndcg.compute(predictions=[[0.3]], references=[[0]]) == {"nDCG": 0.0}
 
 
 # --- scikit-learn ----------------------------------------------------------------------------------------------------
@@ -444,32 +383,6 @@ def test_thousands_of_single_queries_score_as_all_at_once(fresh_metric: MetricFa
 
 def metric_values(metric: evaluate.Metric, predictions: Any, references: Any) -> list[float]:
     return metric.compute(predictions=predictions, references=references, use_aggregator=False)["nDCG"]
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        lambda rows: rows,
-        np.array,
-        lambda rows: np.array(rows, np.float32),
-        lambda rows: [np.array(row) for row in rows],
-        lambda rows: np.ma.MaskedArray(rows, [[0, 1, 0], [0, 0, 0]]),
-        lambda rows: pa.array(rows),
-    ],
-    ids=["lists", "array", "float32", "list of arrays", "masked", "arrow"],
-)
-@pytest.mark.parametrize("keep_in_memory", [False, True])
-def test_every_form_may_be_stored(
-    fresh_metric: MetricFactory, form: Callable[[Any], Any], keep_in_memory: bool
-) -> None:
-    inputs = {
-        "predictions": form([[0.1, 0.7, 0.2], [3.0, 3.0, 1.5]]),
-        "references": form([[2.0, 1.0, 0.0], [0.0, 1.0, 2.0]]),
-    }
-    expected = fresh_metric().compute(**inputs, use_aggregator=False)
-    metric = fresh_metric(keep_in_memory=keep_in_memory)
-    metric.add_batch(**inputs)
-    assert metric.compute(use_aggregator=False) == expected
 
 
 @pytest.mark.parametrize("keep_in_memory", [False, True])
@@ -973,12 +886,6 @@ def test_one_query_is_named_in_one_way(holding: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match="not as both"):
         holding.add(prediction=[1, 2], reference=[0, 1], predictions=[2, 1], references=[0, 1])
     assert holds_what_it_held(holding)
-
-
-def test_an_infinite_relevance_is_refused_whatever_the_gain(ndcg: evaluate.Metric) -> None:
-    for gain in ("linear", "exponential", [0, 1], lambda relevance: np.minimum(relevance, 5)):
-        with pytest.raises(ValueError, match=r"^references: query 0, position 0: "):
-            ndcg.compute(predictions=[[2, 1]], references=[[math.inf, 1]], gain=gain)
 
 
 def test_a_mean_of_nothing_is_refused(ndcg: evaluate.Metric, fresh_metric: MetricFactory) -> None:
