@@ -1,6 +1,7 @@
 """One ranking problem in every form that people hold rankings in: the same floats, to the last bit."""
 
 import datetime
+import itertools
 import math
 import random
 import re
@@ -535,14 +536,6 @@ def test_odd_ids_are_refused_by_their_argument(ndcg: evaluate.Metric, odd: str, 
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("kind", ["list_view", "large_list_view"])
-def test_arrow_list_views_are_columns_of_lists(ndcg: evaluate.Metric, kind: str) -> None:
-    views = pa.array(RAGGED_SCORES, getattr(pa, kind)(pa.float64()))
-    assert values(ndcg, predictions=views, references=RAGGED_RELEVANCES) == of_lists(
-        ndcg, RAGGED_SCORES, RAGGED_RELEVANCES
-    )
-
-
 @pytest.mark.parametrize(
     ("options", "argument"),
     [
@@ -1075,19 +1068,14 @@ def test_padding_is_as_if_left_out_whatever_its_score(ndcg: evaluate.Metric, for
     assert values(ndcg, predictions=scores, references=references, ignore_index=-100) == expected
 
 
-@pytest.mark.parametrize(("dtype", "ignore_index"), [(np.int8, -1), (np.uint8, 255), (np.float32, -1.0), (float, 0.5)])
-def test_any_relevance_may_mark_padding(ndcg: evaluate.Metric, dtype: Any, ignore_index: float) -> None:
-    references = np.array(padded(LEFT_OUT_RELEVANCES, ignore_index), dtype)
-    expected = of_lists(ndcg, LEFT_OUT_SCORES, LEFT_OUT_RELEVANCES)
-    predictions = padded(LEFT_OUT_SCORES, 3.0)
-    assert values(ndcg, predictions=predictions, references=references, ignore_index=ignore_index) == expected
-
-
-def test_padding_in_the_middle_and_beside_missing_values_is_left_out(ndcg: evaluate.Metric) -> None:
+def test_padding_in_the_middle_and_beside_missing_values_is_left_out(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
     predictions = [[9.0, 0.5, math.nan, None, 2.0, None], [-100.0, 1.0]]
     references = [[-100, 1, -100, 2, None, -100], [1, -100]]
-    expected = of_lists(ndcg, [[0.5, None, 2.0], [-100.0]], [[1, 2, None], [1]])
-    assert values(ndcg, predictions=predictions, references=references, ignore_index=-100) == expected
+    expected = of_lists(metric, [[0.5, None, 2.0], [-100.0]], [[1, 2, None], [1]])
+    assert values(metric, predictions=predictions, references=references, ignore_index=-100) == expected
+    metric.add_batch(predictions=predictions, references=references, ignore_index=-100)
+    assert values(metric) == expected
 
 
 def test_padding_is_left_out_of_flat_rankings_and_mappings(ndcg: evaluate.Metric, tmp_path: Path) -> None:
@@ -1099,15 +1087,14 @@ def test_padding_is_left_out_of_flat_rankings_and_mappings(ndcg: evaluate.Metric
         assert values(ndcg, predictions=predictions, references=references, ignore_index=-100) == expected
 
 
-def test_padding_is_left_out_of_batches(fresh_metric: MetricFactory) -> None:
-    metric = fresh_metric()
-    scores, relevances = padded(LEFT_OUT_SCORES, math.nan), padded(LEFT_OUT_RELEVANCES, -100)
-    metric.add_batch(predictions=np.array(scores), references=np.array(relevances), ignore_index=-100)
-    assert values(metric) == of_lists(fresh_metric(), LEFT_OUT_SCORES, LEFT_OUT_RELEVANCES)
+FLOATS = (np.float16, np.float32, np.float64)
+MARKS = (1e30, -99.9, np.float64(1e30), np.float32(-99.9), 1000.1)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-@pytest.mark.parametrize("ignore_index", [1e30, -99.9, np.float64(1e30), np.float32(-99.9), 1000.1])
+@pytest.mark.parametrize(
+    ("dtype", "ignore_index"),
+    [(np.int8, -1), (np.uint8, 255), (np.float32, -1.0), (float, 0.5), *itertools.product(FLOATS, MARKS)],
+)
 def test_padding_is_compared_in_the_type_of_the_references(
     ndcg: evaluate.Metric, dtype: Any, ignore_index: float
 ) -> None:
