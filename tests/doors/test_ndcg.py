@@ -630,7 +630,7 @@ OF_METHODS: dict[str, set[str]] = {
 REQUIRED = {
     "compare": {"systems": {}, "references": {}},
     "compute_spark": {"df": None, "prediction": "p", "reference": "r"},
-    "sentence_transformers_evaluator": {"queries": {}, "corpus": {}, "relevant_docs": {}},
+    "sentence_transformers_evaluator": {"queries": {}, "corpus": {}, "relevant_docs": {}, "k": None},
 }
 
 
@@ -661,6 +661,16 @@ def test_an_option_that_is_nearly_one_of_the_method_is_answered_with_that(
 ) -> None:
     with pytest.raises(TypeError, match=rf"^{method} has no option {wrong}; did you mean {meant}\?$"):
         getattr(ndcg, method)(**{**REQUIRED.get(method, {}), wrong: 1})
+
+
+@pytest.mark.parametrize("method", OF_METHODS)
+def test_a_refused_option_is_named_by_every_method_before_it_scores(ndcg: evaluate.Metric, method: str) -> None:
+    known, required = OF_METHODS[method] | SHARED, {**REQUIRED, "report": {"predictions": [], "references": []}}
+    problems = [each for each in BAD_OPTIONS if "sample_weight" not in each[0] and each[0].keys() <= known]
+    assert len(problems) > 50
+    for options, problem in problems:
+        with pytest.raises(ValueError, match=problem):
+            getattr(ndcg, method)(**{**required.get(method, {}), **options})
 
 
 @pytest.fixture(params=[False, True], ids=["on disk", "in memory"])
@@ -1251,12 +1261,6 @@ def test_the_base_of_a_logarithm_that_is_not_there_is_no_choice(ndcg: evaluate.M
 def test_a_gain_that_knows_no_label_has_no_signature(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match=r"^gain .* knows none of the labels"):
         ndcg.signature(gain=np.array([0.0, 1.0]).take)  # which takes no floats
-
-
-@pytest.mark.parametrize("options", [{"k": 0}, {"ties": "random"}, {"measures": []}])
-def test_a_signature_of_options_that_compute_refuses_is_refused(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(options))):
-        ndcg.signature(**options)
 
 
 @pytest.mark.parametrize("kind", [pa.null(), pa.float64()])
