@@ -656,6 +656,8 @@ def test_query_ids_that_are_none_are_refused_by_name_and_add_nothing(fresh_metri
         ({"predictions": [1, 2, 3], "references": np.ones((1, 3))}, "references must be flat"),
         ({"predictions": [[1], [2], [3]], "references": [1, 0, 1]}, "predictions must be flat"),
         ({"predictions": pa.array([[1], [2], [3]]), "references": [1, 0, 1]}, "predictions must be flat"),
+        ({"predictions": [1, "high", 3], "references": [1, 0, 1]}, "predictions: query 'q', row 1: 'high' is not a"),
+        ({"predictions": [1, 2, 3], "references": [1, 0, "low"]}, "references: query 'p', row 2: 'low' is not a"),
         ({"predictions": [1, math.nan, 3], "references": [1, 0, 1]}, "predictions: query 'q', row 1: nan"),
         ({"predictions": [1, 2, math.inf], "references": [1, 0, 1]}, "predictions: query 'p', row 2: inf"),
         ({"predictions": [1, 2, 3], "references": [1, 0, -1]}, "references: query 'p', row 2: the relevance -1"),
@@ -664,18 +666,6 @@ def test_query_ids_that_are_none_are_refused_by_name_and_add_nothing(fresh_metri
 def test_flat_rankings_without_a_meaning_are_refused_by_row(
     ndcg: evaluate.Metric, inputs: dict[str, Any], problem: str
 ) -> None:
-    with pytest.raises(ValueError, match=re.escape(problem)):
-        ndcg.compute(**inputs, query_ids=["q", "q", "p"])
-
-
-@pytest.mark.parametrize(
-    ("inputs", "problem"),
-    [
-        ({"predictions": [1, "high", 3], "references": [1, 0, 1]}, "predictions: query 'q', row 1: 'high' is not a"),
-        ({"predictions": [1, 2, 3], "references": [1, 0, "low"]}, "references: query 'p', row 2: 'low' is not a"),
-    ],
-)
-def test_flat_text_is_refused_by_row(ndcg: evaluate.Metric, inputs: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=re.escape(problem)):
         ndcg.compute(**inputs, query_ids=["q", "q", "p"])
 

@@ -67,8 +67,3 @@ def test_an_unknown_convention_is_refused_with_the_nearest_name(
 ) -> None:
     with pytest.raises(ValueError, match=rf'^convention must be one of .*got .*; did you mean "{nearest}"\?'):
         ndcg.compute(predictions=SCORES, references=RELEVANCE, convention=wrong)
-
-
-def test_scikit_learn_itself_has_no_other_convention(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match="has no option convention; got 'ranx'"):
-        ndcg.compute(predictions=[[2, 1]], references=[[1, 0]], engine="sklearn", convention="ranx")
