@@ -33,7 +33,6 @@ from every_form import (
     RAGGED_RELEVANCES,
     RAGGED_SCORES,
     ROWS_FORMS,
-    SQUARE_FORMS,
     SQUARE_RELEVANCES,
     SQUARE_SCORES,
     STRING_IDS,
@@ -124,13 +123,19 @@ def test_a_dataframe_of_spark_scores_the_same(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.parametrize("form", EVERY_FORM)
-def test_equally_long_lists_in_every_form_score_the_same(ndcg: evaluate.Metric, form: str) -> None:
+def test_equally_long_lists_in_every_form_score_the_same_at_once_and_in_batches(
+    fresh_metric: MetricFactory, form: str
+) -> None:
+    metric = fresh_metric()
     scores, relevances = EVERY_FORM[form](SQUARE_SCORES), EVERY_FORM[form](SQUARE_RELEVANCES)
-    expected = of_lists(ndcg, SQUARE_SCORES, SQUARE_RELEVANCES)
-    assert values(ndcg, predictions=scores, references=relevances) == expected
-    assert values(ndcg, predictions=scores, references=SQUARE_RELEVANCES) == expected
-    assert values(ndcg, predictions=SQUARE_SCORES, references=relevances) == expected
-    assert values(ndcg, predictions=scores, references=np.array(SQUARE_RELEVANCES, np.int8)) == expected
+    expected = of_lists(metric, SQUARE_SCORES, SQUARE_RELEVANCES)
+    assert values(metric, predictions=scores, references=relevances) == expected
+    assert values(metric, predictions=scores, references=SQUARE_RELEVANCES) == expected
+    assert values(metric, predictions=SQUARE_SCORES, references=relevances) == expected
+    assert values(metric, predictions=scores, references=np.array(SQUARE_RELEVANCES, np.int8)) == expected
+    for _ in range(2):
+        metric.add_batch(predictions=scores, references=relevances)
+    assert values(metric) == {name: 2 * each for name, each in expected.items()}
 
 
 @pytest.mark.parametrize("form", [form for form in RAGGED_FORMS if form != "masked NumPy, padded"])
@@ -157,18 +162,6 @@ def test_columns_of_one_shuffled_dataset_stay_aligned(ndcg: evaluate.Metric) -> 
     for form in (None, "numpy", "torch"):
         formatted = data.with_format(form)
         assert values(ndcg, predictions=formatted["p"], references=formatted["r"]) == expected
-
-
-@pytest.mark.parametrize("keep_in_memory", [False, True])
-@pytest.mark.parametrize("form", SQUARE_FORMS)
-def test_every_form_of_equally_long_lists_may_be_added_in_batches(
-    fresh_metric: MetricFactory, form: str, keep_in_memory: bool
-) -> None:
-    metric = fresh_metric(keep_in_memory=keep_in_memory)
-    for _ in range(2):
-        metric.add_batch(predictions=EVERY_FORM[form](SQUARE_SCORES), references=EVERY_FORM[form](SQUARE_RELEVANCES))
-    expected = of_lists(fresh_metric(), SQUARE_SCORES * 2, SQUARE_RELEVANCES * 2)
-    assert values(metric) == expected
 
 
 def test_a_low_precision_score_is_compared_as_it_is(ndcg: evaluate.Metric) -> None:
