@@ -205,6 +205,7 @@ RAGGED_FORMS: dict[str, Form] = {
     "Arrow lists": lambda rows: pa.array(rows, pa.list_(pa.float64())),
     "Arrow large lists": lambda rows: pa.array(rows, pa.large_list(pa.float32())),
     "Arrow list views": lambda rows: pa.array(rows, pa.list_view(pa.float32())),
+    "Arrow large list views": lambda rows: pa.array(rows, pa.large_list_view(pa.float64())),
     "Arrow chunks": arrow_chunks,
     "an Arrow table": lambda rows: pa.table({"values": arrow_chunks(rows)}),
     "a datasets column": dataset_column,

@@ -9,8 +9,6 @@ from typing import Any
 import evaluate
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def discount(rank: int) -> float:
@@ -129,30 +127,6 @@ def test_rectools(ndcg: evaluate.Metric, k: int, expected: list[float]) -> None:
     interactions = [["1"], ["1"], ["1", "2", "3"], ["1"], ["1", "2", "3", "4"]]
     found = ndcg.compute(predictions=recommended, references=interactions, k=k, measures="DCG", use_aggregator=False)
     assert [value / ideal(k) for value in found[f"DCG@{k}"]] == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.peers
-@given(
-    st.lists(
-        st.tuples(
-            st.lists(st.sampled_from("abcdefgh"), unique=True, min_size=1),
-            st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3), min_size=1),
-        ),
-        min_size=1,
-        max_size=4,
-    )
-)
-def test_beir(ndcg: evaluate.Metric, queries: list[tuple[list[str], dict[str, int]]]) -> None:
-    """It has no such test, but hands pytrec_eval scores: here such that fall from rank to rank."""
-    import pytrec_eval
-
-    run = {f"q{at}": {id_: float(-rank) for rank, id_ in enumerate(row)} for at, (row, _) in enumerate(queries)}
-    qrels = {f"q{at}": relevances for at, (_, relevances) in enumerate(queries)}
-    found = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.3", "ndcg"}).evaluate(run)
-    ranked, relevant = [row for row, _ in queries], [relevances for _, relevances in queries]
-    values = ndcg.compute(predictions=ranked, references=relevant, k=[3, None], use_aggregator=False)
-    assert values["nDCG@3"] == pytest.approx([found[query]["ndcg_cut_3"] for query in qrels])
-    assert values["nDCG"] == pytest.approx([found[query]["ndcg"] for query in qrels])
 
 
 @pytest.mark.parametrize(

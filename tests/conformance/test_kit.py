@@ -214,7 +214,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def table(copied: Path, *libraries: str) -> dict[str, list[str]]:
     """The rows that the runners print, by the library and its version."""
-    environment = {**os.environ, "PYTHONPATH": str(copied / "site")}
+    environment = {**os.environ, "PYTHONPATH": str(copied / "site"), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "runners/run.py", *libraries]
     process = subprocess.run(
         command, cwd=copied / "conformance", env=environment, capture_output=True, text=True, check=True

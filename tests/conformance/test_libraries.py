@@ -215,6 +215,7 @@ def test_ranx_orders_ties_of_long_lists_in_no_fixed_way(ndcg: evaluate.Metric) -
 
 
 @pytest.mark.parametrize(("action", "zero_division"), [("neg", 0.0), ("pos", 1.0), ("skip", math.nan)])
+@pytest.mark.xdist_group("torchmetrics")
 def test_torchmetrics_has_a_policy_for_queries_with_nothing_relevant(
     ndcg: evaluate.Metric, action: str, zero_division: float
 ) -> None:
@@ -223,12 +224,14 @@ def test_torchmetrics_has_a_policy_for_queries_with_nothing_relevant(
     assert torchmetrics(batch, action) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.xdist_group("torchmetrics")
 def test_torchmetrics_takes_relevances_that_add_up_to_0_for_nothing_relevant(ndcg: evaluate.Metric) -> None:
     cancelling = only([2, 1, 0], [1, -1, 0])
     assert torchmetrics(cancelling) == 0.0
     assert cancelling.ours(ndcg, convention="torchmetrics") == pytest.approx((1 - 1 / math.log2(3)) / (1 - 1 / 2))
 
 
+@pytest.mark.xdist_group("ignite")
 def test_ignite_counts_a_relevance_below_1_as_0(ndcg: evaluate.Metric) -> None:
     half = Batch([np.array([2.0, 1.0])], [np.array([0.5, 1.0])], 2)
     assert ignite(half) == pytest.approx(1 / math.log2(3))
@@ -236,12 +239,14 @@ def test_ignite_counts_a_relevance_below_1_as_0(ndcg: evaluate.Metric) -> None:
     assert ignite(half, relevance_threshold=0.0) == pytest.approx(half.ours(ndcg, convention="ignite"), rel=1e-6)
 
 
+@pytest.mark.xdist_group("rax")
 def test_rax_divides_by_a_negative_ideal(ndcg: evaluate.Metric) -> None:
     negative = only([2, 1], [-2, -1])
     assert rax(negative) > 1
     assert negative.ours(ndcg, convention="rax") == 0.0
 
 
+@pytest.mark.xdist_group("lightgbm")
 def test_lightgbm_knows_labels_up_to_30_and_other_gains(ndcg: evaluate.Metric) -> None:
     graded = only([3, 2, 1], [1, 30, 0], 2)
     assert graded.ours(ndcg, convention="lightgbm") == pytest.approx(lightgbm(graded), rel=1e-9)
@@ -251,12 +256,14 @@ def test_lightgbm_knows_labels_up_to_30_and_other_gains(ndcg: evaluate.Metric) -
     assert graded.ours(ndcg, convention="lightgbm", gain=table) == pytest.approx(lightgbm(graded, label_gain=table))
 
 
+@pytest.mark.xdist_group("xgboost")
 def test_xgboost_stops_at_rank_32_without_a_cutoff(ndcg: evaluate.Metric) -> None:
     last = only(list(range(40, 0, -1)), [0] * 39 + [1], 32)
     assert xgboost(last, "ndcg") == last.ours(ndcg, convention="xgboost") == 0.0
     assert last._replace(k=40).ours(ndcg, convention="xgboost") == pytest.approx(1 / math.log2(41))
 
 
+@pytest.mark.xdist_group("xgboost")
 def test_xgboost_has_other_gains_and_another_number_for_nothing_relevant(ndcg: evaluate.Metric) -> None:
     for batch in islice(batches(), 60):
         expected = batch.ours(ndcg, convention="xgboost", zero_division=0.0)
@@ -265,18 +272,21 @@ def test_xgboost_has_other_gains_and_another_number_for_nothing_relevant(ndcg: e
         assert xgboost(batch, ndcg_exp_gain=False) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.xdist_group("catboost")
 def test_catboost_has_an_exponential_gain_too(ndcg: evaluate.Metric) -> None:
     for batch in islice(batches(), 60):
         expected = batch.ours(ndcg, convention="catboost", gain="exponential")
         assert catboost(batch, "Exp") == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.xdist_group("catboost")
 def test_catboost_has_a_reciprocal_discount_too(ndcg: evaluate.Metric) -> None:
     for batch in islice(batches(), 60):
         expected = batch.ours(ndcg, convention="catboost", discount="reciprocal")
         assert catboost(batch, denominator="Position") == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.xdist_group("rax")
 def test_rax_takes_any_discount(ndcg: evaluate.Metric) -> None:
     import jax
     import rax
@@ -325,22 +335,26 @@ def test_gdeval_refuses_relevances_above_4(ndcg: evaluate.Metric) -> None:
     assert run.ours(ndcg, convention="gdeval") < 1
 
 
+@pytest.mark.xdist_group("evidently")
 def test_evidently_gives_tied_items_the_mean_of_their_ranks_rounded_down(ndcg: evaluate.Metric) -> None:
     tied = only([1, 1], [1, 0])
     assert evidently(tied) == 1 / math.log2(1 + math.floor((1 + 2) / 2)) == 1
     assert tied.ours(ndcg, convention="evidently") == pytest.approx((1 + 1 / math.log2(3)) / 2)
 
 
+@pytest.mark.xdist_group("lenskit")
 def test_lenskit_counts_a_user_without_test_items_as_0(ndcg: evaluate.Metric) -> None:
     run = asked({"0": ["a"], "1": ["a"], "2": []}, {"0": {"a": 1}, "1": {"a": 0}, "2": {"a": 1}, "3": {"a": 1}})
     assert lenskit(run) == run.ours(ndcg, convention="lenskit") == pytest.approx((1 + 0 + 0) / 3)
 
 
+@pytest.mark.xdist_group("lenskit")
 def test_lenskit_has_other_gains(ndcg: evaluate.Metric) -> None:
     for run in islice(runs(), 20):
         assert run.ours(ndcg, convention="lenskit", gain="linear") == pytest.approx(lenskit(run, "rating"), rel=1e-9)
 
 
+@pytest.mark.xdist_group("recommenders")
 def test_recommenders_has_other_gains(ndcg: evaluate.Metric) -> None:
     for run in islice(runs(), 20):
         for gain, score_type in (("linear", "raw"), ("exponential", "exp")):
@@ -348,12 +362,14 @@ def test_recommenders_has_other_gains(ndcg: evaluate.Metric) -> None:
             assert run.ours(ndcg, convention="recommenders", gain=gain) == pytest.approx(found, rel=1e-9)
 
 
+@pytest.mark.xdist_group("rectools")
 def test_rectools_has_the_usual_ideal_too(ndcg: evaluate.Metric) -> None:
     for run in islice(runs(), 20):
         found = rectools(run, divide_by_achievable=True)
         assert run.ours(ndcg, convention="rectools", ideal="judged") == pytest.approx(found, rel=1e-9)
 
 
+@pytest.mark.xdist_group("llama_index")
 def test_llama_index_has_a_mode_that_is_the_same_and_refuses_empty_queries(ndcg: evaluate.Metric) -> None:
     run = asked({"0": ["a", "b"]}, {"0": {"b": 1, "c": 1}}, k=None)
     assert llama_index(run) == llama_index(run, mode="exponential") == run.ours(ndcg, convention="llama_index")

@@ -59,13 +59,6 @@ except ValueError as error:
 """
 
 
-def test_a_process_that_never_started_is_an_error_within_the_timeout(processes: Processes) -> None:
-    message = processes.run(FIRST.replace("load(0, 2)", "load(0, 2, timeout=0.5)"))
-    assert message.startswith(
-        "not all of the 2 processes have begun within 0.5 seconds; each must add a batch or compute"
-    )
-
-
 @pytest.mark.parametrize("when", ["between batches", "before its compute"])
 def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes: Processes, when: str) -> None:
     more = "metric.add_batch(**GOOD)" if when == "before its compute" else ""
@@ -102,21 +95,6 @@ def test_a_process_that_died_as_its_types_of_numbers_changed_is_no_part_of_the_m
     message = processes.run(FIRST.replace("metric.timeout = 0.5", ""))
     assert second.await_death() == -signal.SIGKILL
     assert message.startswith("the cache file of process 1 is cut off: the process died before its compute")
-
-
-def test_a_process_that_does_not_compute_is_an_error_within_the_timeout(processes: Processes) -> None:
-    second = processes.start(
-        """
-        metric = load(1, 2)
-        metric.add_batch(**GOOD)
-        meet()
-        """
-    )
-    message = processes.run(FIRST)
-    assert message.startswith(
-        "process 1 has not called compute within 0.5 seconds of process 0, or has died in it; its batches"
-    )
-    second.await_meeting()
 
 
 def test_what_a_killed_run_left_neither_blocks_the_next_nor_enters_it(processes: Processes, right: float) -> None:
@@ -443,5 +421,6 @@ def test_one_query_of_millions_of_documents_and_millions_of_one(fresh_metric: Me
     assert (ranked[:-1] < ranked[1:]).all()  # no ties
     dcg, ideal = ((1 / np.log2(found + 1)).sum() for found in (ranks, np.arange(1, len(ranks) + 1)))
     assert metric.compute()["nDCG"] == pytest.approx(dcg / ideal, rel=1e-12)
+    scores, relevance = scores[: documents // 4], relevance[: documents // 4]
     metric.add_batch(predictions=scores[:, np.newaxis], references=relevance[:, np.newaxis])
     assert metric.compute()["nDCG"] == pytest.approx(relevance.mean(dtype=np.float64), rel=1e-12)

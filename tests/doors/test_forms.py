@@ -1,6 +1,7 @@
 """One ranking problem in every form that people hold rankings in: the same floats, to the last bit."""
 
 import datetime
+import itertools
 import math
 import random
 import re
@@ -32,7 +33,6 @@ from every_form import (
     RAGGED_RELEVANCES,
     RAGGED_SCORES,
     ROWS_FORMS,
-    SQUARE_FORMS,
     SQUARE_RELEVANCES,
     SQUARE_SCORES,
     STRING_IDS,
@@ -123,13 +123,19 @@ def test_a_dataframe_of_spark_scores_the_same(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.parametrize("form", EVERY_FORM)
-def test_equally_long_lists_in_every_form_score_the_same(ndcg: evaluate.Metric, form: str) -> None:
+def test_equally_long_lists_in_every_form_score_the_same_at_once_and_in_batches(
+    fresh_metric: MetricFactory, form: str
+) -> None:
+    metric = fresh_metric()
     scores, relevances = EVERY_FORM[form](SQUARE_SCORES), EVERY_FORM[form](SQUARE_RELEVANCES)
-    expected = of_lists(ndcg, SQUARE_SCORES, SQUARE_RELEVANCES)
-    assert values(ndcg, predictions=scores, references=relevances) == expected
-    assert values(ndcg, predictions=scores, references=SQUARE_RELEVANCES) == expected
-    assert values(ndcg, predictions=SQUARE_SCORES, references=relevances) == expected
-    assert values(ndcg, predictions=scores, references=np.array(SQUARE_RELEVANCES, np.int8)) == expected
+    expected = of_lists(metric, SQUARE_SCORES, SQUARE_RELEVANCES)
+    assert values(metric, predictions=scores, references=relevances) == expected
+    assert values(metric, predictions=scores, references=SQUARE_RELEVANCES) == expected
+    assert values(metric, predictions=SQUARE_SCORES, references=relevances) == expected
+    assert values(metric, predictions=scores, references=np.array(SQUARE_RELEVANCES, np.int8)) == expected
+    for _ in range(2):
+        metric.add_batch(predictions=scores, references=relevances)
+    assert values(metric) == {name: 2 * each for name, each in expected.items()}
 
 
 @pytest.mark.parametrize("form", [form for form in RAGGED_FORMS if form != "masked NumPy, padded"])
@@ -156,18 +162,6 @@ def test_columns_of_one_shuffled_dataset_stay_aligned(ndcg: evaluate.Metric) -> 
     for form in (None, "numpy", "torch"):
         formatted = data.with_format(form)
         assert values(ndcg, predictions=formatted["p"], references=formatted["r"]) == expected
-
-
-@pytest.mark.parametrize("keep_in_memory", [False, True])
-@pytest.mark.parametrize("form", SQUARE_FORMS)
-def test_every_form_of_equally_long_lists_may_be_added_in_batches(
-    fresh_metric: MetricFactory, form: str, keep_in_memory: bool
-) -> None:
-    metric = fresh_metric(keep_in_memory=keep_in_memory)
-    for _ in range(2):
-        metric.add_batch(predictions=EVERY_FORM[form](SQUARE_SCORES), references=EVERY_FORM[form](SQUARE_RELEVANCES))
-    expected = of_lists(fresh_metric(), SQUARE_SCORES * 2, SQUARE_RELEVANCES * 2)
-    assert values(metric) == expected
 
 
 def test_a_low_precision_score_is_compared_as_it_is(ndcg: evaluate.Metric) -> None:
@@ -535,14 +529,6 @@ def test_odd_ids_are_refused_by_their_argument(ndcg: evaluate.Metric, odd: str, 
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("kind", ["list_view", "large_list_view"])
-def test_arrow_list_views_are_columns_of_lists(ndcg: evaluate.Metric, kind: str) -> None:
-    views = pa.array(RAGGED_SCORES, getattr(pa, kind)(pa.float64()))
-    assert values(ndcg, predictions=views, references=RAGGED_RELEVANCES) == of_lists(
-        ndcg, RAGGED_SCORES, RAGGED_RELEVANCES
-    )
-
-
 @pytest.mark.parametrize(
     ("options", "argument"),
     [
@@ -663,6 +649,8 @@ def test_query_ids_that_are_none_are_refused_by_name_and_add_nothing(fresh_metri
         ({"predictions": [1, 2, 3], "references": np.ones((1, 3))}, "references must be flat"),
         ({"predictions": [[1], [2], [3]], "references": [1, 0, 1]}, "predictions must be flat"),
         ({"predictions": pa.array([[1], [2], [3]]), "references": [1, 0, 1]}, "predictions must be flat"),
+        ({"predictions": [1, "high", 3], "references": [1, 0, 1]}, "predictions: query 'q', row 1: 'high' is not a"),
+        ({"predictions": [1, 2, 3], "references": [1, 0, "low"]}, "references: query 'p', row 2: 'low' is not a"),
         ({"predictions": [1, math.nan, 3], "references": [1, 0, 1]}, "predictions: query 'q', row 1: nan"),
         ({"predictions": [1, 2, math.inf], "references": [1, 0, 1]}, "predictions: query 'p', row 2: inf"),
         ({"predictions": [1, 2, 3], "references": [1, 0, -1]}, "references: query 'p', row 2: the relevance -1"),
@@ -671,18 +659,6 @@ def test_query_ids_that_are_none_are_refused_by_name_and_add_nothing(fresh_metri
 def test_flat_rankings_without_a_meaning_are_refused_by_row(
     ndcg: evaluate.Metric, inputs: dict[str, Any], problem: str
 ) -> None:
-    with pytest.raises(ValueError, match=re.escape(problem)):
-        ndcg.compute(**inputs, query_ids=["q", "q", "p"])
-
-
-@pytest.mark.parametrize(
-    ("inputs", "problem"),
-    [
-        ({"predictions": [1, "high", 3], "references": [1, 0, 1]}, "predictions: query 'q', row 1: 'high' is not a"),
-        ({"predictions": [1, 2, 3], "references": [1, 0, "low"]}, "references: query 'p', row 2: 'low' is not a"),
-    ],
-)
-def test_flat_text_is_refused_by_row(ndcg: evaluate.Metric, inputs: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=re.escape(problem)):
         ndcg.compute(**inputs, query_ids=["q", "q", "p"])
 
@@ -1075,19 +1051,14 @@ def test_padding_is_as_if_left_out_whatever_its_score(ndcg: evaluate.Metric, for
     assert values(ndcg, predictions=scores, references=references, ignore_index=-100) == expected
 
 
-@pytest.mark.parametrize(("dtype", "ignore_index"), [(np.int8, -1), (np.uint8, 255), (np.float32, -1.0), (float, 0.5)])
-def test_any_relevance_may_mark_padding(ndcg: evaluate.Metric, dtype: Any, ignore_index: float) -> None:
-    references = np.array(padded(LEFT_OUT_RELEVANCES, ignore_index), dtype)
-    expected = of_lists(ndcg, LEFT_OUT_SCORES, LEFT_OUT_RELEVANCES)
-    predictions = padded(LEFT_OUT_SCORES, 3.0)
-    assert values(ndcg, predictions=predictions, references=references, ignore_index=ignore_index) == expected
-
-
-def test_padding_in_the_middle_and_beside_missing_values_is_left_out(ndcg: evaluate.Metric) -> None:
+def test_padding_in_the_middle_and_beside_missing_values_is_left_out(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
     predictions = [[9.0, 0.5, math.nan, None, 2.0, None], [-100.0, 1.0]]
     references = [[-100, 1, -100, 2, None, -100], [1, -100]]
-    expected = of_lists(ndcg, [[0.5, None, 2.0], [-100.0]], [[1, 2, None], [1]])
-    assert values(ndcg, predictions=predictions, references=references, ignore_index=-100) == expected
+    expected = of_lists(metric, [[0.5, None, 2.0], [-100.0]], [[1, 2, None], [1]])
+    assert values(metric, predictions=predictions, references=references, ignore_index=-100) == expected
+    metric.add_batch(predictions=predictions, references=references, ignore_index=-100)
+    assert values(metric) == expected
 
 
 def test_padding_is_left_out_of_flat_rankings_and_mappings(ndcg: evaluate.Metric, tmp_path: Path) -> None:
@@ -1099,15 +1070,14 @@ def test_padding_is_left_out_of_flat_rankings_and_mappings(ndcg: evaluate.Metric
         assert values(ndcg, predictions=predictions, references=references, ignore_index=-100) == expected
 
 
-def test_padding_is_left_out_of_batches(fresh_metric: MetricFactory) -> None:
-    metric = fresh_metric()
-    scores, relevances = padded(LEFT_OUT_SCORES, math.nan), padded(LEFT_OUT_RELEVANCES, -100)
-    metric.add_batch(predictions=np.array(scores), references=np.array(relevances), ignore_index=-100)
-    assert values(metric) == of_lists(fresh_metric(), LEFT_OUT_SCORES, LEFT_OUT_RELEVANCES)
+FLOATS = (np.float16, np.float32, np.float64)
+MARKS = (1e30, -99.9, np.float64(1e30), np.float32(-99.9), 1000.1)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-@pytest.mark.parametrize("ignore_index", [1e30, -99.9, np.float64(1e30), np.float32(-99.9), 1000.1])
+@pytest.mark.parametrize(
+    ("dtype", "ignore_index"),
+    [(np.int8, -1), (np.uint8, 255), (np.float32, -1.0), (float, 0.5), *itertools.product(FLOATS, MARKS)],
+)
 def test_padding_is_compared_in_the_type_of_the_references(
     ndcg: evaluate.Metric, dtype: Any, ignore_index: float
 ) -> None:

@@ -150,11 +150,6 @@ def test_batches_do_not_know_missing_queries(fresh_metric: MetricFactory) -> Non
     assert len(metric) == 3
 
 
-def test_scikit_learn_has_no_such_option(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match="has no option missing; got 'skip'"):
-        ndcg.compute(predictions=[[1, 0]], references=[[1, 0]], engine="sklearn", missing="skip")
-
-
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore")

@@ -305,8 +305,6 @@ GOOD = ("q", "a", 1.0, 1, 1.0)
         ([GOOD], {"query": "score"}, "query: column 'score' must hold integers or strings; got double"),
         ([GOOD], {"document": "score"}, "document: column 'score' must hold integers or strings; got double"),
         ([GOOD], {"sample_weight": "document"}, "sample_weight: column 'document' must hold numbers; got string"),
-        ([GOOD], {"k": 0}, "k must be a positive integer"),
-        ([GOOD], {"use_aggregator": 1}, "use_aggregator must be True or False"),
     ],
     ids=str,
 )

@@ -543,7 +543,6 @@ def changed(**grades: Any) -> dict[str, Any]:
         ({"documents": {}}, "documents: no query of relevant_docs has any; give {query: ids}"),
         ({"by": {"q1": "de"}}, "by: query 'q0' is missing"),
         ({"sample_weight": [1, 2]}, "sample_weight must hold one weight for each of 30 queries; got 2"),
-        ({"k": 0}, "k must be a positive integer"),
     ],
 )
 def test_what_cannot_be_scored_is_refused_before_a_model_is_trained(

@@ -368,13 +368,6 @@ def test_queries_without_a_value_are_no_queries_to_average(ndcg: evaluate.Metric
         batches.compute()
 
 
-def test_a_bad_option_is_refused_before_any_batch(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match="k must be a positive integer"):
-        ndcg.meter(k=0)
-    with pytest.raises(TypeError, match="meter has no option sample_weight"):
-        ndcg.meter(sample_weight=[1])
-
-
 @pytest.mark.peers
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # as they are imported
 def test_torchmetrics_and_ignite_find_the_same(ndcg: evaluate.Metric) -> None:

@@ -1,23 +1,15 @@
 """The conventions as data: what a person reads of them is what they do. The libraries are in conformance/."""
 
-import doctest
 import math
 
 import evaluate
 import pytest
 from conftest import ROOT
+from reference import RELEVANCE, SCORES
 
-from ndcg.measure import conventions
 from ndcg.measure.conventions import CONVENTIONS, convention_notes, convention_table
 
 PAGE = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
-RELEVANCE = [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]]
-SCORES = [[0.5, 0.5, 0.2, 0.1, 0], [0.9, 0.8, 0.7, 0.6, 0.5], [6, 5, 4, 3, 2, 1]]
-
-
-def test_the_examples_in_docstrings_run() -> None:
-    assert doctest.testmod(conventions).attempted > 0
-    assert doctest.testmod(conventions).failed == 0
 
 
 def test_the_page_says_what_the_conventions_do(ndcg: evaluate.Metric) -> None:
@@ -75,8 +67,3 @@ def test_an_unknown_convention_is_refused_with_the_nearest_name(
 ) -> None:
     with pytest.raises(ValueError, match=rf'^convention must be one of .*got .*; did you mean "{nearest}"\?'):
         ndcg.compute(predictions=SCORES, references=RELEVANCE, convention=wrong)
-
-
-def test_scikit_learn_itself_has_no_other_convention(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match="has no option convention; got 'ranx'"):
-        ndcg.compute(predictions=[[2, 1]], references=[[1, 0]], engine="sklearn", convention="ranx")

@@ -1,18 +1,10 @@
 """What error messages show."""
 
-import doctest
 from typing import Any
 
 import pytest
 
-from ndcg.measure import messages
 from ndcg.measure.messages import in_short, shown, visible
-
-
-def test_the_doctests_of_the_module_pass() -> None:
-    outcome = doctest.testmod(messages)
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
 
 
 @pytest.mark.parametrize("value", [[*range(10**6)], "x" * 10**6, {"d" * 10**6: 1}, b"x" * 10**6, "\n" * 50])

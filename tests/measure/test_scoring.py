@@ -1,6 +1,5 @@
 """The kernel: equal to scikit-learn where that has an answer, to slow and obvious Python elsewhere."""
 
-import doctest
 import itertools
 import math
 import warnings
@@ -163,30 +162,6 @@ def test_equals_sklearn_for_every_single_query(batch: Batch) -> None:
     values = score_queries(batch.relevance, batch.score, cutoffs=[batch.k])["nDCG"][0]
     single = batch._replace(weight=None)
     close(values, [of_sklearn(ndcg_score, single, slice(row, row + 1)) for row in range(len(values))])
-
-
-@settings(max_examples=150)
-@given(SMALL, st.sampled_from(TIES))
-def test_without_ties_every_order_equals_sklearn_ignoring_ties(batch: Batch, ties: str) -> None:
-    rng = np.random.default_rng(batch.score.shape)
-    batch = batch._replace(score=rng.permuted(near_ties_apart(batch.score.shape), axis=1))
-    values = score_queries(batch.relevance, batch.score, cutoffs=[batch.k], ties=ties)["nDCG"][0]
-    close(np.average(values, weights=batch.weight), of_sklearn(ndcg_score, batch, ignore_ties=True))
-
-
-def near_ties_apart(shape: Shape) -> NDArray[np.float64]:
-    """Each row: consecutive float64 numbers, all different."""
-    return np.tile((np.array([-0.75]).view(np.int64) + np.arange(shape[1])).view(np.float64), (shape[0], 1))
-
-
-@settings(max_examples=60)
-@given(batches(documents=st.integers(2, 40), queries=st.integers(1, 5)))
-def test_negative_relevances_kept_equal_the_dcg_of_sklearn(batch: Batch) -> None:
-    batch = batch._replace(relevance=np.random.default_rng(batch.score.shape).integers(-3, 5, batch.score.shape))
-    options = {"cutoffs": [batch.k], "negative_relevance": "keep"}
-    values = score_queries(batch.relevance, batch.score, measures=["DCG"], **options)["DCG"][0]
-    mean = np.average(values, weights=batch.weight)
-    assert mean == pytest.approx(of_sklearn(dcg_score, batch), rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("documents", [1 << 16, (1 << 16) + 1, 100_000])
@@ -408,72 +383,6 @@ def test_minus_infinity_marks_a_document_not_retrieved_in_every_float_type(dtype
 
 # --- Invariances -----------------------------------------------------------------------------------------------------
 
-INCREASING: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
-    "shifted": lambda ranks: ranks - 10_000,
-    "cubed": lambda ranks: (ranks - 100.0) ** 3,
-    "reciprocal": lambda ranks: -1.0 / (1 + ranks),
-    "doubling": lambda ranks: np.ldexp(1.0, ranks - 1074),
-    "negated halving": lambda ranks: -np.ldexp(1.0, 900 - ranks),
-    "consecutive floats": lambda ranks: (np.array(0.1).view(np.int64) + ranks).view(np.float64),
-    "consecutive floats below zero": lambda ranks: -(np.array(3.7).view(np.int64) - ranks).view(np.float64),
-    "consecutive subnormals": lambda ranks: (ranks - 5) * 5e-324,
-    "beyond 2**53": lambda ranks: 2**62 + ranks,
-    "float32": lambda ranks: (ranks / 7).astype(np.float32),
-}
-
-
-@settings(max_examples=200)
-@given(SMALL, st.sampled_from(sorted(INCREASING)), st.sampled_from(TIES))
-def test_strictly_increasing_maps_of_scores_change_nothing(batch: Batch, name: str, ties: str) -> None:
-    options: dict[str, Any] = {"measures": MEASURES, "cutoffs": [batch.k], "ties": ties}
-    ranks = np.unique(batch.score, return_inverse=True)[1].reshape(batch.score.shape)
-    mapped = INCREASING[name](ranks)
-    before = score_queries(batch.relevance, batch.score, **options)
-    after = score_queries(batch.relevance, mapped, **options)
-    for measure in MEASURES:
-        close(after[measure], before[measure])
-
-
-@settings(max_examples=200)
-@given(SMALL, st.sampled_from(["average", "best", "worst"]), st.integers(0, 99))
-def test_permutations_of_the_documents_change_nothing(batch: Batch, ties: str, seed: int) -> None:
-    order = np.random.default_rng(seed).permuted(
-        np.tile(np.arange(batch.score.shape[1]), (len(batch.score), 1)), axis=1
-    )
-    options: dict[str, Any] = {"measures": MEASURES, "cutoffs": [batch.k], "ties": ties}
-    before = score_queries(batch.relevance, batch.score, **options)
-    permuted = (np.take_along_axis(array, order, axis=1) for array in (batch.relevance, batch.score))
-    after = score_queries(*permuted, **options)
-    for measure in MEASURES:
-        close(after[measure], before[measure])
-
-
-@settings(max_examples=100)
-@given(SMALL)
-def test_reversing_the_documents_turns_first_into_last(batch: Batch) -> None:
-    first = score_queries(batch.relevance, batch.score, cutoffs=[batch.k], ties="first")["nDCG"]
-    last = score_queries(batch.relevance[:, ::-1], batch.score[:, ::-1], cutoffs=[batch.k], ties="last")["nDCG"]
-    close(last, first)
-
-
-@settings(max_examples=100)
-@given(st.lists(SMALL, min_size=1, max_size=4), st.sampled_from(TIES))
-def test_ragged_lists_score_as_each_row_alone(several: list[Batch], ties: str) -> None:
-    k = several[0].k
-    rows = [row for batch in several for row in zip(batch.relevance, batch.score, strict=True)]
-    rows = [(r.astype(float), s.astype(float)) for r, s in rows] + [(np.empty(0), np.empty(0))]
-    ragged = score_queries(
-        np.concatenate([r for r, _ in rows]),
-        np.concatenate([s for _, s in rows]),
-        np.cumsum([0, *(len(r) for r, _ in rows)]),
-        measures=MEASURES,
-        cutoffs=[k],
-        ties=ties,
-    )
-    alone = [score_queries(r[None], s[None], measures=MEASURES, cutoffs=[k], ties=ties) for r, s in rows]
-    for measure in MEASURES:
-        close(ragged[measure][0], [values[measure][0, 0] for values in alone])
-
 
 def test_thousands_of_ragged_lists_score_as_each_alone_in_their_order() -> None:
     rng = np.random.default_rng(1)
@@ -509,17 +418,6 @@ def test_the_inputs_are_left_as_they_were(batch: Batch) -> None:
         score_queries(relevance, score, cutoffs=[batch.k], ties=ties)
     np.testing.assert_array_equal(relevance, batch.relevance)
     np.testing.assert_array_equal(score, batch.score)
-
-
-def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(7)
-    relevance, score = rng.integers(0, 3, (400, 1000)), rng.integers(0, 500, (400, 1000)) / 7
-    values = {}
-    for threads in ("1", "2", "5"):
-        monkeypatch.setenv("OMP_NUM_THREADS", threads)
-        values[threads] = score_queries(relevance, score, cutoffs=[10, None])["nDCG"]
-    np.testing.assert_array_equal(values["2"], values["1"])
-    np.testing.assert_array_equal(values["5"], values["1"])
 
 
 def test_calls_in_several_threads_at_once_do_not_mix() -> None:
@@ -579,17 +477,6 @@ def test_each_order_of_ties_equals_a_sort_by_score_then_that_order(batch: Batch,
         order = np.lexsort((second, -score))
         ranked = gain[order] / np.log2(position + 2)
         close(values[query], math.fsum(ranked[: batch.k]))
-
-
-@settings(max_examples=100)
-@given(SMALL)
-def test_the_average_lies_between_worst_and_best(batch: Batch) -> None:
-    worst, average, best = (
-        score_queries(batch.relevance, batch.score, cutoffs=[batch.k], ties=ties)["nDCG"]
-        for ties in ("worst", "average", "best")
-    )
-    assert (worst <= average * (1 + 1e-12)).all()
-    assert (average <= best * (1 + 1e-12)).all()
 
 
 @settings(max_examples=150)
@@ -1118,9 +1005,3 @@ def test_sums_add_one_rank_after_the_other_to_the_last_bit(
             sums[rank + 1] = sums[rank] + gains[:, rank] * weight[rank]
         assert (found[name] == sums[cutoffs]).all()
         assert (score_queries(**padded, judged=judged, cutoffs=cutoffs, **options)[name] == found[name]).all()
-
-
-def test_the_doctests_of_the_module_pass() -> None:
-    outcome = doctest.testmod(scoring)
-    assert outcome.attempted > 0
-    assert outcome.failed == 0

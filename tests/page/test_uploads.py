@@ -151,6 +151,7 @@ def test_a_batch_comes_as_json_or_as_csv(tmp_path: Path) -> None:
         (b" " * 20_000_001, "holds more than 20,000,000 bytes"),
         (b"prediction,reference\n" + b"1,1\n" * 500_001, "holds more than 500,000 rows"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_batch_that_cannot_be_read_is_one_sentence(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "b").write_bytes(content)
