@@ -330,72 +330,562 @@ def _shortlist(values: Floats, count: int, height: int, exact: bool = False) -> 
     return shortlist
 
 
-# ndcg/inputs/columns.py: One side of the rankings, from any library: its values, where each query begins, what is missing, what is padding.
+# ndcg/measure/scoring.py: The measure: CG, DCG, IDCG and nDCG of every query, from plain arrays.
 
-# words for a query, by its index, and a document in it, by its position or None
-Place = Callable[[int, int | None], str]
-ARROW = (pa.Array, pa.ChunkedArray)
+Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
+Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], Any]
+
+Output = TypeVar("Output")
+
+# Scores in one block: large enough that NumPy's call overhead and the handing over of the
+# interpreter's lock between threads vanish, small enough for the last level of cache.
+SCORES_AT_A_TIME = 1 << 18
+PADDING = 1 << 13  # documents that may be padded to save a block
+# Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
+# size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
+np.empty(31 << 17)
+NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
-class Column(NamedTuple):
-    """One side of the rankings.
+class InvalidRankingError(ValueError):
+    """A value that has no place in a ranking, and where it stands.
 
     Attributes:
-        values: shape ``(queries, documents)``, or 1-D with ``offsets``.
-        offsets: where each query begins, from 0, and the last one ends; None for 2-D values.
-        present: False where a value is missing; None if none is.
-        padding: True where a value marks padding; None if none can.
+        array: ``"relevance"`` or ``"score"``.
+        query: index of the query, from 0.
+        position: index of the document in that query, from 0; None for the whole query.
+        problem: what is wrong and how to mend it.
     """
 
-    values: NDArray[Any]
-    offsets: NDArray[np.int64] | None = None
-    present: Mask | None = None
-    padding: Mask | None = None
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """The number of documents of each query."""
-        if self.offsets is not None:
-            return self.offsets[1:] - self.offsets[:-1]
-        return np.full(len(self.values), self.values.shape[1], np.int64)
-
-    def flat(self) -> "Column":
-        """Return the same documents in 1-D arrays."""
-        return self if self.offsets is not None else self._map(np.ravel, offsets_of(self.lengths))
-
-    def grid(self) -> "Column":
-        """Return the same documents in 2-D arrays, if there are queries, all of one length."""
-        lengths = self.lengths
-        if not len(lengths) or (lengths != lengths[0]).any():
-            return self
-        return self._map(lambda array: array.reshape(len(lengths), lengths[0]), None)
-
-    def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
-        """Return the documents of 1-D arrays in another order, and with other offsets."""
-        return self._map(lambda array: array[order], offsets)
-
-    def only(self, present: Mask) -> "Column":
-        """Return the same values, missing too where a mask is False."""
-        present = present if self.present is None else present & self.present
-        return self._replace(present=None if present.all() else present)
-
-    def _map(self, change: Callable[[NDArray[Any]], NDArray[Any]], offsets: NDArray[np.int64] | None) -> "Column":
-        present, padding = (None if mask is None else change(mask) for mask in (self.present, self.padding))
-        return Column(change(self.values), offsets, present, padding)
+    def __init__(self, array: str, query: int, position: int | None, problem: str) -> None:
+        self.array, self.query, self.position, self.problem = array, query, position, problem
+        place = f"query {query}" if position is None else f"query {query}, position {position}"
+        super().__init__(f"{array}: {place}: {problem}")
 
 
-def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where queries of these lengths begin, and the last one ends.
+class _Block(NamedTuple):
+    """Queries of one length, or padded to one: every array is (queries, documents)."""
 
-    >>> offsets_of([2, 0, 3]).tolist()
-    [0, 2, 2, 5]
+    queries: slice | NDArray[np.intp]  # where their results belong
+    relevance: NDArray[Any]  # 0 where not judged
+    score: NDArray[Any]  # -inf where not retrieved
+    judged: Mask | None  # None: all of them
+
+    def query(self, row: int) -> int:
+        """Return the index, among all queries, of a row of this block."""
+        return self.queries.start + row if isinstance(self.queries, slice) else int(self.queries[row])
+
+    def invalid(self, array: str, at: Mask, problem: str) -> InvalidRankingError:
+        """Return the error for the first document that the mask ``at`` marks."""
+        row, position = (int(index[0]) for index in np.nonzero(at))
+        value = getattr(self, array)[row, position].item()
+        return InvalidRankingError(array, self.query(row), position, problem.format(value=value))
+
+
+def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
+    """Return the discount of ranks 1..``ranks``: what the gain at each is multiplied by.
+
+    Args:
+        ranks: how many.
+        log_base: base b of the logarithm.
+        discount: one of ``DISCOUNTS`` by its name: ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of
+            Järvelin & Kekäläinen (2002); a sequence of the discounts of rank 1, 2, 3, …; or a function from an array
+            of ranks to their discounts.
+
+    Raises:
+        ValueError: the sequence ends before the ranks do; what a function answers is no discount.
+
+    >>> for discount in ("log", "reciprocal", "jarvelin"):
+    ...     print(discount, discounts(4, discount=discount).round(4).tolist())
+    log [1.0, 0.6309, 0.5, 0.4307]
+    reciprocal [1.0, 0.5, 0.3333, 0.25]
+    jarvelin [1.0, 1.0, 0.6309, 0.5]
     """
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, dtype=np.int64, out=offsets[1:])
-    return offsets
+    rank = np.arange(1, ranks + 1)
+    if isinstance(discount, str):
+        return np.asarray(DISCOUNT_FUNCTIONS[discount](rank, log_base))
+    if callable(discount):
+        found = _answer("discount", "ranks", discount, rank)
+        if (problem := not_discounts(found)) is not None:
+            raise ValueError(f"discount: what the function returned for ranks 1 to {ranks} {problem}")
+        return found
+    if len(discount) < ranks:
+        raise ValueError(
+            f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give k={len(discount)}"
+        )
+    return np.asarray(discount[:ranks], np.float64)
 
 
-# Columns of other libraries
+DISCOUNT_FUNCTIONS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
+    "log": lambda rank, log_base: 1.0 / (np.log(rank + 1) / np.log(log_base)),
+    "reciprocal": lambda rank, log_base: 1.0 / rank,
+    "jarvelin": lambda rank, log_base: 1.0 / np.maximum(1, np.log(rank) / np.log(log_base)),
+}
+
+
+def not_discounts(values: Floats) -> str | None:
+    """Return why values cannot be the discounts of ranks 1, 2, 3, …; None if they can.
+
+    With one that rises, descending gains would not be the ideal order.
+
+    >>> not_discounts(np.array([1.0, 0.5, 0.7]))
+    'rises from 0.5 at rank 2 to 0.7 at rank 3'
+    """
+    if not np.isfinite(values).all() or (values < 0).any():
+        rank = int(np.argmin(np.isfinite(values) & (values >= 0))) + 1
+        return f"is {values[rank - 1]} at rank {rank}; discounts are finite and not negative"
+    if values.size and values[0] == 0:
+        return "is 0 at rank 1, so nothing counts"
+    if (rises := np.flatnonzero(values[1:] > values[:-1])).size:
+        rank = int(rises[0]) + 1
+        return f"rises from {values[rank - 1]} at rank {rank} to {values[rank]} at rank {rank + 1}"
+    return None
+
+
+def score_queries(
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    offsets: NDArray[np.int64] | None = None,
+    *,
+    judged: Mask | None = None,
+    retrieved: Mask | None = None,
+    measures: Sequence[str] = ("nDCG",),
+    cutoffs: Sequence[int | None] = (None,),
+    gain: Gain = "linear",
+    discount: Discount = "log",
+    log_base: float = 2.0,
+    ideal: str = "judged",
+    ties: str = "average",
+    zero_division: float | str = 0.0,
+    negative_relevance: str = "raise",
+) -> dict[str, Floats]:
+    """Return every query's values at every cutoff: of each measure an array of shape ``(cutoffs, queries)``.
+
+    Args:
+        relevance: real numbers, shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``.
+        score: real numbers in the same shape; higher ranks first, ``-inf`` as where ``retrieved`` is False.
+        offsets: for 1-D arrays, where each query begins and the last one ends: shape ``(queries + 1,)``.
+        judged: False where a document was not judged: a rank with gain 0, and no part of the ideal; None for all.
+        retrieved: False where one was not retrieved: no rank, but part of the ideal; None for all.
+        measures: of ``nDCG``, ``DCG``, ``IDCG`` and ``CG``.
+        cutoffs: ranks that count, each a positive integer or None for all.
+        gain: one of ``GAINS`` by its name, gains by label, or a function from relevances to gains.
+        discount: of the ranks, as ``discounts`` takes it.
+        log_base: base of the discount's logarithm, positive and not 1.
+        ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
+            alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
+        ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
+        zero_division: the nDCG of a query whose ideal DCG is not positive; ``"rightly_empty"``: 1 if no judged document
+            has a gain above 0 and nothing was retrieved, else 0.
+        negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
+
+    Raises:
+        InvalidRankingError: NaN or an infinite value, a relevance that is not allowed or has no gain, an overflow.
+
+    >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
+    >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
+    >>> {name: float(values[0, 0].round(3)) for name, values in scored.items()}
+    {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
+    """
+    if score.dtype.kind in "iu":
+        score = _exact_in_float64(score)
+    shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
+    scores = {measure: np.empty(shape) for measure in measures}
+    longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
+    # in memory from the last rank to the first, as documents are once sorted
+    ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
+    weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
+
+    score_block = partial(
+        _score_block,
+        into=scores,
+        weight=weight,
+        cutoffs=cutoffs,
+        gain=gain,
+        over=ideal,
+        ties=ties,
+        zero_division=zero_division,
+        negative_relevance=negative_relevance,
+    )
+    # Of a grid little more is read than its columns' maxima, so that a block can hold more.
+    size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
+    blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
+    if score.size > 2 * size:
+        in_threads(score_block, list(blocks))
+    else:
+        for block in blocks:
+            score_block(block)
+    return scores
+
+
+def _score_block(
+    read: Callable[[], _Block],
+    *,
+    into: Mapping[str, Floats],
+    weight: Floats,
+    cutoffs: Sequence[int | None],
+    gain: Gain,
+    over: str,
+    ties: str,
+    zero_division: float | str,
+    negative_relevance: str,
+) -> None:
+    """Put the measures of a block's queries into the arrays of all queries."""
+    block = read()
+    ranks = min(len(weight), block.score.shape[1])
+    with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+        gains, lowest = _gains(block, gain, negative_relevance)
+        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties)
+        sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], into)
+        if over == "full" and "IDCG" in sums:
+            highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
+            sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
+        _refuse_overflow(block, sums)
+        if "nDCG" in into:
+            empty = _rightly_empty(block, gains) if isinstance(zero_division, str) else zero_division
+            sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
+    for measure, values in into.items():
+        values[:, block.queries] = sums[measure]
+
+
+def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
+    """Return integers that float64 tells apart: beyond 2**53 their ranks, with the sign of each kept.
+
+    Signs are kept, because they set the order in which tied gains are summed.
+    """
+    if not score.size or max(-int(score.min()), int(score.max())) <= 2**53:
+        return score
+    distinct, order = np.unique(score, return_inverse=True)
+    return np.asarray(order.reshape(score.shape) - np.searchsorted(distinct, 0))
+
+
+def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
+    """Return what a function makes of each item, in as many threads as the process may use, or in so many.
+
+    >>> in_threads(pow, [2, 3], [3, 2])
+    [8, 9]
+    """
+    if len(over[0]) < 2 or threads == 1:
+        return list(map(work, *over))
+    with ThreadPoolExecutor(threads or _threads()) as pool:
+        return list(pool.map(work, *over))
+
+
+def _threads() -> int:
+    """As many threads as the process has CPUs, or as OMP_NUM_THREADS says."""
+    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_queries(
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    offsets: NDArray[np.int64] | None = None,
+    *,
+    judged: Mask | None = None,
+    retrieved: Mask | None = None,
+    gain: Gain = "linear",
+    negative_relevance: str = "keep",
+) -> None:
+    """Raise what ``score_queries`` raises for documents that it cannot score, whichever others are in their queries.
+
+    By default these are the documents that no choice of options could score.
+
+    >>> try:
+    ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
+    ... except InvalidRankingError as error:
+    ...     print(error)
+    score: query 0, position 0: nan is not a score; None or -inf marks one not retrieved
+    """
+    for read in _blocks(relevance, score, offsets, judged, retrieved):
+        block = read()
+        with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+            _refuse(block, block.score, _gains(block, gain, negative_relevance)[0], gain)
+
+
+def _blocks(
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    offsets: NDArray[np.int64] | None,
+    judged: Mask | None,
+    retrieved: Mask | None,
+    size: int = SCORES_AT_A_TIME,
+) -> Iterator[Callable[[], _Block]]:
+    """Cut the queries into blocks of about ``size`` scores, ragged ones by falling length: functions that read them."""
+    if offsets is not None:
+        lengths = offsets[1:] - offsets[:-1]
+        documents = int(lengths[0]) if len(lengths) else 0
+        if (lengths == documents).all():
+            shape = (len(lengths), documents)
+            relevance, score = relevance.reshape(shape), score.reshape(shape)
+            judged = None if judged is None else judged.reshape(shape)
+            retrieved = None if retrieved is None else retrieved.reshape(shape)
+            offsets = None
+    if offsets is None:
+        queries, documents = score.shape
+        step = max(1, size // max(documents, 1))
+        for start in range(0, queries, step):
+            rows = slice(start, min(start + step, queries))
+            yield partial(_block, rows, relevance, score, judged, retrieved)
+        return
+    order = np.argsort(-lengths, kind="stable")
+    lengths, starts, start = lengths[order], offsets[order], 0
+    while start < len(order):
+        documents = int(lengths[start])
+        rows = slice(start, start + max(1, size // max(documents, 1)))
+        # As many queries as fit without much padding: less than an eighth, or than what another block would cost.
+        cells = documents * np.arange(1, len(lengths[rows]) + 1)
+        within = cells - np.cumsum(lengths[rows]) <= np.maximum(cells // 8, PADDING)
+        start += len(within) if within.all() else int(np.argmin(within))
+        rows = slice(rows.start, start)
+        yield partial(_padded, order[rows], starts[rows], lengths[rows], relevance, score, judged, retrieved)
+
+
+def _block(
+    rows: slice, relevance: NDArray[Any], score: NDArray[Any], judged: Mask | None, retrieved: Mask | None
+) -> _Block:
+    """Take queries of one length as they are."""
+    known = None if judged is None else judged[rows]
+    return _Block(
+        rows,
+        relevance[rows] if known is None else np.where(known, relevance[rows], 0),
+        score[rows] if retrieved is None else np.where(retrieved[rows], score[rows], -np.inf),
+        known,
+    )
+
+
+def _padded(
+    queries: NDArray[np.intp],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    judged: Mask | None,
+    retrieved: Mask | None,
+) -> _Block:
+    """Pad queries to the length of the first, the longest, with what was neither judged nor retrieved."""
+    longest = int(lengths[0])
+    narrow = np.min_scalar_type(longest)  # compared faster
+    beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
+    last = len(score) - longest
+    late = np.flatnonzero(starts > last)  # no such number of documents follows
+
+    def padded(values: NDArray[Any]) -> NDArray[Any]:
+        rows: NDArray[Any] = sliding_window_view(values, longest)[np.minimum(starts, last)]
+        for row in late:
+            rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
+        return rows
+
+    relevance, score = padded(relevance), padded(score)
+    if score.dtype.kind != "f":
+        score = score.astype(np.float64)
+    known = ~beyond if judged is None else padded(judged) & ~beyond
+    np.copyto(relevance, relevance.dtype.type(0), where=beyond if judged is None else ~known)
+    np.copyto(score, -np.inf, where=beyond if retrieved is None else beyond | ~padded(retrieved))
+    return _Block(queries, relevance, score, known)
+
+
+def _gains_at_ranks(
+    block: _Block, ranks: int, gains: Floats, lowest: float, gain: Gain, over: str, ties: str
+) -> tuple[Floats, Floats]:
+    """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
+
+    Args:
+        block: the queries.
+        ranks: the number of ranks.
+        gains: the gain of every document.
+        lowest: the lowest of them.
+        gain: the option that made them.
+        over: the documents of the ideal.
+        ties: the order of tied documents.
+    """
+    # half as wide is read twice as fast, and float32 holds all that float64 would
+    score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
+    counted = block.judged if lowest < 0 else None  # others have gain 0, which is the lowest
+    if over == "retrieved":
+        counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
+    if counted is None:
+        ideal = ideal_gains(gains, ranks, lowest)
+    else:
+        ideal = ideal_gains(np.where(counted, gains, -np.inf), ranks, -np.inf)
+        ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
+    if over == "truncated":
+        ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
+    ranked, highest = ranked_gains(score, gains, ranks, ties)
+    most = gains.max(initial=0) if over in ("retrieved", "truncated") else ideal[:, :1].max(initial=0)
+    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
+        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
+    return ranked, ideal
+
+
+def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
+    """Raise the error for a score, a relevance or a gain that is not a finite number, if there is one."""
+    if (invalid := np.isnan(score) | (score == np.inf)).any():
+        raise block.invalid("score", invalid, "{value} is not a score; None or -inf marks one not retrieved")
+    if (invalid := ~np.isfinite(gains)).any():
+        if not np.isfinite(block.relevance[invalid]).all():
+            problem = NOT_A_RELEVANCE
+        elif isinstance(gain, str) or callable(gain):
+            problem = "the gain of relevance {value} is not a finite number"
+        else:
+            problem = f"the label {{value}} has no gain: gain lists the labels 0 to {len(gain) - 1}"
+        raise block.invalid("relevance", invalid, problem)
+
+
+def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
+    """Raise the error for a query whose sum is beyond all floats, if there is one."""
+    for name, values in sums.items():
+        if not np.isfinite(values).all():
+            query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
+            raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
+
+
+def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
+    """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
+
+    NaN stands for what has no gain.
+    """
+    is_linear = isinstance(gain, str) and gain == "linear"
+    is_single = is_linear and block.relevance.dtype == np.float32  # read twice as fast, and sorted too
+    relevance = block.relevance if is_single else block.relevance.astype(np.float64, copy=False)
+    lowest = float(relevance.min(initial=0))
+    if not lowest > -np.inf:
+        raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+    negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
+    if negative is not None:
+        if negative_relevance == "raise":
+            hint = 'negative_relevance="clip" counts it as gain 0, "keep" as it is; ignore_index leaves out padding'
+            raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
+        relevance, lowest = np.maximum(relevance, 0), 0.0
+    if isinstance(gain, str):
+        gains = GAIN_FUNCTIONS[gain](relevance)
+        return gains, lowest if gain == "linear" else float(gains.min(initial=0))
+    if callable(gain):
+        if not np.isfinite(relevance).all():
+            raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+        judged = np.ones(relevance.shape, bool) if block.judged is None else block.judged
+        gains = np.zeros(relevance.shape)
+        gains[judged] = _answer("gain", "relevances", gain, relevance[judged])
+    else:
+        gains = _labelled(relevance, np.asarray(gain, np.float64))
+        if block.judged is not None:
+            gains[~block.judged] = 0
+    if negative is not None:
+        gains[negative] = 0
+    return gains, float(gains.min(initial=0))
+
+
+def _exponential(relevance: Floats) -> Floats:
+    """Return 2**r - 1, all its digits for a small r too."""
+    gains = np.exp2(relevance) - 1
+    low = (np.abs(relevance) < 0.5) & (relevance != 0)
+    if low.any():
+        gains[low] = np.expm1(relevance[low] * np.log(2))
+    return gains
+
+
+GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
+    "linear": lambda relevance: relevance,
+    "exponential": _exponential,
+    "binary": lambda relevance: (relevance > 0) + 0 * relevance,  # NaN for an infinite one
+}
+
+
+def _answer(option: str, what: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
+    """Return the numbers that an option's function makes of an array, one for each value."""
+    if not values.size:
+        return values.astype(np.float64)
+    answer = function(values)
+    problem = f"{option} gets an array of {what} and must return an array of as many numbers"
+    try:
+        numbers = np.asarray(answer)
+    except ValueError:
+        numbers = np.empty(0, object)  # lists of different lengths
+    except BaseException as error:
+        raise_unless_of_values(error)
+        unread = f"it returned a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
+        raise ValueError(f"{problem}: {unread}") from error
+    if numbers.shape != values.shape or numbers.dtype.kind not in "biuf" or np.ma.is_masked(answer):
+        raise ValueError(f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape {numbers.shape}")
+    return numbers.astype(np.float64)
+
+
+def _labelled(relevance: Floats, table: Floats) -> Floats:
+    """Return the gains of labels 0, 1, 2, … by a table."""
+    known = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
+    return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
+
+
+def _discounted_sums(
+    ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int], measures: Collection[str]
+) -> dict[str, Floats]:
+    """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
+    sums = {}
+    if "CG" in measures:
+        sums["CG"] = _sums(ranked, np.ones(len(discount))[::-1], cutoffs)
+    if "DCG" in measures or "nDCG" in measures:
+        sums["DCG"] = _sums(ranked, discount, cutoffs)
+    if "IDCG" in measures or "nDCG" in measures:
+        sums["IDCG"] = _sums(ideal, discount, cutoffs)
+    return sums
+
+
+def sign(discount: Floats) -> float:
+    """Return -1 if a discount turns all sums negative, as a logarithm of a base below 1 does; else 1."""
+    return math.copysign(1, discount.sum())
+
+
+def _rightly_empty(block: _Block, gains: Floats) -> Floats:
+    """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
+
+    The ideal DCG does not tell: a truncated ideal is empty if nothing was retrieved, although there was something to
+    find.
+    """
+    return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
+
+
+def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
+    """Return nDCG, by whether any gain is negative: then it may be above 1 or below 0."""
+    ratio = dcg / idcg
+    if not negative:
+        np.minimum(ratio, 1, out=ratio)  # rounding alone takes it above
+    return np.where(sign * idcg > 0, ratio, zero_division)
+
+
+def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
+    """Return the weighted sum for each query whose gain is the same at all ranks, added as ``_sums`` does."""
+    step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
+    parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
+    return np.concatenate(
+        [_sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0] for part in parts]
+    )
+
+
+def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
+    """Return the weighted sums of each query's gains up to each cutoff, one rank added after the other.
+
+    Then zeros at the end, of a list that is padded, do not change the rounding. ``einsum`` adds so
+    where both arrays lie in memory from the last rank to the first, but for a single query: that is added twice.
+    """
+    sums, rows = np.empty((len(cutoffs), len(gains))), gains
+    if len(gains) == 1:
+        last_first = np.ascontiguousarray(gains[0, ::-1])
+        rows = np.ndarray((2, last_first.size), gains.dtype, last_first, 0, (0, gains.itemsize))[:, ::-1]
+    for into, k in zip(sums, cutoffs, strict=True):
+        into[:] = np.einsum("qk,k->q", rows[:, :k], weight[:k])[: len(gains)]
+    return sums
+
+
+# ndcg/inputs/sources.py: What people hold in any library -> lists, and NumPy and Arrow arrays.
+
+ARROW = (pa.Array, pa.ChunkedArray)
+DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
+HINT = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
+
+
+# Columns and tensors
 
 
 def settled(**arguments: Any) -> list[Any]:
@@ -437,9 +927,6 @@ def _is_plain(values: Any) -> bool:
     return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
 
 
-DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
-
-
 def is_database_query(values: Any) -> bool:
     """Return whether reading it runs a query, or takes what is left of one: its rows are in an order of their own."""
     runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
@@ -468,7 +955,7 @@ def plain(argument: str, values: Any) -> Any:
     if isinstance(values, (list, tuple)):
         return values
     try:
-        found = _converted(values)
+        found = converted(values)
     except BaseException as error:  # whatever its library raises says why
         raise_unless_of_values(error)
         problem = in_short(error)
@@ -500,19 +987,19 @@ def plain_in_order(argument: str, values: Any) -> Any:
     return plain(argument, values)
 
 
-def _converted(values: Any) -> Any:
+def converted(values: Any) -> Any:
     """Return the values as an array, by the first way that their library offers; without importing any."""
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
     if _library(values) == "torch" and hasattr(values, "detach"):
         return _from_torch(values)
     if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
-        return _converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
+        return converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
     if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of datasets
         source = values.source
         if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
             return type(values)(source.with_format("arrow"), values.column_name)[:]
-        return _converted(values[:])
+        return converted(values[:])
     if hasattr(values, "__arrow_c_stream__"):
         if (rows := _masked_rows(values)) is not None:
             return rows
@@ -540,6 +1027,15 @@ def _from_torch(tensor: Any) -> Any:
     widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)
     widened.rounded = lambda number: float(like.new_tensor(float(number)))
     return widened
+
+
+class Widened(np.ndarray[Any, Any]):
+    """Values of a float type that NumPy lacks, in float32, with the function that rounds a number to that type."""
+
+    rounded: Callable[[float], float] = float
+
+    def __array_finalize__(self, of: Any) -> None:
+        self.rounded = getattr(of, "rounded", float)
 
 
 def _masked_rows(values: Any) -> list[Any] | None:
@@ -571,419 +1067,94 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
 
 
-# Forms of one side
+# Frames
 
 
-def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
-    """Read one side of which each row is a query.
-
-    >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
-    [[False, False], [False, True]]
-    """
-    values = _combined(values)
-    if isinstance(values, pa.Array):
-        return _from_arrow(argument, values, ignore_index)
-    if isinstance(values, np.ndarray):
-        if values.dtype != object:
-            return _from_array(argument, values, ignore_index)
-        values = values.tolist()  # None where masked
-    if not isinstance(values, (list, tuple)):
-        raise ValueError(
-            f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
-            f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
-        )
-    if not (kinds := set(map(type, values))) <= {list, tuple}:
-        if not all(issubclass(kind, np.ndarray) for kind in kinds):
-            values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
-            kinds = set(map(type, values))
-        if all(issubclass(kind, np.ndarray) for kind in kinds):
-            return _from_arrays(argument, values, ignore_index)
-    return _from_lists(argument, values, ignore_index)
-
-
-def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
-    """Read one side of which each row is a document, as if all were of one query."""
-    values = _combined(values)
-    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index)
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        if values.dtype != object:
-            return _from_arrays(argument, [values], ignore_index)
-        values = values.tolist()  # None where masked
-    if isinstance(values, (list, tuple)):
-        if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
-            raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
-        return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index)
-    form = f"{values.ndim}-D" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
-    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}")
-
-
-def _combined(values: Any) -> Any:
-    """Return a chunked Arrow column as one array, a single chunk as it is; others as they are."""
-    if not isinstance(values, pa.ChunkedArray):
-        return values
-    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
-
-
-DTYPE = attrgetter("dtype")
-
-
-def _one_query(argument: str, values: Any) -> Any:
-    """Return one query of a list, as NumPy's array if it is an array of another library."""
-    if is_database_query(values):
-        raise ValueError(
-            f"{argument}: is a query to a database ({type(values).__name__}), whose rows come in no certain order; run "
-            "it first and give the columns of its table: table = relation.to_arrow_table(); "
-            "predictions=[table['score']], references=[table['relevance']]"
-        )
-    values = plain(argument, values)
-    if not isinstance(values, ARROW):
-        return values
-    if not values.null_count:
-        return values.to_numpy(zero_copy_only=False)
-    if not _is_numeric(values.type):
-        return values.to_pylist()
-    mask = values.is_null().to_numpy(zero_copy_only=False)
-    return np.ma.MaskedArray(_filled(values).to_numpy(zero_copy_only=False), mask)
-
-
-def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
-    """Read a 2-D array, used where it lies."""
-    if values.ndim != 2:
-        found = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
-        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {found}")
-    present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return Column(_numeric(argument, values), None, present, is_padding(values, ignore_index))
-
-
-def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
-    """Read one 1-D array per query."""
-    found = list(map(DTYPE, rows))
-    are_alike = found.count(found[0]) == len(found)  # hashes of types are slow
-    first = {
-        dtype: found.index(dtype) for dtype in ([found[0]] if are_alike else dict.fromkeys(found))
-    }  # their queries
-    if np.dtype(object) in first:
-        return _from_lists(argument, rows, ignore_index)
-    if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
-        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
-        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
-    dtypes = {dtype: _numeric(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
-    present, arrays = None, rows
-    if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
-        if any(map(np.ma.is_masked, rows)):
-            present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
-        arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
-    values = arrays[0] if len(arrays) == 1 else _concatenated(arrays, are_alike)
-    mixed = len(dtypes) > 1 and values.dtype.kind == "f"
-    if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
-        return _from_lists(argument, rows, ignore_index)
-    if ignore_index is None or (set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))):
-        padding = is_padding(values, ignore_index)
-    else:  # values are of another type than a row was given in
-        padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
-    return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
-
-
-def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Return arrays one after the other, those of one type by their bytes, which is faster for short ones."""
-    with suppress(TypeError, BufferError):  # of one that lies in steps
-        if are_alike:
-            return np.frombuffer(b"".join(arrays), arrays[0].dtype)
-    return np.concatenate(arrays)
-
-
-def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> Column:
-    """Read an Arrow list array, its values where they lie."""
-    if any(test(lists.type) for test in OTHER_LISTS):
-        offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
-        lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
-    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
-        kind = shown(str(lists.type))[1:-1]
-        raise ValueError(
-            f"{argument} must be a column of lists, one per query; got {kind}; for a row per document give query_ids"
-        )
-    if lists.null_count:
-        query = int(np.flatnonzero(lists.is_null())[0])
-        raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
-    offsets = lists.offsets.to_numpy().astype(np.int64)
-    values = lists.values[offsets[0] : offsets[-1]]
-    if pa.types.is_null(values.type):  # each value is missing
-        values = values.cast(pa.float64())
-    if not _is_numeric(values.type):
-        kind = "text" if is_text(values.type) else shown(str(values.type))[1:-1]
-        raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
-    present = None
-    if values.null_count:
-        present = values.is_valid().to_numpy(zero_copy_only=False)
-        values = _filled(values)
-    array = values.to_numpy(zero_copy_only=False)
-    return Column(array, offsets - offsets[0], present, is_padding(array, ignore_index))
-
-
-NOT_NESTED = "for a single query, wrap it in a list, for a row per document give query_ids"
-OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Return whether Arrow values of this type are text."""
-    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
-
-
-def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
-    """Return a dictionary column as its values; views of text as strings."""
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    kind = pa.string() if is_text(column.type.value_type) else column.type.value_type
-    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
-
-
-def _is_numeric(kind: pa.DataType) -> bool:
-    """Return whether Arrow values of this type are numbers."""
-    return any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
-
-
-def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
-    """Return numbers with 0 for nulls."""
-    return values.fill_null(False if pa.types.is_boolean(values.type) else 0)
-
-
-def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None = None) -> Column:
-    """Read nested sequences of numbers and None, and arrays among them."""
-    given = rows
-    if not set(map(type, rows)) <= {list, tuple}:
-        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None where masked
-        for query, row in enumerate(rows):
-            if isinstance(row, (list, tuple)):
-                continue
-            if isinstance(row, Real):
-                problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
-            else:
-                problem = f"must be a list of documents; got {type(row).__name__}"
-            raise ValueError(f"{argument}: query {query}: {problem}")
-    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
-    column = read_numbers(argument, rows, offsets, ignore_index=ignore_index)
-    if column.padding is not None:
-        for query, row in enumerate(given):
-            if isinstance(row, np.ndarray) and row.dtype != object:
-                column.padding[offsets[query] : offsets[query + 1]] = is_padding(row, ignore_index)
-    return column.grid()
-
-
-# Numbers
-
-
-MANY = 1 << 9  # numbers; fewer are read faster one by one
-OWN: dict[type, type] = {np.int64: int, np.float64: float}  # what Python calls numbers of NumPy's
-
-
-def _numbered(query: int, position: int | None) -> str:
-    """Return words for a place in rankings that have no ids."""
-    return f"query {query}, position {position}"
-
-
-def read_numbers(
-    argument: str,
-    rows: Sequence[Sequence[Any]],
-    offsets: NDArray[np.int64],
-    place: Place = _numbered,
-    ignore_index: float | None = None,
-    kinds: Set[type] | None = None,
-) -> Column:
-    """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
+def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
+    """Return arguments, in place of each name of a column that column of a frame.
 
     Args:
-        argument: what errors call them.
-        rows: the numbers.
-        offsets: where each query begins.
-        place: words for a place.
-        ignore_index: the reference that marks padding.
-        kinds: the types of all of them, if they are known.
+        data: the frame; None if there is none, then arguments are returned as they are.
+        called: what messages call it.
+        **arguments: each the name of a column, None, or what is no name and returned as it is.
 
     Raises:
-        ValueError: a value that is no number, or would be rounded. Names the argument and the place.
+        ValueError: names the argument whose column is missing or stands in the frame twice; a frame of
+            another kind, or one of which no column is named.
+
+    >>> frame = {"score": [0.9, 0.1], "label": [1, 0]}
+    >>> named_columns(frame, predictions="score", references="label", query_ids=None)
+    [[0.9, 0.1], [1, 0], None]
     """
-    if offsets[-1] >= MANY and (column := _plain_numbers(rows, ignore_index, kinds)) is not None:
-        return column._replace(offsets=offsets)
-    values = list(chain.from_iterable(rows))
-    try:
-        array = np.array(values)
-    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, one of them is no plain number
-        raise_unless_of_values(error)
-        array = np.empty(0, object)
-    present = None
-    if not _holds_all(array):
-        array, present = _one_by_one(argument, values, offsets, place)
-    padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
-    return Column(array, offsets, present, padding)
+    if data is None:
+        return list(arguments.values())
+    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    frame = _rereadable(data, called, set(names.values()))
+    columns = _column_names(frame)
+    for argument, name in names.items():
+        if name not in columns:
+            near = nearest(name, [each for each in columns if isinstance(each, str)])
+            hint = f'; did you mean "{near}"?' if near else ""
+            raise ValueError(f"{argument}: {called} has no column {shown(name)}; it has {_listed(columns)}{hint}")
+        if columns.count(name) > 1:
+            raise ValueError(f"{argument}: {called} has several columns {shown(name)}; give them names of their own")
+    if not names:
+        hint = "give predictions and references as their names, which must be text"
+        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
+    return [frame[given] if argument in names else given for argument, given in arguments.items()]
 
 
-def _plain_numbers(rows: Sequence[Sequence[Any]], ignore_index: float | None, kinds: Set[type] | None) -> Column | None:
-    """Return plain numbers and None, read all at once; None if some are others, or would be rounded.
-
-    Numbers of NumPy are plain among None, of which NumPy makes objects.
-    """
-    head = list(islice(chain.from_iterable(rows), MANY))
-    first = next((value for value in head if value is not None), None)
-    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are no integers here
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            try:
-                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type makes the sum one of that
-            except TypeError:  # of None
-                found = set(map(type, chain.from_iterable(rows)))
-        if kinds or NoneType in found:
-            found = {OWN.get(kind, kind) for kind in found}
-        if found == {int}:
-            with suppress(ValueError):  # integers that take more than a byte
-                array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
-                return Column(array, padding=is_padding(array, ignore_index))
-        if found <= {int, float, NoneType}:
-            kind = pa.float64() if float in found else pa.int64()
-            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, reading one by one says it
-        raise_unless_of_values(error)
-    return None
+def is_spark(data: Any) -> bool:
+    """Return whether it is a DataFrame of Spark, classic or Connect."""
+    return _library(data) == "pyspark" and hasattr(data, "mapInArrow")
 
 
-def _holds_all(array: NDArray[Any]) -> bool:
-    """Return whether NumPy's array of numbers, of several types perhaps, holds each of them as it is."""
-    if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        return False
-    if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
-        return True
-    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy makes NaN of a masked number
+def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
+    """Return a frame whose columns can be taken by name again and again."""
+    library = _library(data)
+    if is_spark(data):
+        raise ValueError(f"{called}: only compute scores a DataFrame of Spark; give its rows, {called}=frame.toArrow()")
+    if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
+        return data
+    if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
+        known = data.collect_schema().names()
+        return (data.select(list(names)) if names and set(names) <= set(known) else data.limit(0)).collect()
+    if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset of files
+        known = data.schema.names
+        once = names and all(known.count(name) == 1 for name in names)
+        return data.to_table(columns=list(names)) if once else data.schema.empty_table()
+    if is_database_query(data):
+        return pa.table(data)
+    if isinstance(data, str) or not (hasattr(data, "columns") or hasattr(data, "column_names")):
+        raise ValueError(f"{called} must be a frame with named columns; got {shown(data)}; {HINT}")
+    if not hasattr(data, "__len__"):
+        raise ValueError(f"{called}: {type(data).__name__} has no rows that can be counted; {HINT}")
+    return data
 
 
-def _one_by_one(
-    argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place
-) -> tuple[NDArray[Any], Mask | None]:
-    """Return numbers as an array, and where they are not None; refuse what is no number or would be rounded."""
-
-    def refuse(at: int, problem: str) -> ValueError:
-        query = int(np.searchsorted(offsets, at, side="right")) - 1
-        return ValueError(f"{argument}: {place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}")
-
-    foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
-    values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
-    present = np.array([value is not None for value in values], bool)
-    mask = None if present.all() else present
-    values = [0 if value is None else value for value in values]
-    kinds = set(map(type, values))
-    for kind in kinds:
-        if not _is_number(kind):
-            at = next(at for at, value in enumerate(values) if type(value) is kind)
-            raise refuse(at, "is not a number; give a number or None")
-    if mask is not None and _holds_all(array := np.array(values)):
-        return array, mask
-    if all(issubclass(kind, Integral) for kind in kinds):
-        for dtype in ("int64", "uint64"):
-            if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
-                return np.array(values, dtype), mask
-    try:
-        array = np.array(values, np.float64)
-    except OverflowError:  # an integer beyond all floats is refused below
-        array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
-    usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
-    for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
-        value = int(values[at]) if isinstance(values[at], Integral) else values[at]
-        if float(array[at]) != value and value == value:  # and it is no NaN
-            raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
-    return array, mask
+def _column_names(frame: Any) -> list[Any]:
+    if isinstance(frame, Mapping):
+        return list(frame)
+    names = frame.schema.names if isinstance(frame, pa.RecordBatch) else getattr(frame, "column_names", None)
+    return list(frame.columns if names is None else names)
 
 
-def _is_number(kind: type) -> bool:
-    return issubclass(kind, Real) and not issubclass(kind, np.timedelta64)
+def _listed(columns: list[Any]) -> str:
+    """Return the first names of columns as a message has room for them."""
+    return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
 
 
-def number(value: Any) -> Any:
-    """Return a number of another library, such as a 0-d tensor, as Python's, None for a masked one; others as they are.
-
-    >>> number(np.ma.masked), number(np.array(0.5)), number("0.5")
-    (None, 0.5, '0.5')
-    """
-    try:
-        array = _converted(value)
-        if isinstance(array, np.ndarray) and array.ndim == 0:
-            return None if np.ma.is_masked(array) else _numeric("number", array).item()
-    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is no number then
-        raise_unless_of_values(error)
-    return value
-
-
-def beyond_2_53(values: NDArray[Any]) -> Mask:
-    """Return where integers may be such that float64 cannot tell them from their neighbours."""
-    if values.dtype.kind == "f":  # of narrower floats none was rounded
-        size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
-        return np.asarray((size >= 2**53) & (size < math.inf))
-    return (values >= 2**53) | (values <= -(2**53))
-
-
-def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Return the array without its mask, if its values are real numbers of at most 64 bits."""
-    if _is_narrow(values.dtype):
-        values = values.astype(np.float32)
-    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        raise ValueError(f"{argument} must hold real numbers of at most 64 bits; got {values.dtype}")
-    return np.asarray(values, values.dtype.newbyteorder("="))
-
-
-# Padding, found in the type that each value is given in
-
-
-class Widened(np.ndarray[Any, Any]):
-    """Values of a float type that NumPy lacks, in float32, with the function that rounds a number to that type."""
-
-    rounded: Callable[[float], float] = float
-
-    def __array_finalize__(self, of: Any) -> None:
-        self.rounded = getattr(of, "rounded", float)
-
-
-def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
-    """Return where values are the reference of padding as their own type holds it; None if there is no such reference.
-
-    >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
-    [False, True]
-    """
-    if ignore_index is None:
-        return None
-    with np.errstate(over="ignore"):  # a float too large for the type is infinite in it
-        if isinstance(values, Widened):
-            ignore_index = values.rounded(ignore_index)
-        elif _is_narrow(values.dtype):
-            ignore_index = float(np.asarray(ignore_index, np.float64).astype(values.dtype))
-            values = np.asarray(values).astype(np.float32)
-        elif values.dtype == bool:  # NumPy compares bools with integers of 64 bits only
-            values = np.asarray(values).view(np.uint8)
-        return np.asarray(np.asarray(values) == ignore_index)
-
-
-def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
-    """Return as ``is_padding``, of a list's array, but in the type that each number of the list is given in."""
-    if set(map(type, values)) <= {bool, int, float, NoneType}:
-        return is_padding(array, ignore_index)
-
-    def is_reference(value: Any) -> bool:
-        if value is None or (_is_number(type(value)) and not isinstance(value, np.generic)):
-            return bool(value == ignore_index)
-        return bool(is_padding(np.asanyarray(_converted(value)), ignore_index))
-
-    return np.array(list(map(is_reference, values)), bool)
-
-
-def _is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Return whether it is a float type of JAX and TensorFlow that float32 holds exactly."""
-    return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
-
-
-# ndcg/inputs/hashes.py: What an id is; rows by ids: grouped by query, and those of one query and document found by sorting hashes.
+# ndcg/inputs/ids.py: What an id is, and the ids of rows as numbers: an index into the distinct ids for each row.
 
 NO_ID = "is neither text nor an integer, as ids must be"
-HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: little enough for a processor's cache
-ODD = np.uint64(0x9E3779B97F4A7C15)
+FEW_IDS = 1 << 9  # rows; ids of fewer are numbered faster one by one than by Arrow
+PROBE = 1 << 10  # rows that tell whether equal ids follow each other
+THREADED = 1 << 20  # rows; of more, several threads each take a part
 RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
+
+
+# Kinds
 
 
 def id_kind(kind: "type | pa.DataType") -> str:
@@ -995,7 +1166,9 @@ def id_kind(kind: "type | pa.DataType") -> str:
     ('text', 'integers', 'text', '', '', '')
     """
     if isinstance(kind, pa.DataType):
-        return next((name for name, tests in ARROW_IDS.items() if any(test(kind) for test in tests)), "")
+        return ARROW_IDS.get(kind.id, "")
+    if kind is str or kind is int:  # as nearly all are
+        return "text" if kind is str else "integers"
     if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # integers, and a time, for Python
         return ""
     return next((name for name, kinds in PYTHON_IDS.items() if issubclass(kind, kinds)), "")
@@ -1009,12 +1182,26 @@ PYTHON_IDS: dict[str, type] = {
     "dates": datetime.date,
 }
 ARROW_IDS = {
-    "text": (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
-    "integers": (pa.types.is_integer,),
-    "bytes": (pa.types.is_binary, pa.types.is_large_binary),
-    "times": (pa.types.is_timestamp,),
-    "dates": (pa.types.is_date,),
+    pa.string().id: "text",
+    pa.large_string().id: "text",
+    pa.string_view().id: "text",
+    **dict.fromkeys((each.id for each in (pa.int8(), pa.int16(), pa.int32(), pa.int64())), "integers"),
+    **dict.fromkeys((each.id for each in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())), "integers"),
+    pa.binary().id: "bytes",
+    pa.large_binary().id: "bytes",
+    pa.timestamp("s").id: "times",
+    pa.date32().id: "dates",
+    pa.date64().id: "dates",
 }
+
+
+def types_of_no_ids(values: Iterable[Any]) -> set[type]:
+    """Return the types among values that no id has.
+
+    >>> types_of_no_ids(["a", 7, None])
+    {<class 'NoneType'>}
+    """
+    return {kind for kind in set(map(type, values)) if not id_kind(kind)}
 
 
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
@@ -1025,11 +1212,8 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
     ...
     ValueError: references: query 'q': document None is neither text nor an integer, as ids must be; give others as text
     """
-    ids = chain(side, chain.from_iterable(side.values())) if nested else side
-    wrong = {kind for kind in set(map(type, ids)) if not id_kind(kind)}
-    if not wrong:
-        return
-    for query, documents in side.items():
+    wrong = types_of_no_ids(chain(side, chain.from_iterable(side.values())) if nested else side)
+    for query, documents in side.items() if wrong else ():
         if type(query) in wrong:
             raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; give others as text")
         for document in documents if nested else ():
@@ -1038,266 +1222,10 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
                 raise ValueError(f"{argument}: query {shown(query)}: {problem}")
 
 
-class Columns(NamedTuple):
-    """One side by ids, a row per document: as read from a file.
-
-    Attributes:
-        query: of each row, an index into ``query_ids``.
-        query_ids: distinct strings, in the order of the file.
-        document: the id of each row's document, a string.
-        value: the score or the relevance of each row.
-        hashes: of these ids of documents, as ``hashes_of`` gives them.
-    """
-
-    query: RowNumbers
-    query_ids: pa.StringArray
-    document: pa.ChunkedArray
-    value: NDArray[np.float64]
-    hashes: NDArray[np.uint64]
-
-    def only(self, kept: NDArray[np.bool_]) -> "Columns":
-        """Return the rows for which a mask is True."""
-        document = self.document.filter(pa.array(kept))
-        return Columns(self.query[kept], self.query_ids, document, self.value[kept], self.hashes[kept])
+# Ids of rows
 
 
-def grouped(query: RowNumbers, queries: int) -> tuple[Order, RowNumbers]:
-    """Return what orders rows by query, rows of a query as they come, and where each query begins.
-
-    >>> order, offsets = grouped(np.array([1, 0, 1]), 3)
-    >>> order.tolist(), offsets.tolist()
-    ([1, 0, 2], [0, 1, 3, 3])
-    """
-    offsets = np.append(0, np.bincount(query, minlength=queries).cumsum())
-    if (query[1:] >= query[:-1]).all():
-        return slice(None), offsets
-    bits = len(query).bit_length()
-    if queries.bit_length() + bits < 64:  # numbers sort faster than indices
-        packed = query << bits
-        packed |= np.arange(len(query))
-        packed.sort()
-        packed &= (1 << bits) - 1
-        return packed, offsets
-    return np.argsort(query, kind="stable"), offsets
-
-
-def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
-    """Return pairs of rows of one query and document: each row with the next such one, both counted over all sides."""
-    queries = max(int(side.query.max(initial=-1)) for side in sides) + 1
-    groups = [grouped(side.query, queries) for side in sides]
-    until = np.sum([offsets for _, offsets in groups], axis=0)
-    blocks = [0, *(np.flatnonzero(np.diff(until // HASHES_AT_A_TIME)) + 1).tolist(), queries]
-    document = pa.chunked_array([chunk for side in sides for chunk in side.document.chunks], pa.string())
-
-    def of_one_hash(start: int, stop: int) -> tuple[RowNumbers, RowNumbers, NDArray[np.uint64], NDArray[np.bool_]]:
-        """Return pairs of rows among those of some queries, what is common to their hashes, and if their query is."""
-        rows, queries, keys, before = [], [], [], 0
-        for side, (order, offsets) in zip(sides, groups, strict=True):
-            span = slice(*offsets[[start, stop]].tolist())
-            at = span if isinstance(order, slice) else order[span]
-            rows.append(before + (np.arange(span.start, span.stop) if isinstance(at, slice) else at))
-            queries.append(side.query[at])
-            keys.append(queries[-1].view(np.uint64) * ODD + side.hashes[at])
-            before += len(side.query)
-        row, query, key = np.concatenate(rows), np.concatenate(queries), np.concatenate(keys)
-        of_row = np.uint64((1 << len(key).bit_length()) - 1)
-        key &= ~of_row
-        key |= np.arange(len(key), dtype=np.uint64)
-        key.sort()
-        found = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
-        pair = [(key[each] & of_row).view(np.int64) for each in (found, found + 1)]
-        first, second = (row[each] for each in pair)
-        return first, second, key[found] & ~of_row, query[pair[0]] == query[pair[1]]
-
-    def of_one_document(first: RowNumbers, second: RowNumbers) -> NDArray[np.bool_]:
-        return np.asarray(pc.equal(document.take(pa.array(first)), document.take(pa.array(second))).to_numpy())
-
-    with ThreadPoolExecutor(pa.cpu_count()) as pool:
-        found = zip(*pool.map(of_one_hash, blocks[:-1], blocks[1:]), strict=True)
-        first, second, common, of_one_query = map(np.concatenate, found)
-        parts = (np.array_split(rows, pa.cpu_count()) for rows in (first, second))
-        same = np.concatenate(list(pool.map(of_one_document, *parts)))
-    same &= of_one_query
-    if same.all():
-        return first, second
-    query = np.concatenate([side.query for side in sides])
-    unlike = np.isin(common, common[~same])  # of one hash, which ids that differ have too
-    rows = np.union1d(first[unlike], second[unlike])
-    last: dict[tuple[int, str], int] = {}
-    settled = []
-    for row, *ids in zip(rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True):
-        settled += [(last[key], row)] if (key := tuple(ids)) in last else []
-        last[key] = row
-    pairs = np.stack([first, second], axis=1)[~unlike]
-    first, second = np.concatenate([pairs, np.array(settled, np.int64).reshape(-1, 2)]).T
-    return first, second
-
-
-def digest_of(columns: Columns) -> str:
-    """Return digits that tell rows of one side from others, whatever their order: a sum over the rows' hashes."""
-    of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
-    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # 0.0 for -0.0
-    for _ in range(2):
-        mixed *= ODD
-        mixed ^= mixed >> np.uint64(32)
-    return f"{int(mixed.sum(dtype=np.uint64)):016x}"
-
-
-def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each id, of its bytes alone: the mixed sum of its words of eight bytes."""
-    hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
-    for chunk in filter(len, ids.chunks):
-        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
-        data = np.append(np.frombuffer(chunk.buffers()[2], np.uint8), np.zeros(8, np.uint8))
-        words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes from each byte on
-        lengths = np.diff(offsets).astype(np.int64)
-        counts = np.maximum((lengths + 7) // 8, 1)
-        first = np.cumsum(counts) - counts
-        start, at, left = np.zeros(1, np.int64), offsets[:-1], lengths
-        if several := counts.max() > 1:
-            start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))  # of each word in its id
-            at, left = np.repeat(at, counts) + start, np.repeat(lengths, counts) - start
-        mixed = words[at]
-        mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id
-        mixed ^= start.view(np.uint64) * ODD
-        for _ in range(2):
-            mixed *= ODD
-            mixed ^= mixed >> np.uint64(32)
-        if several:
-            mixed = np.add.reduceat(mixed, first)
-        hashes.append(np.asarray(mixed ^ lengths.view(np.uint64)))
-    return np.concatenate(hashes)
-
-
-# ndcg/inputs/joining.py: Rankings by ids: flat rows with the id of their query, mappings, and files; joined query by query.
-
-Mapped = TypeVar("Mapped")
-Side = Mapping[Any, Mapping[Any, Any]]
-
-PROBE = 1 << 10  # rows that tell whether equal ids follow each other
-THREADED = 1 << 20  # rows; of more, several threads each take a part
-
-
-class Joined(NamedTuple):
-    """Both sides of the same documents, with what people know queries and documents by.
-
-    Attributes:
-        score: the predictions.
-        relevance: the references.
-        place: words for a place; None where it is known by its numbers.
-        query_ids: the id of each query, where they have ids.
-        missing: True for each query that the predictions lack; None if ids do not tell.
-    """
-
-    score: Column
-    relevance: Column
-    place: Place | None = None
-    query_ids: Sequence[Any] | pa.Array | None = None
-    missing: Mask | None = None
-
-
-def are_by_id(predictions: Any, references: Any) -> bool:
-    """Return whether both sides are mappings or files.
-
-    Raises:
-        ValueError: one side is, or it is a mapping of anything but ids to mappings of ids.
-    """
-    for argument, side in (("predictions", predictions), ("references", references)):
-        if not isinstance(side, Mapping):
-            continue
-        for query, documents in side.items():
-            if type(documents) is not dict and not isinstance(documents, Mapping):
-                raise ValueError(
-                    f"{argument}: query {shown(query)}: must map documents to numbers; got {type(documents).__name__}; "
-                    "for the columns of a table give data=, or query_ids and document_ids besides; for ranked ids "
-                    "a list of lists in the order of the queries"
-                )
-        check_ids(argument, side, nested=False)
-    by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
-    if by_id[0] != by_id[1]:
-        kinds = [
-            "by ids" if each else f"by position ({type(side).__name__})"
-            for each, side in zip(by_id, (predictions, references), strict=True)
-        ]
-        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in one way")
-    return by_id[0]
-
-
-# Flat rows
-
-
-def join_rows(
-    predictions: Any,
-    references: Any,
-    query_ids: Any,
-    document_ids: Any,
-    by_docid: bool,
-    ignore_index: float | None,
-    excluded: Callable[..., Mask] | None = None,
-) -> Joined:
-    """Group rows by query; of a query they keep their order, but for ties by document ids.
-
-    ``excluded`` tells by the rows' queries and documents, each as indices and distinct ids, which to leave out.
-
-    Raises:
-        ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
-    """
-    queries = _read_ids("query_ids", query_ids)
-    ids = queries.distinct
-    document, documents = (None, ids) if document_ids is None else encode_ids("document_ids", document_ids)
-
-    def row_of(_: int, row: int | None) -> str:
-        if row is None or row >= queries.rows:
-            return f"row {row}"
-        return f"query {shown(ids[int(queries.codes[row])].as_py())}, row {row}"
-
-    score = read_flat_column("predictions", predictions, row_of)
-    relevance = read_flat_column("references", references, row_of, ignore_index)
-    rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": queries.rows}
-    if document is not None:
-        rows["document_ids"] = len(document)
-    if len(set(rows.values())) > 1:
-        lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
-        hint = "first join tables of different rows by query and document, outer (docs/forms.md)"
-        raise ValueError(
-            f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows; {hint}"
-        )
-    order, offsets = queries.grouped()
-    if document is not None:
-        codes = queries.codes
-        _refuse_repeated(
-            codes, document, lambda row: f"{row_of(0, row)}: document {shown(documents[document[row]].as_py())}"
-        )
-        if by_docid:
-            kind = pa.large_binary() if id_kind(documents.type) == "bytes" else pa.large_string()
-            text = _ordinals(documents.cast(kind))
-            order = _sort_ties(order, codes, score.values, lambda tied: text[document[tied]])
-
-    def place(query: int, position: int | None) -> str:
-        row = "" if position is None else f", row {np.arange(queries.rows)[order][offsets[query] + position]}"
-        return f"query {shown(ids[query].as_py())}{row}"
-
-    score, relevance = _map_in_threads(lambda side: side.reordered(order, offsets), (score, relevance), queries.rows)
-    retrieved = score.values > -np.inf
-    if score.present is not None:
-        retrieved &= score.present
-    missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
-    if excluded is not None:
-        kept = ~excluded(queries.codes, ids, document, documents)[order]
-        score, relevance = score.only(kept), relevance.only(kept)
-    return Joined(score, relevance, place, ids, missing)
-
-
-def _refuse_repeated(query: NDArray[np.int64], document: NDArray[np.int64], place: Callable[[int], str]) -> None:
-    """Raise an error for a document that a query has in two rows."""
-    pairs = query * (int(document.max(initial=0)) + 1) + document
-    ascending = np.sort(pairs)
-    if (repeated := ascending[1:][ascending[1:] == ascending[:-1]]).size:
-        first, second = np.flatnonzero(pairs == repeated[0])[:2]
-        raise ValueError(f"document_ids: {place(int(second))} is in row {first} already; give it once for a query")
-
-
-class _Ids(NamedTuple):
+class Ids(NamedTuple):
     """The ids of rows, one for each stretch of rows of the same id.
 
     Attributes:
@@ -1307,8 +1235,8 @@ class _Ids(NamedTuple):
     """
 
     distinct: pa.Array
-    code: NDArray[np.int64]
-    starts: NDArray[np.int64] | None = None
+    code: RowNumbers
+    starts: RowNumbers | None = None
 
     @property
     def rows(self) -> int:
@@ -1316,67 +1244,115 @@ class _Ids(NamedTuple):
         return len(self.code) if self.starts is None else int(self.starts[-1])
 
     @property
-    def codes(self) -> NDArray[np.int64]:
+    def codes(self) -> RowNumbers:
         """An index into the distinct ids for each row."""
         return self.code if self.starts is None else np.repeat(self.code, np.diff(self.starts))
 
-    def grouped(self) -> tuple[Order, NDArray[np.int64]]:
+    def grouped(self) -> tuple[Order, RowNumbers]:
         """Return what orders rows by id, those of an id as they come, and where each id begins."""
         if self.starts is not None and len(self.code) == len(self.distinct):
             return slice(None), self.starts
         return grouped(self.codes, len(self.distinct))
 
 
-def encode_ids(argument: str, values: Any) -> tuple[NDArray[np.int64], pa.Array]:
+def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
+    """Return what orders rows by group, rows of a group as they come, and where each group begins.
+
+    >>> order, offsets = grouped(np.array([1, 0, 1]), 3)
+    >>> order.tolist(), offsets.tolist()
+    ([1, 0, 2], [0, 1, 3, 3])
+    """
+    offsets = np.append(0, np.bincount(code, minlength=groups).cumsum())
+    if (code[1:] >= code[:-1]).all():
+        return slice(None), offsets
+    bits = len(code).bit_length()
+    if groups.bit_length() + bits < 64:  # numbers sort faster than indices
+        packed = code << bits
+        packed |= np.arange(len(code))
+        packed.sort()
+        packed &= (1 << bits) - 1
+        return packed, offsets
+    return np.argsort(code, kind="stable"), offsets
+
+
+def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
     """Return for each row an index into the distinct ids, which are in the order of their first rows."""
-    ids = _read_ids(argument, values)
+    ids = read_ids(argument, values)
     return ids.codes, ids.distinct
 
 
-def _read_ids(argument: str, values: Any) -> _Ids:
+def read_ids(argument: str, values: Any) -> Ids:
     """Return the ids of rows.
 
     Raises:
         ValueError: ids that cannot be read.
     """
+    if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
+        return few
     ids = _id_column(argument, values)
     if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
         ids = decoded(ids)
+    kind = id_kind(ids.type)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
         raise ValueError(f"{argument}: row {row}: is None; give each row an id")
-    if len(ids) and not id_kind(ids.type):
-        kind = shown(str(ids.type))[1:-1]
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {kind}; give others as text")
-    if id_kind(ids.type) in ("dates", "times"):
+    if len(ids) and not kind:
+        found = shown(str(ids.type))[1:-1]
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {found}; give others as text")
+    if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return _encoded(
         ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
     )  # Arrow 21 compares no views
 
 
-def _encoded(ids: "pa.Array | pa.ChunkedArray") -> _Ids:
+def _few(values: Sequence[Any]) -> Ids | None:
+    """Return a few ids that are all text or all integers; None of others."""
+    if not 0 < len(values) <= FEW_IDS or set(map(type, values)) not in ({str}, {int}):
+        return None
+    index: dict[Any, int] = {}
+    code = [index.setdefault(each, len(index)) for each in values]
+    try:
+        return Ids(pa.array(list(index)), np.array(code))
+    except (OverflowError, UnicodeError):  # integers beyond int64, or text that UTF-8 cannot encode
+        return None
+
+
+def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
     """Return ids that are looked up one by one or, if equal ids follow each other, only the first of these."""
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
     parts = [part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part for part in _split_rows(ids)]
-    encoded = pa.chunked_array(_map_in_threads(pc.dictionary_encode, parts, len(ids))).unify_dictionaries()
+    encoded = pa.chunked_array(in_threads(pc.dictionary_encode, parts)).unify_dictionaries()
     codes = np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64)
-    return _Ids(encoded.chunk(0).dictionary, codes)
+    return Ids(encoded.chunk(0).dictionary, codes)
 
 
-def _heads(ids: "pa.Array | pa.ChunkedArray") -> NDArray[np.int64]:
+def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
     """Return the first row of each stretch of equal ids."""
     if len(ids) < 2:  # nothing to compare, on which Arrow 21 crashes
         return np.zeros(len(ids), np.int64)
 
-    def changes(pair: tuple[Any, Any]) -> NDArray[np.int64]:
-        return np.asarray(pc.indices_nonzero(pc.not_equal(*pair)).to_numpy().astype(np.int64))
+    def changes(after: Any, before: Any) -> RowNumbers:
+        return np.asarray(pc.indices_nonzero(pc.not_equal(after, before)).to_numpy().astype(np.int64))
 
-    pairs = list(zip(_split_rows(ids[1:]), _split_rows(ids[:-1]), strict=True))
-    starts = offsets_of([len(rows) for rows, _ in pairs]) + 1
-    return np.concatenate([[0], *map(np.add, starts, _map_in_threads(changes, pairs, len(ids)))])
+    after, before = _split_rows(ids[1:]), _split_rows(ids[:-1])
+    starts = np.cumsum([1, *map(len, after)])[:-1]
+    return np.concatenate([[0], *map(np.add, starts, in_threads(changes, after, before))])
+
+
+def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
+    """Return the rows in one part, or in one for each thread if there are many."""
+    step = -(-len(rows) // pa.cpu_count()) if len(rows) > THREADED else max(len(rows), 1)
+    return [rows[start : start + step] for start in range(0, len(rows), step)] or [rows]
+
+
+def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
+    """Return a dictionary column as its values; views of text as strings."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    kind = pa.string() if id_kind(column.type.value_type) == "text" else column.type.value_type
+    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
 
 
 def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
@@ -1434,242 +1410,165 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
         raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
 
 
-# Mappings and files
+# Ids of two sides
 
 
-def join_by_id(predictions: Any, references: Any, by_docid: bool, ignore_index: float | None) -> Joined:
-    """Join mappings or files: of each query of the references the retrieved documents, then those only judged.
+def family(kind: pa.DataType) -> str:
+    """Return the kind of ids of a type, of times with their zone: ids of two families have nothing in common."""
+    found = id_kind(kind)
+    return f"{found} of {kind.tz}" if found == "times" else found
 
-    Raises:
-        ValueError: values that are no numbers, ids that have nothing in common. Names the query and document.
+
+def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
+    """Return of each id where it is among others of its family; -1 where it is not.
+
+    >>> index_among(pa.array([1, 7]), pa.array([5, 7], pa.int8())).tolist()
+    [-1, 1]
     """
-    if isinstance(predictions, Mapping) and isinstance(references, Mapping):
-        return _join_mappings(predictions, references, by_docid, ignore_index)
-    run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
-    return _join_columns(run, qrels, by_docid, ignore_index)
+    if not len(ids) or not len(among):
+        return np.full(len(ids), -1, np.int64)
+    values, own = ids, among
+    if pa.types.is_timestamp(among.type):
+        try:
+            values = ids.cast(among.type)
+        except pa.ArrowInvalid:  # finer than the others, which none of them can equal
+            own = among.cast(ids.type)
+    else:  # as bytes, whatever their width
+        through = pa.large_binary() if id_kind(ids.type) == "bytes" else pa.large_string()
+        values, own = (each.cast(through).cast(pa.large_binary()) for each in (ids, among))
+    return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
 
 
-def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Joined:
-    if predictions and references and predictions.keys().isdisjoint(references):
-        raise _nothing_shared(next(iter(predictions)), next(iter(references)))
-    scores: list[Any] = []
-    relevances: list[Any] = []
-    is_retrieved = bytearray()
-    lengths = []
-    id_types: set[type] = set()
-    value_types: set[type] = {NoneType}
-    for query, judged in references.items():
-        run = predictions.get(query, {})
-        id_types.update(map(type, run), map(type, judged))
-        value_types.update(map(type, judged.values()))
-        if by_docid:
-            run = {document: run[document] for document in _ascending(run)}
-        scores.extend(run.values())
-        relevances.extend(map(judged.get, run))  # None if not judged
-        missing = [document for document in judged if document not in run]
-        scores.extend(repeat(0, len(missing)))
-        relevances.extend(map(judged.__getitem__, missing))
-        is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
-        lengths.append(len(run) + len(missing))
-    if not all(map(id_kind, id_types)):
-        check_ids("predictions", predictions)
-        check_ids("references", references)
-
-    def place(query: int, position: int | None) -> str:
-        name = list(references)[query]
-        run = predictions.get(name, {})
-        documents = _ascending(run) if by_docid else list(run)
-        documents += [document for document in references[name] if document not in run]
-        return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
-
-    offsets = offsets_of(lengths)
-    score = read_numbers("predictions", [scores], offsets, place)
-    relevance = read_numbers("references", [relevances], offsets, place, ignore_index, value_types)
-    retrieved = np.frombuffer(is_retrieved, bool)
-    both = retrieved if relevance.present is None else retrieved & relevance.present
-    if not both.any() and (types := _id_types(predictions, references)):
-        found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
-        raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
-    lacking = np.fromiter((query not in predictions for query in references), bool, len(references))
-    return Joined(score.only(retrieved), relevance, place, list(references), lacking)
-
-
-def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
-    """Return the error for sides without a query in common."""
-    ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
-    return ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
-
-
-def _id_types(*sides: Side) -> list[str] | None:
-    """Return the types of the ids of documents, if the sides have none in common."""
-    types = [{type(document) for documents in side.values() for document in documents} for side in sides]
-    if not all(types) or types[0] & types[1]:
-        return None
-    return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
-
-
-def _ascending(documents: Mapping[Any, Any]) -> list[Any]:
-    """Return document ids in ascending order, as text as trec_eval has them."""
-    return sorted(documents, key=str)
-
-
-def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
-    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its type was."""
-    if isinstance(side, Columns):
-        return side
-    queries = _strings(argument, "query ids", list(side))
-    lengths = [len(documents) for documents in side.values()]
-    try:
-        documents = _strings(argument, "document ids", list(chain.from_iterable(side.values())))
-    except ValueError:  # say of which query
-        for query, of_query in side.items():
-            _strings(f"{argument}: query {shown(query)}", "document ids", list(of_query))
-        raise
-
-    def place(query: int, position: int | None) -> str:
-        name = list(side)[query]
-        return f"query {shown(name)}, document {shown(list(side[name])[position or 0])}"
-
-    given = list(chain.from_iterable(each.values() for each in side.values()))
-    offsets = offsets_of(lengths)
-    column = read_numbers(argument, [given], offsets, place, ignore_index)
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    if column.values.dtype.kind in "iu" and (large := np.flatnonzero(beyond_2_53(column.values))).size:
-        at = int(large[0])
-        problem = f"{shown(given[at])} may be rounded beside a file's numbers; give both sides as mappings"
-        raise ValueError(f"{argument}: {place(int(query[at]), at - int(offsets[query[at]]))}: {problem}")
-    values = column.values.astype(np.float64)
-    if column.padding is not None:
-        values[column.padding] = ignore_index
-    documents = pa.chunked_array(getattr(documents, "chunks", [documents]))
-    columns = Columns(query, queries, documents, values, hashes_of(documents))
-    return columns if column.present is None else columns.only(column.present)
-
-
-def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
-    """Return ids as an Arrow array, if they are strings that a file can hold."""
-    if not all(isinstance(each, str) for each in ids):
-        first = next(each for each in ids if not isinstance(each, str))
-        raise ValueError(f"{argument}: {what} must be strings, as in a file; got {shown(first)}")
-    try:
-        return pa.array(ids, pa.string())
-    except UnicodeEncodeError as error:
-        found = f"got {shown(error.object)}, which UTF-8 cannot encode"
-        hint = "decode ids in their own encoding, without errors='surrogateescape'"
-        raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
-
-
-def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: float | None) -> Joined:
-    known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
-    if len(known) and len(qrels.query_ids) and (known < 0).all():
-        raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
-    if (known != np.arange(len(known))).any():
-        run = run._replace(query=known[run.query])
-    if (known < 0).any():  # queries without judgments are left out
-        run = run.only(run.query >= 0)
-    first, second = same_rows(run, qrels)
-    second -= len(run.query)
-    retrieved = np.zeros(len(qrels.query), bool)
-    retrieved[second] = True
-    order, until = grouped(run.query, len(qrels.query_ids))
-    if by_docid:
-        order = _sort_ties(order, run.query, run.value, lambda tied: _ordinals(run.document.take(pa.array(tied))))
-    # of each query, the documents of the run come first, then those that it lacks
-    lacked = np.flatnonzero(~retrieved)
-    in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
-    lacked = lacked[in_order]
-    at = until[qrels.query[lacked] + 1]
-
-    def place(index: int, position: int | None) -> str:
-        name = f"query {shown(qrels.query_ids[index].as_py())}"
-        if position is None:
-            return name
-        rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
-        if position < len(rows):
-            return f"{name}, document {shown(run.document[int(rows[position])].as_py())}"
-        row = lacked[until_lacked[index] + position - len(rows)]
-        return f"{name}, document {shown(qrels.document[int(row)].as_py())}"
-
-    offsets = until + until_lacked
-    score = np.insert(run.value[order], at, -np.inf) if len(lacked) else run.value[order]
-    before = until_lacked[run.query[first]]
-    if not isinstance(order, slice):
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        first = rank[first]
-    rows = np.concatenate([first + before, at + np.arange(len(lacked))])
-    judged, relevance = np.zeros(len(score), bool), np.zeros(len(score))
-    judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
-    missing = np.ones(len(qrels.query_ids), bool)
-    missing[known[known >= 0]] = False
-    padding = is_padding(relevance, ignore_index)
-    references = Column(relevance, offsets, padding=padding).only(judged)
-    return Joined(Column(score, offsets), references, place, qrels.query_ids, missing)
-
-
-# The order of rows
-
-
-def _sort_ties(
-    order: Order,
-    query: NDArray[np.int64],
-    score: NDArray[Any],
-    ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
-) -> Order:
-    """Return an order by query in which tied rows are in ascending order of their document's ordinal."""
-    at = tied_rows(query[order], score[order])
-    if not len(at):
-        return order
-    order = np.arange(len(query))[order]
-    tied = order[at]
-    order[at] = tied[np.lexsort((ordinals(tied), query[tied]))]
-    return order
-
-
-def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the rows of retrieved documents whose query has another of that score.
-
-    >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .1, .5, .5])).tolist()
-    [0, 2]
-    >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .5, .1, .5])).tolist()
-    [0, 1]
-    """
-    are_in_order = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
-    order: Order = slice(None) if are_in_order.all() else np.lexsort((score, query))
-    query, score = query[order], score[order]
-    same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    member = np.zeros(len(query), bool)
-    member[1:] = same
-    member[:-1] |= same
-    member &= score > -np.inf
-    return np.flatnonzero(member) if isinstance(order, slice) else np.sort(order[member])
-
-
-def _ordinals(ids: pa.Array) -> NDArray[np.int64]:
-    """Return where each id stands in ascending order."""
+def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
+    """Return where each id stands in ascending order, of ids other than bytes as text."""
+    if id_kind(ids.type) not in ("text", "bytes"):
+        ids = ids.cast(pa.large_string())
     return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))
 
 
-# Threads
+# ndcg/inputs/hashes.py: Rows by ids, as a file holds them; those of one query and document are found by sorting hashes.
+
+HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: little enough for a processor's cache
+ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
-    """Return the rows in one part, or in one for each thread if there are many."""
-    step = -(-len(rows) // pa.cpu_count()) if len(rows) > THREADED else max(len(rows), 1)
-    return [rows[start : start + step] for start in range(0, len(rows), step)] or [rows]
+class Columns(NamedTuple):
+    """One side by ids, a row per document: as read from a file.
+
+    Attributes:
+        query: of each row, an index into ``query_ids``.
+        query_ids: distinct strings, in the order of the file.
+        document: the id of each row's document, a string.
+        value: the score or the relevance of each row.
+        hashes: of these ids of documents, as ``hashes_of`` gives them.
+    """
+
+    query: RowNumbers
+    query_ids: pa.StringArray
+    document: pa.ChunkedArray
+    value: NDArray[np.float64]
+    hashes: NDArray[np.uint64]
+
+    def only(self, kept: NDArray[np.bool_]) -> "Columns":
+        """Return the rows for which a mask is True."""
+        document = self.document.filter(pa.array(kept))
+        return Columns(self.query[kept], self.query_ids, document, self.value[kept], self.hashes[kept])
 
 
-def _map_in_threads(work: Callable[[Any], Mapped], over: Sequence[Any], rows: int) -> list[Mapped]:
-    """Return what a function makes of each, in threads if there are many rows."""
-    if rows <= THREADED:
-        return [work(each) for each in over]
-    with ThreadPoolExecutor(pa.cpu_count()) as pool:
-        return list(pool.map(work, over))
+def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
+    """Return pairs of rows of one query and document: each row with the next such one, both counted over all sides."""
+    queries = max(int(side.query.max(initial=-1)) for side in sides) + 1
+    groups = [grouped(side.query, queries) for side in sides]
+    until = np.sum([offsets for _, offsets in groups], axis=0)
+    blocks = [0, *(np.flatnonzero(np.diff(until // HASHES_AT_A_TIME)) + 1).tolist(), queries]
+    document = pa.chunked_array([chunk for side in sides for chunk in side.document.chunks], pa.string())
+    of_one_hash = in_threads(partial(_rows_of_one_hash, sides, groups), blocks[:-1], blocks[1:])
+    first, second, common, of_one_query = map(np.concatenate, zip(*of_one_hash, strict=True))
+
+    def are_of_one_document(first: RowNumbers, second: RowNumbers) -> NDArray[np.bool_]:
+        return np.asarray(pc.equal(document.take(pa.array(first)), document.take(pa.array(second))).to_numpy())
+
+    several = pa.cpu_count() if len(first) > HASHES_AT_A_TIME else 1
+    parts = (np.array_split(rows, several) for rows in (first, second))
+    same = np.concatenate(in_threads(are_of_one_document, *parts)) & of_one_query
+    if same.all():
+        return first, second
+    query = np.concatenate([side.query for side in sides])
+    unlike = np.isin(common, common[~same])  # of one hash, which ids that differ have too
+    rows = np.union1d(first[unlike], second[unlike])
+    last: dict[tuple[int, str], int] = {}
+    settled = []
+    for row, *ids in zip(rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True):
+        settled += [(last[key], row)] if (key := tuple(ids)) in last else []
+        last[key] = row
+    pairs = np.stack([first, second], axis=1)[~unlike]
+    first, second = np.concatenate([pairs, np.array(settled, np.int64).reshape(-1, 2)]).T
+    return first, second
+
+
+def _rows_of_one_hash(
+    sides: Sequence[Columns], groups: Sequence[tuple[Order, RowNumbers]], start: int, stop: int
+) -> tuple[RowNumbers, RowNumbers, NDArray[np.uint64], NDArray[np.bool_]]:
+    """Return pairs of rows among those of some queries, what is common to their hashes, and if their query is."""
+    rows, queries, keys, before = [], [], [], 0
+    for side, (order, offsets) in zip(sides, groups, strict=True):
+        span = slice(*offsets[[start, stop]].tolist())
+        at = span if isinstance(order, slice) else order[span]
+        rows.append(before + (np.arange(span.start, span.stop) if isinstance(at, slice) else at))
+        queries.append(side.query[at])
+        keys.append(queries[-1].view(np.uint64) * ODD + side.hashes[at])
+        before += len(side.query)
+    row, query, key = np.concatenate(rows), np.concatenate(queries), np.concatenate(keys)
+    of_row = np.uint64((1 << len(key).bit_length()) - 1)
+    key &= ~of_row
+    key |= np.arange(len(key), dtype=np.uint64)
+    key.sort()
+    found = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
+    pair = [(key[each] & of_row).view(np.int64) for each in (found, found + 1)]
+    first, second = (row[each] for each in pair)
+    return first, second, key[found] & ~of_row, query[pair[0]] == query[pair[1]]
+
+
+def digest_of(columns: Columns) -> str:
+    """Return digits that tell rows of one side from others, whatever their order: a sum over the rows' hashes."""
+    of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
+    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # 0.0 for -0.0
+    for _ in range(2):
+        mixed *= ODD
+        mixed ^= mixed >> np.uint64(32)
+    return f"{int(mixed.sum(dtype=np.uint64)):016x}"
+
+
+def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
+    """Return a number of 64 bits for each id, of its bytes alone: the mixed sum of its words of eight bytes."""
+    hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
+    for chunk in filter(len, ids.chunks):
+        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+        data = np.append(np.frombuffer(chunk.buffers()[2], np.uint8), np.zeros(8, np.uint8))
+        words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes from each byte on
+        lengths = np.diff(offsets).astype(np.int64)
+        counts = np.maximum((lengths + 7) // 8, 1)
+        first = np.cumsum(counts) - counts
+        start, at, left = np.zeros(1, np.int64), offsets[:-1], lengths
+        if several := counts.max() > 1:
+            start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))  # of each word in its id
+            at, left = np.repeat(at, counts) + start, np.repeat(lengths, counts) - start
+        mixed = words[at]
+        mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id
+        mixed ^= start.view(np.uint64) * ODD
+        for _ in range(2):
+            mixed *= ODD
+            mixed ^= mixed >> np.uint64(32)
+        if several:
+            mixed = np.add.reduceat(mixed, first)
+        hashes.append(np.asarray(mixed ^ lengths.view(np.uint64)))
+    return np.concatenate(hashes)
 
 
 # ndcg/inputs/exclusion.py: Documents that take no rank and are in no ideal, such as items a user has seen -> both sides without them.
 
 IdMapping = Mapping[Any, Mapping[Any, Any]]
+Rows = tuple[Ids, Ids]  # the query and the document of each row
 
 
 class Pairs(NamedTuple):
@@ -1686,15 +1585,6 @@ class Pairs(NamedTuple):
 
 class NothingExcludedError(ValueError):
     """No query to exclude from is one of the references', although their ids have the same type."""
-
-
-class _Rows(NamedTuple):
-    """Ids of queries and documents, a row each, as indices into the distinct ids."""
-
-    query: NDArray[np.int64]
-    queries: pa.Array
-    document: NDArray[np.int64]
-    documents: pa.Array
 
 
 def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
@@ -1727,24 +1617,15 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     return predictions, references
 
 
-def excluded_rows(
-    exclude: Any, query: NDArray[np.int64], queries: pa.Array, document: NDArray[np.int64], documents: pa.Array
-) -> Mask:
-    """Return of each row whether its document is to be excluded.
-
-    Args:
-        exclude: as `without` takes it.
-        query: of each row, an index into ``queries``.
-        queries: distinct ids.
-        document: of each row, an index into ``documents``.
-        documents: distinct ids.
+def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
+    """Return of each row, by its query and document, whether it is to be excluded.
 
     Raises:
         ValueError: as `without`.
     """
-    rows = _excluded_rows_of(exclude, queries, documents)
-    _check_queries(_queries(exclude, rows), queries.to_pylist(), isinstance(exclude, Columns))
-    return _are_among(_Rows(query, queries, document, documents), rows)
+    rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
+    _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
+    return _are_among((queries, documents), rows)
 
 
 def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
@@ -1755,34 +1636,49 @@ def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
     }
 
 
-def _of_columns(side: Columns, excluded: _Rows) -> Columns:
+def _of_columns(side: Columns, excluded: Rows) -> Columns:
     """Return a file's columns without the rows to exclude."""
-    kept = ~_are_among(_Rows(side.query, side.query_ids, *encode_ids("document_ids", side.document)), excluded)
-    return side.only(kept)
+    return side.only(~_are_among(_rows_of(side), excluded))
 
 
-def _are_among(rows: _Rows, excluded: _Rows) -> Mask:
+def _rows_of(columns: Columns) -> Rows:
+    """Return the ids of a file's rows."""
+    return Ids(columns.query_ids, columns.query), read_ids("document_ids", columns.document)
+
+
+def _are_among(rows: Rows, excluded: Rows) -> Mask:
     """Return which rows have the query and the document of a row to exclude."""
-    query = _places("queries", excluded.queries, rows.queries)[excluded.query]
-    document = _places("documents", excluded.documents, rows.documents)[excluded.document]
-    known = (query >= 0) & (document >= 0)
-    pairs = query[known] * len(rows.documents) + document[known]
-    return np.isin(rows.query * len(rows.documents) + rows.document, pairs)
+    (queries, documents), (query, document) = rows, excluded
+    of_query = _index_among("queries", query.distinct, queries.distinct)[query.codes]
+    of_document = _index_among("documents", document.distinct, documents.distinct)[document.codes]
+    known = (of_query >= 0) & (of_document >= 0)
+    pairs = of_query[known] * len(documents.distinct) + of_document[known]
+    return np.isin(queries.codes * len(documents.distinct) + documents.codes, pairs)
 
 
-def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> _Rows:
+def _index_among(what: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
+    """Return of each id where it is among the rankings'; -1 where it is not.
+
+    Raises:
+        ValueError: text, bytes, integers, dates or times, and the others are none.
+    """
+    if len(ids) and len(among) and family(ids.type) != family(among.type):
+        raise _another_type(what, ids[0].as_py(), among[0].as_py())
+    return index_among(ids, among)
+
+
+def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> Rows:
     """Return the documents to exclude row by row; of a mapping those that columns of the rankings' types may hold."""
     if isinstance(exclude, Columns):
-        return _Rows(exclude.query, exclude.query_ids, *encode_ids("exclude", exclude.document))
+        return _rows_of(exclude)
     if not isinstance(exclude, Pairs):
         exclude = _pairs(_by_query(exclude), queries, documents)
-    columns = settled(**exclude._asdict())
     # without rows, a column has a type of no id
-    query, document = (encode_ids("exclude", ids if len(ids) else []) for ids in columns)
-    if len(query[0]) != len(document[0]):
-        lengths = f"{len(query[0])} query ids and {len(document[0])} document ids"
+    query, document = (read_ids("exclude", ids if len(ids) else []) for ids in settled(**exclude._asdict()))
+    if query.rows != document.rows:
+        lengths = f"{query.rows} query ids and {document.rows} document ids"
         raise ValueError(f"exclude: has {lengths}; give both in each row")
-    return _Rows(*query, *document)
+    return query, document
 
 
 def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
@@ -1806,12 +1702,12 @@ def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
     return [each for each in alike if limits.min <= each <= limits.max]
 
 
-def _queries(exclude: Any, rows: _Rows | None, by_query: Mapping[Any, Any] | None = None) -> Iterable[Any]:
+def _queries(exclude: Any, rows: Rows | None, by_query: Mapping[Any, Any] | None = None) -> Iterable[Any]:
     """Return the ids of queries that have documents to exclude."""
     if isinstance(exclude, Mapping) or rows is None:
         by_query = _by_query(exclude) if by_query is None else by_query
         return filter(by_query.get, by_query)
-    return list(rows.queries.to_pylist())
+    return list(rows[0].distinct.to_pylist())
 
 
 def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
@@ -1822,9 +1718,9 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
     if not isinstance(exclude, (Pairs, Columns)):
         forms = "{query: ids}, a file, or beside data a frame with columns of the same names"
         raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
-    query, queries, document, documents = _excluded_rows_of(exclude)
-    found: dict[Any, set[Any]] = {each: set() for each in queries.to_pylist()}
-    columns = queries.take(pa.array(query)).to_pylist(), documents.take(pa.array(document)).to_pylist()
+    rows = _excluded_rows_of(exclude)
+    found: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
+    columns = (ids.distinct.take(pa.array(ids.codes)).to_pylist() for ids in rows)
     for of_query, of_document in zip(*columns, strict=True):
         found[of_query].add(of_document)
     return found
@@ -1855,41 +1751,10 @@ def _ids(query: Any, documents: Any) -> Set[Any]:
         found = found.tolist() if isinstance(found, np.ndarray) else found
     if not isinstance(found, (list, tuple, Set, Mapping)):
         raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {shown(documents)}")
-    if wrong := {kind for kind in set(map(type, found)) if not id_kind(kind)}:
+    if wrong := types_of_no_ids(found):
         other = next(each for each in found if type(each) in wrong)
         raise ValueError(f"exclude: query {shown(query)}: must hold ids, text or integers; got {shown(other)}")
     return frozenset(found)
-
-
-def _places(what: str, ids: pa.Array, among: pa.Array) -> NDArray[np.int64]:
-    """Return of each id where it is among others; -1 where it is not.
-
-    Raises:
-        ValueError: text, bytes, integers, dates or times, and the others are none.
-    """
-    if not len(ids) or not len(among):
-        return np.full(len(ids), -1, np.int64)
-    if _type_family(ids.type) != _type_family(among.type):
-        raise _another_type(what, ids[0].as_py(), among[0].as_py())
-    if pa.types.is_timestamp(among.type):
-        try:
-            values, own = ids.cast(among.type), among
-        except pa.ArrowInvalid:  # finer than the others, which none of them can equal
-            values, own = ids, among.cast(ids.type)
-    else:
-        values, own = (
-            each.cast(pa.large_binary() if _type_family(each.type) == "bytes" else pa.large_string()).cast(
-                pa.large_binary()
-            )
-            for each in (ids, among)
-        )
-    return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
-
-
-def _type_family(kind: pa.DataType) -> str:
-    """Return what ids of a type are: ids of one kind are equal or not, whatever their width or unit."""
-    found = id_kind(kind)
-    return f"{found} of {kind.tz}" if found == "times" else found
 
 
 def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
@@ -1938,47 +1803,24 @@ def _another_type(what: str, excluded: Any, own: Any) -> ValueError:
     return ValueError(f"exclude: ids of {what} are of another type, such as {ids}; give one type for both")
 
 
-# ndcg/inputs/files.py: Files of rankings <-> columns and mappings, by what the files hold.
+# ndcg/inputs/file_content.py: What a file is: its bytes, unpacked and counted; the names of its columns; its rows, part by part; its JSON.
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
-LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
-JSON_BYTES = 5  # how many times the memory of its text JSON takes as Python objects
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
-TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
-ZIP = b"PK\x03\x04"
 SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
-NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
-    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
-)
-FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
-JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
-CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with what ends it
-EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
 VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
 # The first that is there is taken: an id before what may be a text, a judgment before what may be a score.
 ID_NAMES = {
     "query": ("query_id", "qid", "user_id", "query", "user"),
     "document": ("document_id", "docid", "doc_id", "corpus_id", "item_id", "document", "item"),
 }
-FILE_IDS = ("text", "integers", "bytes")  # what is the same as text; a date may be written in many ways
-NUMBER_TYPES = (
-    pa.types.is_integer,
-    pa.types.is_floating,
-    pa.types.is_decimal,
-    pa.types.is_boolean,
-    pa.types.is_null,
-)
 NAMES = {
     "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
     "qrels": {**ID_NAMES, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
     "exclude": ID_NAMES,
-}
-NO_TEXT = {  # what no line may hold, and why
-    b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
-    b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
 }
 
 
@@ -2022,7 +1864,7 @@ class SavedResultError(ValueError):
         self.value = value
 
 
-class _Wanted(NamedTuple):
+class Wanted(NamedTuple):
     """What a file is read for.
 
     Attributes:
@@ -2036,35 +1878,7 @@ class _Wanted(NamedTuple):
     limits: Limits
 
 
-class _Layout(NamedTuple):
-    """How the lines of a TREC, CSV or TSV file are split, and which columns are read: query, document, any value."""
-
-    kind: str
-    names: Sequence[str]
-    delimiter: str
-    at: Sequence[int]
-
-    @property
-    def words(self) -> str:
-        """What a line holds."""
-        who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
-        who = who if self.delimiter == " " else "the header has"
-        return f"{who} {len(self.names)}: {_brief(self.names, ' ')}"
-
-    @property
-    def padding(self) -> str:
-        """The characters around a cell of CSV or TSV that are no part of it."""
-        return " \t".replace(self.delimiter, "")
-
-
-RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
-QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
-PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
-PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
-LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
-
-
-class _Part(NamedTuple):
+class FilePart(NamedTuple):
     """Rows that follow each other in a file.
 
     Attributes:
@@ -2080,131 +1894,11 @@ class _Part(NamedTuple):
     problem: str = ""
 
 
-def read_columns(
-    path: str | os.PathLike[str], kind: str, limits: Limits = NO_LIMITS, names: Mapping[str, str] | None = None
-) -> Columns:
-    """Read a file.
-
-    Args:
-        path: the file.
-        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, whose documents may be there more than once or
-            not at all.
-        limits: how much it may hold.
-        names: of the columns of a table, by what they hold, where `NAMES` does not know them.
-
-    Raises:
-        ValueError: a line or row that is malformed, an id that is missing, a value that is not a
-            finite number, a document that occurs twice for a query, no rows at all, a table
-            without the columns, more than the limits allow. Names the file and the place.
-        OSError: the file cannot be read.
-    """
-    path = os.fsdecode(path)
-    given = {what: (plain_name(name),) for what, name in (names or {}).items()}
-    wanted = _Wanted(kind, NAMES[kind] | given, limits)
-    parts: list[_Part] = []
-    # the pool is closed here, and by no generator: one that an error leaves behind is closed in any thread
-    with _naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
-        unit, found = _file_parts(file, path, wanted, pool)
-        rows = 0
-        for part in found:
-            parts.append(part)
-            rows += len(part.table)
-            limits.check("rows", rows)
-            if part.problem:
-                break
-        place = _place(parts, unit)
-        columns = _joined(parts, pool) if rows else _no_rows() if kind == "exclude" else None
-        if columns is not None:
-            limits.check("queries", len(columns.query_ids))
-            if kind != "exclude" and (repeated := _repeated(columns)):
-                again, first = map(place, repeated)
-                document = _shown_cell(columns.document[repeated[0]].as_py())
-                query = _shown_cell(columns.query_ids[columns.query[repeated[0]]].as_py())
-                raise ValueError(f"{again}: document {document} of query {query} is in {first} already")
-        if parts and parts[-1].problem:
-            raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
-        if columns is None:
-            raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
-    return columns
-
-
-def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
-    """Return the scores of a run's file, TREC or another: ``{query: {document: score}}``.
-
-    Raises:
-        ValueError: as ``read_columns``.
-    """
-    return _mapping(read_columns(path, "run", limits))
-
-
-def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
-    """Return the relevances of a file, TREC or another: ``{query: {document: relevance}}``, integers where all are.
-
-    Raises:
-        ValueError: as ``read_columns``.
-    """
-    columns = read_columns(path, "qrels", limits)
-    if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
-        columns = columns._replace(value=columns.value.astype(np.int64))
-    return _mapping(columns)
-
-
-def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
-    order = np.argsort(columns.query, kind="stable")
-    ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
-    documents = columns.document.take(pa.array(order)).to_pylist()
-    values = columns.value[order].tolist()
-    starts = [0, *ends[:-1]]
-    return {
-        query: dict(zip(documents[start:end], values[start:end], strict=True))
-        for query, start, end in zip(columns.query_ids.to_pylist(), starts, ends, strict=True)
-    }
-
-
-def _joined(parts: list[_Part], pool: ThreadPoolExecutor) -> Columns:
-    table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
-    query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
-    ids, values = table["query"].chunk(0).dictionary, table["value"].to_numpy()
-    hashes, until = np.empty(len(query), np.uint64), np.cumsum([len(part.table) for part in parts])
-
-    def write_hashes(part: _Part, end: int) -> None:
-        hashes[end - len(part.table) : end] = hashes_of(part.table["document"])
-
-    deque(pool.map(write_hashes, parts, until.tolist()), 0)
-    return Columns(query, ids, table["document"], values, hashes)
-
-
-def _no_rows() -> Columns:
-    """Return the columns of a file that holds nothing."""
-    none = pa.array([], pa.string())  # made when it is asked for, as an array imports pandas
-    return Columns(np.empty(0, np.int64), none, pa.chunked_array([none]), np.empty(0), np.empty(0, np.uint64))
-
-
-def _place(parts: list[_Part], unit: str) -> Callable[[int], str]:
-    """Return what gives the words for a row, or for the one after the last."""
-    first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
-    first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
-
-    def place(row: int) -> str:
-        at = bisect_right(first_rows, row) - 1
-        number = row - first_rows[at]
-        numbers = parts[at].numbers
-        return unit.format(first_numbers[at] + (number if numbers is None else int(numbers[number])))
-
-    return place
-
-
-def _repeated(columns: Columns) -> tuple[int, int] | None:
-    """Return the first row whose query and document an earlier row has, and that one."""
-    first, again = same_rows(columns)
-    return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
-
-
-# Opening
+# Bytes
 
 
 @contextmanager
-def _naming_file(path: str) -> Iterator[None]:
+def naming_file(path: str) -> Iterator[None]:
     """Name the file in every error."""
     try:
         yield
@@ -2224,7 +1918,7 @@ def _naming_file(path: str) -> Iterator[None]:
         raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
 
 
-class _Stream(io.RawIOBase):
+class ByteStream(io.RawIOBase):
     """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
 
     def __init__(self, file: Any, limits: Limits, what: str) -> None:
@@ -2261,42 +1955,19 @@ def read_content(path: str) -> bytes:
     Raises:
         OSError: it cannot be read.
     """
-    with _naming_file(path), open(path, "rb") as file:
-        return _unpacked_stream(file, NO_LIMITS)[0].read()
+    with naming_file(path), open(path, "rb") as file:
+        return unpacked_stream(file, NO_LIMITS)[0].read()
 
 
-def _unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[_Stream, bool]:
+def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
     """Return the bytes of a file, unpacked if they are compressed, and whether they are."""
-    packed = _Stream(file, limits, "bytes")
+    packed = ByteStream(file, limits, "bytes")
     compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
     content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
-    return _Stream(content, limits, "unpacked"), compression is not None
+    return ByteStream(content, limits, "unpacked"), compression is not None
 
 
-def _file_parts(file: BinaryIO, path: str, wanted: _Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[_Part]]:
-    """Return the words for a place in the file and its rows, by the first bytes of what it holds."""
-    limits = wanted.limits
-    stream, is_packed = _unpacked_stream(file, limits)
-    for mark, form in TABLES.items():
-        if stream.peek(len(mark)) == mark:
-            if not is_packed and file.seekable():
-                limits.check("bytes", file.seek(0, os.SEEK_END))
-                file.seek(0)
-                return "row {} (from 0)", _from_table(form, file, wanted)
-            return "row {} (from 0)", _from_table(form, pa.BufferReader(stream.read()), wanted)
-    if stream.peek(len(ZIP)) == ZIP:
-        raise ValueError("is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV")
-    if stream.peek(3) == BYTE_ORDER_MARK:
-        stream.read(3)
-    start = stream.peek(1 << 12)
-    if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
-        if limits.unpacked is not None:
-            stream.limits = limits._replace(unpacked=limits.unpacked // JSON_BYTES)
-        return _from_json(stream, wanted, pool)
-    return _from_lines(stream, path, wanted, pool)
-
-
-def _chunks(stream: _Stream, longest: float) -> Iterator[bytes]:
+def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
     """Yield the file in chunks of whole lines; of a line that is too long only its beginning."""
     rest = b""
     while data := stream.read(CHUNK):
@@ -2311,9 +1982,11 @@ def _chunks(stream: _Stream, longest: float) -> Iterator[bytes]:
         yield rest
 
 
-def _in_threads(pool: ThreadPoolExecutor, work: Callable[[bytes], _Part], chunks: Iterable[bytes]) -> Iterator[_Part]:
+def parts_in_threads(
+    pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
+) -> Iterator[FilePart]:
     """Yield what a function makes of each chunk, in order, a few chunks ahead."""
-    waiting: deque[Future[_Part]] = deque()
+    waiting: deque[Future[FilePart]] = deque()
     for chunk in chunks:
         waiting.append(pool.submit(work, chunk))
         if len(waiting) > pa.cpu_count():
@@ -2322,12 +1995,15 @@ def _in_threads(pool: ThreadPoolExecutor, work: Callable[[bytes], _Part], chunks
         yield waiting.popleft().result()
 
 
+# Names of columns
+
+
 def plain_name(name: str) -> str:
     """Return the name of a column as `NAMES` has it."""
     return name.strip().lower().replace("-", "_")
 
 
-def _chosen(names: Sequence[str], wanted: _Wanted) -> list[int]:
+def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
     """Return where a table has its queries, documents and values."""
     wanted.limits.check("columns", len(names))
     known = [plain_name(name) for name in names]
@@ -2335,7 +2011,7 @@ def _chosen(names: Sequence[str], wanted: _Wanted) -> list[int]:
     for what, possible in wanted.names.items():
         name = next((each for each in possible if each in known), None)
         if name is None:
-            there = f"has {_brief(map(_shown_cell, names), ', ')}" if names else "has none"
+            there = f"has {brief(map(shown_cell, names), ', ')}" if names else "has none"
             is_given = len(possible) == 1
             problem = f"is called {possible[0]}" if is_given else f"holds the {what}; name it {' or '.join(possible)}"
             raise ValueError(f"no column {problem}; the file {there}")
@@ -2345,18 +2021,146 @@ def _chosen(names: Sequence[str], wanted: _Wanted) -> list[int]:
     return chosen
 
 
-def _are_columns(names: Iterable[str], wanted: _Wanted) -> bool:
+def are_columns(names: Iterable[str], wanted: Wanted) -> bool:
     """Whether names are those of columns, at least two of the three."""
     known = set(map(plain_name, names))
     return sum(not known.isdisjoint(possible) for possible in wanted.names.values()) >= 2
 
 
-# TREC, CSV and TSV: rows of lines
+# Rows
 
 
-def _from_lines(stream: _Stream, path: str, wanted: _Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[_Part]]:
+def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
+    """Return rows; without values, that of each is 1."""
+    return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
+
+
+def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
+    """Return where a row lacks an id or a finite number."""
+    faults: NDArray[np.bool_] = ~np.isfinite(table["value"].to_numpy())
+    for ids in (table["query"].cast(pa.string()), table["document"]):
+        faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
+    return faults
+
+
+# JSON
+
+
+def parse_json(text: bytes) -> Any:
+    """Return the value of JSON in UTF-8, with or without a byte order mark.
+
+    ``NaN`` and ``Infinity``, which Python writes, are floats: whoever reads the value rejects them by their place.
+
+    Raises:
+        json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
+        ValueError: the text is not UTF-8, nests too deep, or has a name twice in one object or an integer of more
+            digits than Python reads. Says so without the name of the file.
+
+    >>> parse_json(b'{"q1": {"d1": 0.5}}')
+    {'q1': {'d1': 0.5}}
+    """
+    try:
+        return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("nests objects too deep") from None
+    except UnicodeDecodeError:
+        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
+    except (json.JSONDecodeError, _RepeatedNameError):
+        raise
+    except ValueError:  # a hook for integers would do without this, but takes half as long again
+        raise _long_integer(text) from None
+
+
+class _RepeatedNameError(ValueError):
+    """An object of JSON has a name twice."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        problem = f"{shown_cell(name)} is there twice in one object, {shown_cell(found)}; give each id once"
+        raise _RepeatedNameError(problem)
+    return found
+
+
+def _long_integer(text: bytes) -> ValueError:
+    """Return the error for an integer of more digits than Python reads."""
+    limit = sys.get_int_max_str_digits()
+    digits = max(re.findall(rb"[0-9]+", text), key=len)
+    line = text.count(b"\n", 0, text.index(digits)) + 1
+    place = f"line {line}: " if b"\n" in text else ""
+    problem = f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
+    return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
+
+
+# Words
+
+
+def brief(names: Iterable[str], separator: str) -> str:
+    """Return names one after the other, as many as a message has room for."""
+    names = list(names)
+    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
+
+
+def shown_cell(cell: Any) -> str:
+    """Return a cell as a message shows it, as much of it as there is room for."""
+    if isinstance(cell, bytes):
+        cell = cell.decode("utf-8", "replace")
+    if not isinstance(cell, str):
+        return shown_cell(str(cell))[1:-1]
+    text = SURROGATE.sub("\N{REPLACEMENT CHARACTER}", cell)
+    return repr(text if len(text) <= 100 else text[:99] + "…")
+
+
+# ndcg/inputs/file_lines.py: Rows of lines: the forms of TREC, CSV and TSV.
+
+LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
+NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
+    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
+)
+FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
+CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with what ends it
+EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
+NO_TEXT = {  # what no line may hold, and why
+    b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
+    b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
+}
+
+
+class _Layout(NamedTuple):
+    """How the lines of a TREC, CSV or TSV file are split, and which columns are read: query, document, any value."""
+
+    kind: str
+    names: Sequence[str]
+    delimiter: str
+    at: Sequence[int]
+
+    @property
+    def words(self) -> str:
+        """What a line holds."""
+        who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
+        who = who if self.delimiter == " " else "the header has"
+        return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
+
+    @property
+    def padding(self) -> str:
+        """The characters around a cell of CSV or TSV that are no part of it."""
+        return " \t".replace(self.delimiter, "")
+
+
+RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
+QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
+PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
+PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
+LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
+
+
+def from_lines(
+    stream: ByteStream, path: str, wanted: Wanted, pool: ThreadPoolExecutor
+) -> tuple[str, Iterator[FilePart]]:
     """Return the rows of a TREC, CSV or TSV file; its first line, other than empty ones and comments, says which."""
-    chunks = _chunks(stream, LINE)
+    chunks = line_chunks(stream, LINE)
     head, layout, before = b"", LAYOUTS[wanted.kind][0], 1  # lines are counted from 1
     for head in chunks:
         first = FIRST_LINE.match(head)
@@ -2371,10 +2175,12 @@ def _from_lines(stream: _Stream, path: str, wanted: _Wanted, pool: ThreadPoolExe
         before += head.count(b"\n")
         head = b""
     parse = partial(_parse_lines, layout=layout)
-    return "line {}", chain([_Part(ROWS.empty_table(), before)], _in_threads(pool, parse, chain([head], chunks)))
+    return "line {}", chain(
+        [FilePart(ROWS.empty_table(), before)], parts_in_threads(pool, parse, chain([head], chunks))
+    )
 
 
-def _layout(line: bytes, path: str, wanted: _Wanted) -> _Layout:
+def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
     """Return how a file with this first line is split."""
     kind = wanted.kind
     if any(mark in line for mark in NO_TEXT):  # which the line itself is rejected for, not the columns that it lacks
@@ -2395,8 +2201,8 @@ def _layout(line: bytes, path: str, wanted: _Wanted) -> _Layout:
         names = _cells(line.decode("utf-8", "replace"), delimiter)
     except csv.Error:
         names = []
-    if _are_columns(names, wanted) or has_commas or (named and not fitting):
-        return _Layout(kind, names, delimiter, _chosen(names, wanted))
+    if are_columns(names, wanted) or has_commas or (named and not fitting):
+        return _Layout(kind, names, delimiter, chosen_columns(names, wanted))
     return fitting[0] if fitting else LAYOUTS[kind][0]
 
 
@@ -2405,7 +2211,7 @@ def _cells(row: str, delimiter: str) -> list[str]:
     return [cell.strip(" \t") for cell in next(csv.reader([row], delimiter=delimiter, skipinitialspace=True))]
 
 
-def _parse_lines(chunk: bytes, layout: _Layout) -> _Part:
+def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
     """Return the rows of whole lines."""
     text, span, numbers, problem = _plain_lines(chunk, layout)
     rows: list[bytes] = []
@@ -2417,11 +2223,11 @@ def _parse_lines(chunk: bytes, layout: _Layout) -> _Part:
         rows = text.removesuffix(b"\n").split(b"\n")
         table = _parseable(rows, layout)
         problem = problem if len(table) == len(rows) else _problem(rows[len(table)], layout)
-    faults = ~np.isfinite(table["value"]) if layout.delimiter == " " else _faults(table)
+    faults = ~np.isfinite(table["value"]) if layout.delimiter == " " else faulty_rows(table)
     if faults.any():
         row = int(faults.argmax())
         table, problem = table[:row], _problem((rows or text.split(b"\n"))[row], layout)
-    return _Part(table, span, numbers, problem)
+    return FilePart(table, span, numbers, problem)
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
@@ -2500,7 +2306,7 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
     query, document, *value = table.columns
     if is_padded:
         query, document = (pc.utf8_trim(ids, characters=layout.padding) for ids in (query, document))
-    table = _id_table(query, document, *value)
+    table = id_table(query, document, *value)
     if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
         raise pa.ArrowInvalid("a cell goes on in the next line")
     return table
@@ -2535,18 +2341,27 @@ def _problem(row: bytes, layout: _Layout) -> str:
         try:
             cells[at].encode()
         except UnicodeEncodeError:
-            return f"{name} {_shown_cell(cells[at])} is not text in UTF-8; save the file in UTF-8"
+            return f"{name} {shown_cell(cells[at])} is not text in UTF-8; save the file in UTF-8"
     value = cells[layout.at[2]]
     fault = "not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "not a number"
-    return f"the {VALUE[layout.kind]} {_shown_cell(value)} is {fault}"
+    return f"the {VALUE[layout.kind]} {shown_cell(value)} is {fault}"
 
 
-# JSON
+# ndcg/inputs/file_tables.py: Rows of objects and of tables: JSON, JSONL, Parquet and Arrow.
+
+FILE_IDS = ("text", "integers", "bytes")  # what is the same as text; a date may be written in many ways
+NUMBER_TYPES = (
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_boolean,
+    pa.types.is_null,
+)
 
 
-def _from_json(stream: _Stream, wanted: _Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[_Part]]:
+def from_json(stream: ByteStream, wanted: Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
     """Return the rows of values line by line, if the first line is an object of its own, or else of one value."""
-    chunks = _chunks(stream, math.inf)
+    chunks = line_chunks(stream, math.inf)
     head = next(chunks)
     line = head.lstrip().split(b"\n", 1)[0]
     try:
@@ -2555,7 +2370,7 @@ def _from_json(stream: _Stream, wanted: _Wanted, pool: ThreadPoolExecutor) -> tu
         first = None
     if first is not None and not _is_saved(first):
         parse = partial(_parse_json_lines, reading=_Reading(first, wanted))
-        return "line {}", chain([_Part(ROWS.empty_table(), 1)], _in_threads(pool, parse, chain([head], chunks)))
+        return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
         value = parse_json(head + b"".join(chunks))
     except json.JSONDecodeError as error:
@@ -2582,12 +2397,12 @@ def _is_saved(value: Any) -> bool:
 class _Reading:
     """How objects of JSON are read: as records, whose names are those of the first, or else as mappings."""
 
-    def __init__(self, first: Any, wanted: _Wanted) -> None:
+    def __init__(self, first: Any, wanted: Wanted) -> None:
         self.kind, self.names = wanted.kind, None
         if isinstance(first, dict) and first:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
-            if len(columns) == len(first) or _are_columns(columns, wanted):
-                self.names = [list(first)[at] for at in _chosen(list(first), wanted)]
+            if len(columns) == len(first) or are_columns(columns, wanted):
+                self.names = [list(first)[at] for at in chosen_columns(list(first), wanted)]
 
     def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
         """Yield a query, documents and their values, for each query.
@@ -2596,7 +2411,7 @@ class _Reading:
             ValueError: something that is no object, or has a name twice.
         """
         if not isinstance(value, dict):
-            raise ValueError(f"{_shown_cell(value)} is no JSON object, {{...}}")
+            raise ValueError(f"{shown_cell(value)} is no JSON object, {{...}}")
         if self.names:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
@@ -2608,56 +2423,8 @@ class _Reading:
                 continue
             if not isinstance(documents, dict):
                 wanted = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
-                raise ValueError(f"query {_shown_cell(query)}: must be {wanted}; got {_shown_cell(documents)}")
+                raise ValueError(f"query {shown_cell(query)}: must be {wanted}; got {shown_cell(documents)}")
             yield query, documents.keys(), documents.values()
-
-
-def parse_json(text: bytes) -> Any:
-    """Return the value of JSON in UTF-8, with or without a byte order mark.
-
-    ``NaN`` and ``Infinity``, which Python writes, are floats: whoever reads the value rejects them by their place.
-
-    Raises:
-        json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
-        ValueError: the text is not UTF-8, nests too deep, or has a name twice in one object or an integer of more
-            digits than Python reads. Says so without the name of the file.
-
-    >>> parse_json(b'{"q1": {"d1": 0.5}}')
-    {'q1': {'d1': 0.5}}
-    """
-    try:
-        return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
-    except RecursionError:
-        raise ValueError("nests objects too deep") from None
-    except UnicodeDecodeError:
-        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
-    except (json.JSONDecodeError, _RepeatedNameError):
-        raise
-    except ValueError:  # a hook for integers would do without this, but takes half as long again
-        raise _long_integer(text) from None
-
-
-class _RepeatedNameError(ValueError):
-    """An object of JSON has a name twice."""
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        problem = f"{_shown_cell(name)} is there twice in one object, {_shown_cell(found)}; give each id once"
-        raise _RepeatedNameError(problem)
-    return found
-
-
-def _long_integer(text: bytes) -> ValueError:
-    """Return the error for an integer of more digits than Python reads."""
-    limit = sys.get_int_max_str_digits()
-    digits = max(re.findall(rb"[0-9]+", text), key=len)
-    line = text.count(b"\n", 0, text.index(digits)) + 1
-    place = f"line {line}: " if b"\n" in text else ""
-    problem = f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
-    return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
 
 
 def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
@@ -2665,7 +2432,7 @@ def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
     rankings = list(rankings_in({name: value for name, value in found.items() if name != "mteb_model_meta"}))
     if len(rankings) == 1:
         return rankings[0][1]
-    there = _brief(("".join(f"[{_shown_cell(key)}]" for key in keys) for keys, _ in rankings), ", ")
+    there = brief(("".join(f"[{shown_cell(key)}]" for key in keys) for keys, _ in rankings), ", ")
     keys = "".join(f"[{key!r}]" for key in rankings[0][0]) if rankings else ""
     raise ValueError(f"holds {len(rankings)} rankings: {there}; read it by json.load and give one, such as file{keys}")
 
@@ -2681,7 +2448,7 @@ def rankings_in(found: dict[str, Any], keys: tuple[str, ...] = ()) -> Iterator[t
             yield from rankings_in(value, (*keys, name))
 
 
-def _parse_json_lines(text: bytes, reading: _Reading) -> _Part:
+def _parse_json_lines(text: bytes, reading: _Reading) -> FilePart:
     """Return the rows of lines of JSON; those of plain records by Arrow."""
     lines = text.removesuffix(b"\n").split(b"\n")
     if reading.names:
@@ -2693,10 +2460,10 @@ def _parse_json_lines(text: bytes, reading: _Reading) -> _Part:
         try:
             text.decode()
             found = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
-            table = _id_table(*(found[name].combine_chunks() for name in reading.names))
+            table = id_table(*(found[name].combine_chunks() for name in reading.names))
             exact = pc.max(pc.abs(table["value"])).as_py()
-            if len(table) == len(lines) and not _faults(table).any() and exact < 2**53:
-                return _Part(table, len(lines))
+            if len(table) == len(lines) and not faulty_rows(table).any() and exact < 2**53:
+                return FilePart(table, len(lines))
         except (pa.ArrowInvalid, UnicodeError):
             pass  # as the lines one by one will say
     values: list[tuple[int, Any]] = []
@@ -2716,7 +2483,7 @@ def _parse_json_lines(text: bytes, reading: _Reading) -> _Part:
 
 def _json_part(
     values: list[tuple[int, Any]], span: int, reading: _Reading, number: int = 0, problem: str = ""
-) -> _Part:
+) -> FilePart:
     """Return the rows of values and their numbers; what is wrong with the one of a number, that comes after them."""
     queries: list[Any] = []
     documents: list[Any] = []
@@ -2737,9 +2504,11 @@ def _json_part(
     numbers = np.append(np.array(of_query, np.int64)[rows], number)
     texts = pc.dictionary_encode(_texts(queries))
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
-    table = _id_table(query, _texts(documents), _numbers(cells))
+    table = id_table(query, _texts(documents), _numbers(cells))
     return _checked(
-        _Part(table, span, numbers, problem), lambda row: (queries[rows[row]], documents[row], cells[row]), reading.kind
+        FilePart(table, span, numbers, problem),
+        lambda row: (queries[rows[row]], documents[row], cells[row]),
+        reading.kind,
     )
 
 
@@ -2769,10 +2538,10 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
     return pa.array(values, pa.float64())
 
 
-# Tables
+# Parquet and Arrow
 
 
-def _from_table(form: str, file: Any, wanted: _Wanted) -> Iterator[_Part]:
+def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
     """Yield the rows of a Parquet or an Arrow file."""
     limits = wanted.limits
     unpacked, bounded = 0, limits.unpacked is not None
@@ -2799,13 +2568,13 @@ def _from_table(form: str, file: Any, wanted: _Wanted) -> Iterator[_Part]:
         if bounded:
             unpacked += sum(map(_unpacked, cells))
             limits.check("unpacked", unpacked)
-        table = _id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
-        yield _checked(_Part(table, len(table)), partial(_cells_of, cells), wanted.kind)
+        table = id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
+        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), wanted.kind)
 
 
-def _chosen_fields(schema: pa.Schema, wanted: _Wanted) -> list[str]:
+def _chosen_fields(schema: pa.Schema, wanted: Wanted) -> list[str]:
     """Return the names of a table's queries, documents and values, once they are known to be ids and numbers."""
-    fields = [schema.field(at) for at in _chosen(schema.names, wanted)]
+    fields = [schema.field(at) for at in chosen_columns(schema.names, wanted)]
     for field in fields[:2]:
         kind = _value_type(field.type)
         if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
@@ -2857,22 +2626,9 @@ def _number_column(column: pa.Array) -> pa.DoubleArray:
         return _numbers(column.to_pylist())
 
 
-def _id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
-    """Return rows; without values, that of each is 1."""
-    return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
-
-
-def _faults(table: pa.Table) -> NDArray[np.bool_]:
-    """Return where a row lacks an id or a finite number."""
-    faults: NDArray[np.bool_] = ~np.isfinite(table["value"].to_numpy())
-    for ids in (table["query"].cast(pa.string()), table["document"]):
-        faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
-    return faults
-
-
-def _checked(part: _Part, cells: Callable[[int], Sequence[Any]], kind: str) -> _Part:
+def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -> FilePart:
     """Return the rows before the first that is at fault, and what is wrong with that one, by its cells."""
-    faults = _faults(part.table)
+    faults = faulty_rows(part.table)
     if not faults.any():
         return part
     row = int(faults.argmax())
@@ -2882,119 +2638,1072 @@ def _checked(part: _Part, cells: Callable[[int], Sequence[Any]], kind: str) -> _
         if cell is None or cell == "":
             return part._replace(table=part.table[:row], problem=f"has no {name}; give each row its id")
         if not _is_id(cell):
-            problem = f"the {name} {_shown_cell(cell)} {NO_ID}"
+            problem = f"the {name} {shown_cell(cell)} {NO_ID}"
             return part._replace(table=part.table[:row], problem=problem)
     fault = "is not a number"
     if isinstance(value, (int, float)):
         fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
-    of = f"document {_shown_cell(ids[1])} of query {_shown_cell(ids[0])}"
-    problem = f"the {VALUE[kind]} {_shown_cell(value)} of {of} {fault}"
+    of = f"document {shown_cell(ids[1])} of query {shown_cell(ids[0])}"
+    problem = f"the {VALUE[kind]} {shown_cell(value)} of {of} {fault}"
     if value is None:
         problem = f"{of} has no {VALUE[kind]}; give it one, or leave it out"
     return part._replace(table=part.table[:row], problem=problem)
 
 
-# Words
+# ndcg/inputs/files.py: Files of rankings <-> columns and mappings, by what the files hold.
+
+JSON_BYTES = 5  # how many times the memory of its text JSON takes as Python objects
+TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
+ZIP = b"PK\x03\x04"
+JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
 
 
-def _brief(names: Iterable[str], separator: str) -> str:
-    """Return names one after the other, as many as a message has room for."""
-    names = list(names)
-    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
-
-
-def _shown_cell(cell: Any) -> str:
-    """Return a cell as a message shows it, as much of it as there is room for."""
-    if isinstance(cell, bytes):
-        cell = cell.decode("utf-8", "replace")
-    if not isinstance(cell, str):
-        return _shown_cell(str(cell))[1:-1]
-    text = SURROGATE.sub("\N{REPLACEMENT CHARACTER}", cell)
-    return repr(text if len(text) <= 100 else text[:99] + "…")
-
-
-# ndcg/inputs/frames.py: A frame whose columns are named -> the columns themselves.
-
-HINT = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
-
-
-def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, in place of each name of a column that column of a frame.
+def read_columns(
+    path: str | os.PathLike[str], kind: str, limits: Limits = NO_LIMITS, names: Mapping[str, str] | None = None
+) -> Columns:
+    """Read a file.
 
     Args:
-        data: the frame; None if there is none, then arguments are returned as they are.
-        called: what messages call it.
-        **arguments: each the name of a column, None, or what is no name and returned as it is.
+        path: the file.
+        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, whose documents may be there more than once or
+            not at all.
+        limits: how much it may hold.
+        names: of the columns of a table, by what they hold, where `NAMES` does not know them.
 
     Raises:
-        ValueError: names the argument whose column is missing or stands in the frame twice; a frame of
-            another kind, or one of which no column is named.
-
-    >>> frame = {"score": [0.9, 0.1], "label": [1, 0]}
-    >>> named_columns(frame, predictions="score", references="label", query_ids=None)
-    [[0.9, 0.1], [1, 0], None]
+        ValueError: a line or row that is malformed, an id that is missing, a value that is not a
+            finite number, a document that occurs twice for a query, no rows at all, a table
+            without the columns, more than the limits allow. Names the file and the place.
+        OSError: the file cannot be read.
     """
-    if data is None:
-        return list(arguments.values())
-    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
-    frame = _rereadable(data, called, set(names.values()))
-    columns = _column_names(frame)
-    for argument, name in names.items():
-        if name not in columns:
-            near = nearest(name, [each for each in columns if isinstance(each, str)])
-            hint = f'; did you mean "{near}"?' if near else ""
-            raise ValueError(f"{argument}: {called} has no column {shown(name)}; it has {_listed(columns)}{hint}")
-        if columns.count(name) > 1:
-            raise ValueError(f"{argument}: {called} has several columns {shown(name)}; give them names of their own")
-    if not names:
-        hint = "give predictions and references as their names, which must be text"
-        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
-    return [frame[given] if argument in names else given for argument, given in arguments.items()]
+    path = os.fsdecode(path)
+    given = {what: (plain_name(name),) for what, name in (names or {}).items()}
+    wanted = Wanted(kind, NAMES[kind] | given, limits)
+    parts: list[FilePart] = []
+    # the pool is closed here, and by no generator: one that an error leaves behind is closed in any thread
+    with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
+        unit, found = _file_parts(file, path, wanted, pool)
+        rows = 0
+        for part in found:
+            parts.append(part)
+            rows += len(part.table)
+            limits.check("rows", rows)
+            if part.problem:
+                break
+        place = _place(parts, unit)
+        columns = _joined(parts, pool) if rows else _no_rows() if kind == "exclude" else None
+        if columns is not None:
+            limits.check("queries", len(columns.query_ids))
+            if kind != "exclude" and (repeated := _repeated(columns)):
+                again, first = map(place, repeated)
+                document = shown_cell(columns.document[repeated[0]].as_py())
+                query = shown_cell(columns.query_ids[columns.query[repeated[0]]].as_py())
+                raise ValueError(f"{again}: document {document} of query {query} is in {first} already")
+        if parts and parts[-1].problem:
+            raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
+        if columns is None:
+            raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
+    return columns
 
 
-def is_spark(data: Any) -> bool:
-    """Return whether it is a DataFrame of Spark, classic or Connect."""
-    return type(data).__module__.partition(".")[0] == "pyspark" and hasattr(data, "mapInArrow")
+def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
+    """Return the scores of a run's file, TREC or another: ``{query: {document: score}}``.
+
+    Raises:
+        ValueError: as ``read_columns``.
+    """
+    return _mapping(read_columns(path, "run", limits))
 
 
-def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
-    """Return a frame whose columns can be taken by name again and again."""
-    library = type(data).__module__.partition(".")[0]
-    if is_spark(data):
-        raise ValueError(f"{called}: only compute scores a DataFrame of Spark; give its rows, {called}=frame.toArrow()")
-    if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
-        return data
-    if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
-        known = data.collect_schema().names()
-        return (data.select(list(names)) if names and set(names) <= set(known) else data.limit(0)).collect()
-    if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset of files
-        known = data.schema.names
-        once = names and all(known.count(name) == 1 for name in names)
-        return data.to_table(columns=list(names)) if once else data.schema.empty_table()
-    if is_database_query(data):
-        return pa.table(data)
-    if isinstance(data, str) or not (hasattr(data, "columns") or hasattr(data, "column_names")):
-        raise ValueError(f"{called} must be a frame with named columns; got {shown(data)}; {HINT}")
-    if not hasattr(data, "__len__"):
-        raise ValueError(f"{called}: {type(data).__name__} has no rows that can be counted; {HINT}")
-    return data
+def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
+    """Return the relevances of a file, TREC or another: ``{query: {document: relevance}}``, integers where all are.
+
+    Raises:
+        ValueError: as ``read_columns``.
+    """
+    columns = read_columns(path, "qrels", limits)
+    if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
+        columns = columns._replace(value=columns.value.astype(np.int64))
+    return _mapping(columns)
 
 
-def _column_names(frame: Any) -> list[Any]:
-    if isinstance(frame, Mapping):
-        return list(frame)
-    names = frame.schema.names if isinstance(frame, pa.RecordBatch) else getattr(frame, "column_names", None)
-    return list(frame.columns if names is None else names)
+def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
+    order = np.argsort(columns.query, kind="stable")
+    ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
+    documents = columns.document.take(pa.array(order)).to_pylist()
+    values = columns.value[order].tolist()
+    starts = [0, *ends[:-1]]
+    return {
+        query: dict(zip(documents[start:end], values[start:end], strict=True))
+        for query, start, end in zip(columns.query_ids.to_pylist(), starts, ends, strict=True)
+    }
 
 
-def _listed(columns: list[Any]) -> str:
-    """Return the first names of columns as a message has room for them."""
-    return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+def _joined(parts: list[FilePart], pool: ThreadPoolExecutor) -> Columns:
+    table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
+    query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
+    ids, values = table["query"].chunk(0).dictionary, table["value"].to_numpy()
+    hashes, until = np.empty(len(query), np.uint64), np.cumsum([len(part.table) for part in parts])
+
+    def write_hashes(part: FilePart, end: int) -> None:
+        hashes[end - len(part.table) : end] = hashes_of(part.table["document"])
+
+    deque(pool.map(write_hashes, parts, until.tolist()), 0)
+    return Columns(query, ids, table["document"], values, hashes)
+
+
+def _no_rows() -> Columns:
+    """Return the columns of a file that holds nothing."""
+    none = pa.array([], pa.string())  # made when it is asked for, as an array imports pandas
+    return Columns(np.empty(0, np.int64), none, pa.chunked_array([none]), np.empty(0), np.empty(0, np.uint64))
+
+
+def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
+    """Return what gives the words for a row, or for the one after the last."""
+    first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
+    first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
+
+    def place(row: int) -> str:
+        at = bisect_right(first_rows, row) - 1
+        number = row - first_rows[at]
+        numbers = parts[at].numbers
+        return unit.format(first_numbers[at] + (number if numbers is None else int(numbers[number])))
+
+    return place
+
+
+def _repeated(columns: Columns) -> tuple[int, int] | None:
+    """Return the first row whose query and document an earlier row has, and that one."""
+    first, again = same_rows(columns)
+    return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
+
+
+def _file_parts(file: BinaryIO, path: str, wanted: Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
+    """Return the words for a place in the file and its rows, by the first bytes of what it holds."""
+    limits = wanted.limits
+    stream, is_packed = unpacked_stream(file, limits)
+    for mark, form in TABLES.items():
+        if stream.peek(len(mark)) == mark:
+            if not is_packed and file.seekable():
+                limits.check("bytes", file.seek(0, os.SEEK_END))
+                file.seek(0)
+                return "row {} (from 0)", from_table(form, file, wanted)
+            return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), wanted)
+    if stream.peek(len(ZIP)) == ZIP:
+        raise ValueError("is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV")
+    if stream.peek(3) == BYTE_ORDER_MARK:
+        stream.read(3)
+    start = stream.peek(1 << 12)
+    if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
+        if limits.unpacked is not None:
+            stream.limits = limits._replace(unpacked=limits.unpacked // JSON_BYTES)
+        return from_json(stream, wanted, pool)
+    return from_lines(stream, path, wanted, pool)
+
+
+# ndcg/inputs/columns.py: One side of the rankings, from any library: its values, where each query begins, what is missing, what is padding.
+
+# words for a query, by its index, and a document in it, by its position or None
+Place = Callable[[int, int | None], str]
+
+
+class Column(NamedTuple):
+    """One side of the rankings, query after query.
+
+    Attributes:
+        values: of the documents.
+        offsets: where each query begins, from 0, and the last one ends.
+        present: False where a value is missing; None if none is.
+        padding: True where a value marks padding; None if none can.
+    """
+
+    values: NDArray[Any]
+    offsets: NDArray[np.int64]
+    present: Mask | None = None
+    padding: Mask | None = None
+
+    def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
+        """Return the documents in another order, and with other offsets."""
+        present, padding = (None if mask is None else mask[order] for mask in (self.present, self.padding))
+        return Column(self.values[order], offsets, present, padding)
+
+    def only(self, present: Mask) -> "Column":
+        """Return the same values, missing too where a mask is False."""
+        present = present if self.present is None else present & self.present
+        return self._replace(present=None if present.all() else present)
+
+
+def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where queries of these lengths begin, and the last one ends.
+
+    >>> offsets_of([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, dtype=np.int64, out=offsets[1:])
+    return offsets
+
+
+# Forms of one side
+
+
+def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
+    """Read one side of which each row is a query.
+
+    >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
+    [False, False, False, True]
+    """
+    values = _combined(values)
+    if isinstance(values, pa.Array):
+        return _from_arrow(argument, values, ignore_index)
+    if isinstance(values, np.ndarray):
+        if values.dtype != object:
+            return _from_array(argument, values, ignore_index)
+        values = values.tolist()  # None where masked
+    if not isinstance(values, (list, tuple)):
+        raise ValueError(
+            f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
+            f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
+        )
+    if not (kinds := set(map(type, values))) <= {list, tuple}:
+        if not all(issubclass(kind, np.ndarray) for kind in kinds):
+            values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
+            kinds = set(map(type, values))
+        if all(issubclass(kind, np.ndarray) for kind in kinds):
+            return _from_arrays(argument, values, ignore_index)
+    return _from_lists(argument, values, ignore_index)
+
+
+def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
+    """Read one side of which each row is a document, as if all were of one query."""
+    values = _combined(values)
+    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
+        return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index)
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        if values.dtype != object:
+            return _from_arrays(argument, [values], ignore_index)
+        values = values.tolist()  # None where masked
+    if isinstance(values, (list, tuple)):
+        if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
+            raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
+        return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index)
+    form = f"{values.ndim}-D" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
+    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}")
+
+
+def _combined(values: Any) -> Any:
+    """Return a chunked Arrow column as one array, a single chunk as it is; others as they are."""
+    if not isinstance(values, pa.ChunkedArray):
+        return values
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+
+
+DTYPE = attrgetter("dtype")
+
+
+def _one_query(argument: str, values: Any) -> Any:
+    """Return one query of a list, as NumPy's array if it is an array of another library."""
+    if is_database_query(values):
+        raise ValueError(
+            f"{argument}: is a query to a database ({type(values).__name__}), whose rows come in no certain order; run "
+            "it first and give the columns of its table: table = relation.to_arrow_table(); "
+            "predictions=[table['score']], references=[table['relevance']]"
+        )
+    values = plain(argument, values)
+    if not isinstance(values, ARROW):
+        return values
+    if not values.null_count:
+        return values.to_numpy(zero_copy_only=False)
+    if not _is_numeric(values.type):
+        return values.to_pylist()
+    mask = values.is_null().to_numpy(zero_copy_only=False)
+    return np.ma.MaskedArray(_filled(values).to_numpy(zero_copy_only=False), mask)
+
+
+def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
+    """Read a 2-D array, used where it lies if its rows follow each other."""
+    if values.ndim != 2:
+        found = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
+        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {found}")
+    offsets = np.arange(len(values) + 1) * values.shape[1]
+    values = np.ravel(values)  # copied only if its rows do not follow each other
+    present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
+    return Column(_numeric(argument, values), offsets, present, is_padding(values, ignore_index))
+
+
+def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
+    """Read one 1-D array per query."""
+    found = list(map(DTYPE, rows))
+    are_alike = found.count(found[0]) == len(found)  # hashes of types are slow
+    first = {
+        dtype: found.index(dtype) for dtype in ([found[0]] if are_alike else dict.fromkeys(found))
+    }  # their queries
+    if np.dtype(object) in first:
+        return _from_lists(argument, rows, ignore_index)
+    if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
+        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
+        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
+    dtypes = {dtype: _numeric(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
+    present, arrays = None, rows
+    if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
+        if any(map(np.ma.is_masked, rows)):
+            present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
+        arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
+    values = arrays[0] if len(arrays) == 1 else _concatenated(arrays, are_alike)
+    mixed = len(dtypes) > 1 and values.dtype.kind == "f"
+    if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
+        return _from_lists(argument, rows, ignore_index)
+    if ignore_index is None or (set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))):
+        padding = is_padding(values, ignore_index)
+    else:  # values are of another type than a row was given in
+        padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
+    return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
+
+
+def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
+    """Return arrays one after the other, those of one type by their bytes, which is faster for short ones."""
+    with suppress(TypeError, BufferError):  # of one that lies in steps
+        if are_alike:
+            return np.frombuffer(b"".join(arrays), arrays[0].dtype)
+    return np.concatenate(arrays)
+
+
+def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> Column:
+    """Read an Arrow list array, its values where they lie."""
+    if any(test(lists.type) for test in OTHER_LISTS):
+        offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
+        lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
+    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
+        kind = shown(str(lists.type))[1:-1]
+        raise ValueError(
+            f"{argument} must be a column of lists, one per query; got {kind}; for a row per document give query_ids"
+        )
+    if lists.null_count:
+        query = int(np.flatnonzero(lists.is_null())[0])
+        raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
+    offsets = lists.offsets.to_numpy().astype(np.int64)
+    values = lists.values[offsets[0] : offsets[-1]]
+    if pa.types.is_null(values.type):  # each value is missing
+        values = values.cast(pa.float64())
+    if not _is_numeric(values.type):
+        kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
+        raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
+    present = None
+    if values.null_count:
+        present = values.is_valid().to_numpy(zero_copy_only=False)
+        values = _filled(values)
+    array = values.to_numpy(zero_copy_only=False)
+    return Column(array, offsets - offsets[0], present, is_padding(array, ignore_index))
+
+
+NOT_NESTED = "for a single query, wrap it in a list, for a row per document give query_ids"
+OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    """Return whether Arrow values of this type are numbers."""
+    return any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
+
+
+def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+    """Return numbers with 0 for nulls."""
+    return values.fill_null(False if pa.types.is_boolean(values.type) else 0)
+
+
+def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None = None) -> Column:
+    """Read nested sequences of numbers and None, and arrays among them."""
+    given = rows
+    if not set(map(type, rows)) <= {list, tuple}:
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None where masked
+        for query, row in enumerate(rows):
+            if isinstance(row, (list, tuple)):
+                continue
+            if isinstance(row, Real):
+                problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
+            else:
+                problem = f"must be a list of documents; got {type(row).__name__}"
+            raise ValueError(f"{argument}: query {query}: {problem}")
+    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
+    column = read_numbers(argument, rows, offsets, ignore_index=ignore_index)
+    if column.padding is not None:
+        for query, row in enumerate(given):
+            if isinstance(row, np.ndarray) and row.dtype != object:
+                column.padding[offsets[query] : offsets[query + 1]] = is_padding(row, ignore_index)
+    return column
+
+
+# Numbers
+
+
+MANY = 1 << 9  # numbers; fewer are read faster one by one
+OWN: dict[type, type] = {np.int64: int, np.float64: float}  # what Python calls numbers of NumPy's
+
+
+def _numbered(query: int, position: int | None) -> str:
+    """Return words for a place in rankings that have no ids."""
+    return f"query {query}, position {position}"
+
+
+def read_numbers(
+    argument: str,
+    rows: Sequence[Sequence[Any]],
+    offsets: NDArray[np.int64],
+    place: Place = _numbered,
+    ignore_index: float | None = None,
+    kinds: Set[type] | None = None,
+) -> Column:
+    """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
+
+    Args:
+        argument: what errors call them.
+        rows: the numbers.
+        offsets: where each query begins.
+        place: words for a place.
+        ignore_index: the reference that marks padding.
+        kinds: the types of all of them, if they are known.
+
+    Raises:
+        ValueError: a value that is no number, or would be rounded. Names the argument and the place.
+    """
+    if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
+        return column
+    values = list(chain.from_iterable(rows))
+    try:
+        array = np.array(values)
+    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, one of them is no plain number
+        raise_unless_of_values(error)
+        array = np.empty(0, object)
+    present = None
+    if not _holds_all(array):
+        array, present = _one_by_one(argument, values, offsets, place)
+    padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
+    return Column(array, offsets, present, padding)
+
+
+def _plain_numbers(
+    rows: Sequence[Sequence[Any]], offsets: NDArray[np.int64], ignore_index: float | None, kinds: Set[type] | None
+) -> Column | None:
+    """Return plain numbers and None, read all at once; None if some are others, or would be rounded.
+
+    Numbers of NumPy are plain among None, of which NumPy makes objects.
+    """
+    head = list(islice(chain.from_iterable(rows), MANY))
+    first = next((value for value in head if value is not None), None)
+    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are no integers here
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            try:
+                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type makes the sum one of that
+            except TypeError:  # of None
+                found = set(map(type, chain.from_iterable(rows)))
+        if kinds or NoneType in found:
+            found = {OWN.get(kind, kind) for kind in found}
+        if found == {int}:
+            with suppress(ValueError):  # integers that take more than a byte
+                array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
+                return Column(array, offsets, padding=is_padding(array, ignore_index))
+        if found <= {int, float, NoneType}:
+            kind = pa.float64() if float in found else pa.int64()
+            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(offsets=offsets)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, reading one by one says it
+        raise_unless_of_values(error)
+    return None
+
+
+def _holds_all(array: NDArray[Any]) -> bool:
+    """Return whether NumPy's array of numbers, of several types perhaps, holds each of them as it is."""
+    if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        return False
+    if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
+        return True
+    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy makes NaN of a masked number
+
+
+def _one_by_one(
+    argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place
+) -> tuple[NDArray[Any], Mask | None]:
+    """Return numbers as an array, and where they are not None; refuse what is no number or would be rounded."""
+
+    def refuse(at: int, problem: str) -> ValueError:
+        query = int(np.searchsorted(offsets, at, side="right")) - 1
+        return ValueError(f"{argument}: {place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}")
+
+    foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
+    values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
+    present = np.array([value is not None for value in values], bool)
+    mask = None if present.all() else present
+    values = [0 if value is None else value for value in values]
+    kinds = set(map(type, values))
+    for kind in kinds:
+        if not _is_number(kind):
+            at = next(at for at, value in enumerate(values) if type(value) is kind)
+            raise refuse(at, "is not a number; give a number or None")
+    if mask is not None and _holds_all(array := np.array(values)):
+        return array, mask
+    if all(issubclass(kind, Integral) for kind in kinds):
+        for dtype in ("int64", "uint64"):
+            if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
+                return np.array(values, dtype), mask
+    try:
+        array = np.array(values, np.float64)
+    except OverflowError:  # an integer beyond all floats is refused below
+        array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
+    usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
+    for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
+        value = int(values[at]) if isinstance(values[at], Integral) else values[at]
+        if float(array[at]) != value and value == value:  # and it is no NaN
+            raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
+    return array, mask
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, Real) and not issubclass(kind, np.timedelta64)
+
+
+def number(value: Any) -> Any:
+    """Return a number of another library, such as a 0-d tensor, as Python's, None for a masked one; others as they are.
+
+    >>> number(np.ma.masked), number(np.array(0.5)), number("0.5")
+    (None, 0.5, '0.5')
+    """
+    try:
+        array = converted(value)
+        if isinstance(array, np.ndarray) and array.ndim == 0:
+            return None if np.ma.is_masked(array) else _numeric("number", array).item()
+    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is no number then
+        raise_unless_of_values(error)
+    return value
+
+
+def beyond_2_53(values: NDArray[Any]) -> Mask:
+    """Return where integers may be such that float64 cannot tell them from their neighbours."""
+    if values.dtype.kind == "f":  # of narrower floats none was rounded
+        size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
+        return np.asarray((size >= 2**53) & (size < math.inf))
+    return (values >= 2**53) | (values <= -(2**53))
+
+
+def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Return the array without its mask, if its values are real numbers of at most 64 bits."""
+    if _is_narrow(values.dtype):
+        values = values.astype(np.float32)
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+        raise ValueError(f"{argument} must hold real numbers of at most 64 bits; got {values.dtype}")
+    return np.asarray(values, values.dtype.newbyteorder("="))
+
+
+# Padding, found in the type that each value is given in
+
+
+def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
+    """Return where values are the reference of padding as their own type holds it; None if there is no such reference.
+
+    >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
+    [False, True]
+    """
+    if ignore_index is None:
+        return None
+    with np.errstate(over="ignore"):  # a float too large for the type is infinite in it
+        if isinstance(values, Widened):
+            ignore_index = values.rounded(ignore_index)
+        elif _is_narrow(values.dtype):
+            ignore_index = float(np.asarray(ignore_index, np.float64).astype(values.dtype))
+            values = np.asarray(values).astype(np.float32)
+        elif values.dtype == bool:  # NumPy compares bools with integers of 64 bits only
+            values = np.asarray(values).view(np.uint8)
+        return np.asarray(np.asarray(values) == ignore_index)
+
+
+def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
+    """Return as ``is_padding``, of a list's array, but in the type that each number of the list is given in."""
+    if set(map(type, values)) <= {bool, int, float, NoneType}:
+        return is_padding(array, ignore_index)
+
+    def is_reference(value: Any) -> bool:
+        if value is None or (_is_number(type(value)) and not isinstance(value, np.generic)):
+            return bool(value == ignore_index)
+        return bool(is_padding(np.asanyarray(converted(value)), ignore_index))
+
+    return np.array(list(map(is_reference, values)), bool)
+
+
+def _is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Return whether it is a float type of JAX and TensorFlow that float32 holds exactly."""
+    return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
+
+
+# ndcg/inputs/rankings.py: Rankings as the kernel takes them: relevances and scores, query after query, and what people call them.
+
+class Rankings(NamedTuple):
+    """Queries and their documents, as the arrays that the kernel takes.
+
+    Attributes:
+        relevance: of the documents, query after query.
+        score: as ``relevance``.
+        offsets: where each query begins, from 0, and the last one ends: int64 of shape ``(queries + 1,)``.
+        judged: False where the relevance is missing; None if none is.
+        retrieved: False where the score is missing; None if none is.
+        place: words for a query, by its index, and a document in it, by its position or None,
+            where people know them by ids.
+        query_ids: the id of each query, where they have ids.
+        missing: True for each query that the predictions lack; None if ids do not tell.
+    """
+
+    relevance: NDArray[Any]
+    score: NDArray[Any]
+    offsets: NDArray[np.int64]
+    judged: Mask | None = None
+    retrieved: Mask | None = None
+    place: Place | None = None
+    query_ids: Sequence[Any] | pa.Array | None = None
+    missing: Mask | None = None
+
+    @classmethod
+    def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
+        """Return two sides of the same documents, without padding, and what is known of the queries."""
+        if relevance.padding is not None and relevance.padding.any():
+            kept = ~relevance.padding
+            if relevance.present is not None:
+                kept |= ~relevance.present  # what has no relevance is no padding
+            score, relevance = score.only(kept), relevance.only(kept)
+        return cls(relevance.values, score.values, score.offsets, relevance.present, score.present, **known)
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.offsets) - 1
+
+    def only(self, kept: Mask) -> "Rankings":
+        """Return the same documents, neither judged nor retrieved where a mask is False."""
+        judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
+        return self._replace(judged=judged, retrieved=retrieved)
+
+    def of_judged(self) -> "Rankings":
+        """Return the same documents, retrieved only if they are judged."""
+        if self.judged is None:
+            return self
+        kept = self.judged | ~(self.score < np.inf)  # what is no score stays, to be refused
+        kept = kept if self.retrieved is None else kept & self.retrieved
+        return self._replace(retrieved=None if kept.all() else kept)
+
+    def arrays(self) -> dict[str, Any]:
+        """Return what the kernel takes, by name."""
+        return dict(zip(self._fields[:5], self[:5], strict=True))
+
+    def counts(self) -> dict[str, NDArray[np.int64]]:
+        """Return how many documents of each query were retrieved, judged, and judged relevant.
+
+        >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.2, 0.1]), np.array([0, 1, 3]))
+        >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
+        {'retrieved': [1, 2], 'judged': [1, 2], 'relevant': [1, 1], 'retrieved and judged': [1, 2]}
+        """
+        everything = np.ones(len(self.relevance), bool)
+        judged = everything if self.judged is None else self.judged
+        retrieved = (everything if self.retrieved is None else self.retrieved) & (self.score > -np.inf)
+        return {
+            "retrieved": self._sums(retrieved),
+            "judged": self._sums(judged),
+            "relevant": self._sums(judged & (self.relevance > 0)),
+            "retrieved and judged": self._sums(retrieved & judged),
+        }
+
+    def pieces(self, documents: int) -> Iterator["Rankings"]:
+        """Yield the same queries in pieces of about so many documents each.
+
+        >>> rankings = Rankings(np.ones(10), np.ones(10), np.arange(6) * 2)
+        >>> [piece.queries for piece in rankings.pieces(documents=4)]
+        [2, 2, 1]
+        """
+        cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
+        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
+            rows = slice(*self.offsets[[start, stop]].tolist())
+            yield Rankings(
+                self.relevance[rows],
+                self.score[rows],
+                self.offsets[start : stop + 1] - self.offsets[start],
+                None if self.judged is None else self.judged[rows],
+                None if self.retrieved is None else self.retrieved[rows],
+                None if self.place is None else partial(_later, self.place, start),
+                None if self.query_ids is None else self.query_ids[start:stop],
+                None if self.missing is None else self.missing[start:stop],
+            )
+
+    def empty(self) -> Mask:
+        """Return which queries have no documents at all, such as lists that are padding throughout.
+
+        >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).empty().tolist()
+        [False, True]
+        """
+        if self.judged is None or self.retrieved is None:
+            return np.asarray(self.offsets[1:] == self.offsets[:-1])
+        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
+
+    def _sums(self, mask: Mask) -> NDArray[np.int64]:
+        until = np.concatenate([[0], np.cumsum(mask)])
+        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
+
+
+def _later(place: Place, queries: int, query: int, position: int | None) -> str:
+    """Return the words for a place so many queries later."""
+    return place(queries + query, position)
+
+
+def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
+    """Predictions and references as Arrow lists; missing as nulls.
+
+    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
+
+    Raises:
+        ValueError: integers that float64 cannot tell apart.
+    """
+    offsets = pa.array(rankings.offsets, pa.int32())
+    lists = []
+    for argument, numbers, present in (
+        ("predictions", rankings.score, rankings.retrieved),
+        ("references", rankings.relevance, rankings.judged),
+    ):
+        narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
+        try:
+            values = pa.array(numbers, mask=None if present is None else ~present)
+            values = values if narrow else values.cast(pa.float64())
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{argument}: integers beyond 2**53 cannot be stored exactly: {error}") from None
+        lists.append(pa.ListArray.from_arrays(offsets, values))
+    return lists[0], lists[1]
+
+
+# ndcg/inputs/joins.py: Rankings by ids: flat rows with the id of their query, mappings, and files; joined query by query.
+
+Side = Mapping[Any, Mapping[Any, Any]]
+
+
+# Flat rows
+
+
+def join_rows(
+    predictions: Any,
+    references: Any,
+    query_ids: Any,
+    document_ids: Any = None,
+    exclude: Any = None,
+    *,
+    by_docid: bool = False,
+    ignore_index: float | None = None,
+) -> Rankings:
+    """Group rows by query; of a query they keep their order, but for ties by document ids.
+
+    Raises:
+        ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
+    """
+    queries = read_ids("query_ids", query_ids)
+    documents = None if document_ids is None else read_ids("document_ids", document_ids)
+    codes, ids = queries.codes, queries.distinct
+
+    def row_of(_: int, row: int | None) -> str:
+        if row is None or row >= queries.rows:
+            return f"row {row}"
+        return f"query {shown(ids[int(codes[row])].as_py())}, row {row}"
+
+    score = read_flat_column("predictions", predictions, row_of)
+    relevance = read_flat_column("references", references, row_of, ignore_index)
+    _check_lengths(score, relevance, queries, documents)
+    order, offsets = queries.grouped()
+    if documents is not None:
+        _refuse_repeated(codes, documents, row_of)
+        if by_docid:
+            text, document = ordinals(documents.distinct), documents.codes
+            order = _sort_ties(order, codes, score.values, lambda tied: text[document[tied]])
+
+    def place(query: int, position: int | None) -> str:
+        row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
+        return f"query {shown(ids[query].as_py())}{row}"
+
+    threads = None if len(codes) > THREADED else 1
+    score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
+    retrieved = score.values > -np.inf
+    if score.present is not None:
+        retrieved &= score.present
+    missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
+    if exclude is not None and documents is not None:
+        kept = ~excluded_rows(exclude, queries, documents)[order]
+        score, relevance = score.only(kept), relevance.only(kept)
+    return Rankings.of(score, relevance, place=place, query_ids=ids, missing=missing)
+
+
+def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Ids | None) -> None:
+    """Raise an error unless all have as many rows."""
+    rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": queries.rows}
+    if documents is not None:
+        rows["document_ids"] = documents.rows
+    if len(set(rows.values())) > 1:
+        lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
+        hint = "first join tables of different rows by query and document, outer (docs/forms.md)"
+        raise ValueError(
+            f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows; {hint}"
+        )
+
+
+def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, int], str]) -> None:
+    """Raise an error for a document that a query has in two rows."""
+    pairs = query * len(documents.distinct) + documents.codes
+    ascending = np.sort(pairs)
+    if (repeated := ascending[1:][ascending[1:] == ascending[:-1]]).size:
+        first, second = np.flatnonzero(pairs == repeated[0])[:2].tolist()
+        document = shown(documents.distinct[int(documents.codes[second])].as_py())
+        place = f"{row_of(0, second)}: document {document}"
+        raise ValueError(f"document_ids: {place} is in row {first} already; give it once for a query")
+
+
+def refuse_open_ties(rankings: Rankings) -> None:
+    """Raise an error where the order of flat rows of equal score would decide, for want of document ids."""
+    if rankings.place is None:
+        return
+    begins = rankings.offsets
+    query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
+    rows = np.arange(len(query)) if rankings.retrieved is None else np.flatnonzero(rankings.retrieved)
+    rows = rows[tied_rows(query[rows], rankings.score[rows])]
+    rows = rows[np.lexsort((rankings.score[rows], query[rows]))]
+    judged = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
+    relevance = np.where(judged, rankings.relevance, 0)
+    first, second = rows[:-1], rows[1:]
+    together = (query[first] == query[second]) & (rankings.score[first] == rankings.score[second])
+    unlike = (judged[first] != judged[second]) | (relevance[first] < relevance[second])
+    unlike |= relevance[first] > relevance[second]  # NaN is neither, and refused elsewhere
+    if (open_ties := together & unlike).any():
+        at = int(open_ties.argmax())
+        places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
+        raise ValueError(
+            f'document_ids are missing: {places[0]} and {places[1]} have the same score, and ties="docid" (which '
+            'convention="trec_eval" means) ranks them by the ids of their documents; give these as document_ids, or '
+            'other ties, such as ties="average"'
+        )
+
+
+# Mappings and files
+
+
+def join_by_id(
+    predictions: Any,
+    references: Any,
+    exclude: Any = None,
+    *,
+    by_docid: bool = False,
+    ignore_index: float | None = None,
+) -> Rankings:
+    """Join mappings or files: of each query of the references the retrieved documents, then those only judged.
+
+    Raises:
+        ValueError: values that are no numbers, ids that have nothing in common. Names the query and document.
+    """
+    if exclude is not None:
+        predictions, references = without(exclude, predictions, references)
+    if isinstance(predictions, Mapping) and isinstance(references, Mapping):
+        return _join_mappings(predictions, references, by_docid, ignore_index)
+    run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
+    return _join_columns(run, qrels, by_docid, ignore_index)
+
+
+def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Rankings:
+    if predictions and references and predictions.keys().isdisjoint(references):
+        raise _nothing_shared(next(iter(predictions)), next(iter(references)))
+    scores: list[Any] = []
+    relevances: list[Any] = []
+    is_retrieved = bytearray()
+    lengths = []
+    id_types: set[type] = set()
+    value_types: set[type] = {NoneType}
+    for query, judged in references.items():
+        run = predictions.get(query, {})
+        id_types.update(map(type, run), map(type, judged))
+        value_types.update(map(type, judged.values()))
+        if by_docid:
+            run = {document: run[document] for document in _ascending(run)}
+        scores.extend(run.values())
+        relevances.extend(map(judged.get, run))  # None if not judged
+        missing = [document for document in judged if document not in run]
+        scores.extend(repeat(0, len(missing)))
+        relevances.extend(map(judged.__getitem__, missing))
+        is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
+        lengths.append(len(run) + len(missing))
+    if not all(map(id_kind, id_types)):
+        check_ids("predictions", predictions)
+        check_ids("references", references)
+
+    def place(query: int, position: int | None) -> str:
+        name = list(references)[query]
+        run = predictions.get(name, {})
+        documents = _ascending(run) if by_docid else list(run)
+        documents += [document for document in references[name] if document not in run]
+        return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
+
+    offsets = offsets_of(lengths)
+    score = read_numbers("predictions", [scores], offsets, place)
+    relevance = read_numbers("references", [relevances], offsets, place, ignore_index, value_types)
+    retrieved = np.frombuffer(is_retrieved, bool)
+    both = retrieved if relevance.present is None else retrieved & relevance.present
+    if not both.any() and (types := _id_types(predictions, references)):
+        found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
+        raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
+    lacking = ~np.fromiter(map(predictions.__contains__, references), bool, len(references))
+    return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), missing=lacking)
+
+
+def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
+    """Return the error for sides without a query in common."""
+    ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
+    return ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
+
+
+def _id_types(*sides: Side) -> list[str] | None:
+    """Return the types of the ids of documents, if the sides have none in common."""
+    types = [{type(document) for documents in side.values() for document in documents} for side in sides]
+    if not all(types) or types[0] & types[1]:
+        return None
+    return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
+
+
+def _ascending(documents: Mapping[Any, Any]) -> list[Any]:
+    """Return document ids in ascending order, as text as trec_eval has them."""
+    return sorted(documents, key=str)
+
+
+def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
+    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its type was."""
+    if isinstance(side, Columns):
+        return side
+    queries = _strings(argument, "query ids", list(side))
+    lengths = [len(documents) for documents in side.values()]
+    try:
+        documents = _strings(argument, "document ids", list(chain.from_iterable(side.values())))
+    except ValueError:  # say of which query
+        for query, of_query in side.items():
+            _strings(f"{argument}: query {shown(query)}", "document ids", list(of_query))
+        raise
+
+    def place(query: int, position: int | None) -> str:
+        name = list(side)[query]
+        return f"query {shown(name)}, document {shown(list(side[name])[position or 0])}"
+
+    given = list(chain.from_iterable(each.values() for each in side.values()))
+    offsets = offsets_of(lengths)
+    column = read_numbers(argument, [given], offsets, place, ignore_index)
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    if column.values.dtype.kind in "iu" and (large := np.flatnonzero(beyond_2_53(column.values))).size:
+        at = int(large[0])
+        problem = f"{shown(given[at])} may be rounded beside a file's numbers; give both sides as mappings"
+        raise ValueError(f"{argument}: {place(int(query[at]), at - int(offsets[query[at]]))}: {problem}")
+    values = column.values.astype(np.float64)
+    if column.padding is not None:
+        values[column.padding] = ignore_index
+    documents = pa.chunked_array(getattr(documents, "chunks", [documents]))
+    columns = Columns(query, queries, documents, values, hashes_of(documents))
+    return columns if column.present is None else columns.only(column.present)
+
+
+def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
+    """Return ids as an Arrow array, if they are strings that a file can hold."""
+    if not all(isinstance(each, str) for each in ids):
+        first = next(each for each in ids if not isinstance(each, str))
+        raise ValueError(f"{argument}: {what} must be strings, as in a file; got {shown(first)}")
+    try:
+        return pa.array(ids, pa.string())
+    except UnicodeEncodeError as error:
+        found = f"got {shown(error.object)}, which UTF-8 cannot encode"
+        hint = "decode ids in their own encoding, without errors='surrogateescape'"
+        raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
+
+
+def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: float | None) -> Rankings:
+    known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
+    if len(known) and len(qrels.query_ids) and (known < 0).all():
+        raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
+    if (known != np.arange(len(known))).any():
+        run = run._replace(query=known[run.query])
+    if (known < 0).any():  # queries without judgments are left out
+        run = run.only(run.query >= 0)
+    first, second = same_rows(run, qrels)
+    second -= len(run.query)
+    retrieved = np.zeros(len(qrels.query), bool)
+    retrieved[second] = True
+    order, until = grouped(run.query, len(qrels.query_ids))
+    if by_docid:
+        order = _sort_ties(order, run.query, run.value, lambda tied: ordinals(run.document.take(pa.array(tied))))
+    # of each query, the documents of the run come first, then those that it lacks
+    lacked = np.flatnonzero(~retrieved)
+    in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
+    lacked = lacked[in_order]
+    at = until[qrels.query[lacked] + 1]
+
+    def place(index: int, position: int | None) -> str:
+        name = f"query {shown(qrels.query_ids[index].as_py())}"
+        if position is None:
+            return name
+        rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
+        if position < len(rows):
+            return f"{name}, document {shown(run.document[int(rows[position])].as_py())}"
+        row = lacked[until_lacked[index] + position - len(rows)]
+        return f"{name}, document {shown(qrels.document[int(row)].as_py())}"
+
+    offsets = until + until_lacked
+    score = np.insert(run.value[order], at, -np.inf) if len(lacked) else run.value[order]
+    before = until_lacked[run.query[first]]
+    if not isinstance(order, slice):
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        first = rank[first]
+    rows = np.concatenate([first + before, at + np.arange(len(lacked))])
+    judged, relevance = np.zeros(len(score), bool), np.zeros(len(score))
+    judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
+    missing = np.ones(len(qrels.query_ids), bool)
+    missing[known[known >= 0]] = False
+    padding = is_padding(relevance, ignore_index)
+    references = Column(relevance, offsets, padding=padding).only(judged)
+    return Rankings.of(Column(score, offsets), references, place=place, query_ids=qrels.query_ids, missing=missing)
+
+
+# The order of rows
+
+
+def _sort_ties(
+    order: Order,
+    query: NDArray[np.int64],
+    score: NDArray[Any],
+    ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+) -> Order:
+    """Return an order by query in which tied rows are in ascending order of their document's ordinal."""
+    at = tied_rows(query[order], score[order])
+    if not len(at):
+        return order
+    order = np.arange(len(query))[order]
+    tied = order[at]
+    order[at] = tied[np.lexsort((ordinals(tied), query[tied]))]
+    return order
+
+
+def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the rows of retrieved documents whose query has another of that score.
+
+    >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .1, .5, .5])).tolist()
+    [0, 2]
+    >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .5, .1, .5])).tolist()
+    [0, 1]
+    """
+    are_in_order = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
+    order: Order = slice(None) if are_in_order.all() else np.lexsort((score, query))
+    query, score = query[order], score[order]
+    same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+    member = np.zeros(len(query), bool)
+    member[1:] = same
+    member[:-1] |= same
+    member &= score > -np.inf
+    return np.flatnonzero(member) if isinstance(order, slice) else np.sort(order[member])
 
 
 # ndcg/inputs/ranked_ids.py: Rankings as lists of document ids, best first, next to the ids of relevant documents -> mappings.
 
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
+KINDS = {"text": "text", "integers": "integers"}  # of ids that lists may hold
 RankedSide = Mapping[int, Mapping[Any, Any]]
 
 
@@ -3067,9 +3776,7 @@ def _kind_of_ids(side: Any) -> str | None:
         kind = side.type
         while pa.types.is_nested(kind) and kind.num_fields == 1:
             kind = kind.field(0).type
-        if pa.types.is_integer(kind):
-            return "integers"
-        return None if pa.types.is_null(kind) else "text" if is_text(kind) else "numbers"
+        return None if pa.types.is_null(kind) else KINDS.get(id_kind(kind), "numbers")
     if isinstance(side, np.ndarray) and side.dtype.kind != "O":
         return {"U": "text", "T": "text", "i": "integers", "u": "integers"}.get(side.dtype.kind, "numbers")
     if not isinstance(side, (list, tuple, np.ndarray)):
@@ -3084,8 +3791,7 @@ def _kind_of_ids(side: Any) -> str | None:
         if not isinstance(row, (list, tuple, np.ndarray)):
             return "numbers"
         if len(row):
-            kind = id_kind(type(row[0]))
-            return kind if kind in ("text", "integers") else "numbers"
+            return KINDS.get(id_kind(type(row[0])), "numbers")
     return None
 
 
@@ -3103,7 +3809,7 @@ def _by_id(argument: str, query: int, row: Any, values: Iterable[int]) -> Mappin
         raise ValueError(f"{argument}: query {query}: is None; give [] if there is no document")
     if not isinstance(row, (list, tuple, Set, Mapping)):
         raise ValueError(f"{argument}: query {query}: must be a list of ids, a set or a mapping; got {shown(row)}")
-    if not all(map(id_kind, set(map(type, row)))):
+    if types_of_no_ids(row):
         position, document = next(each for each in enumerate(row) if not id_kind(type(each[1])))
         problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
         raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
@@ -3121,7 +3827,7 @@ def _by_id(argument: str, query: int, row: Any, values: Iterable[int]) -> Mappin
     return found
 
 
-# ndcg/inputs/rankings.py: Any form of rankings -> aligned arrays of relevance and score.
+# ndcg/inputs/reading.py: Any form of rankings -> aligned arrays of relevance and score.
 
 # Queries of nested lists and of chunked columns are handed on in parts of about this many documents.
 PART = 1 << 20
@@ -3144,105 +3850,6 @@ class Inputs(NamedTuple):
     query_ids: Any = None
     document_ids: Any = None
     exclude: Any = None
-
-
-class Rankings(NamedTuple):
-    """Queries and their documents, as the arrays that the kernel takes.
-
-    Attributes:
-        relevance: shape ``(queries, documents)``, or 1-D with ``offsets``.
-        score: as ``relevance``.
-        offsets: where each query begins, from 0, and the last one ends: int64 of shape
-            ``(queries + 1,)``; None for 2-D arrays.
-        judged: False where the relevance is missing; None if none is.
-        retrieved: False where the score is missing; None if none is.
-        place: words for a query, by its index, and a document in it, by its position or None,
-            where people know them by ids.
-        query_ids: the id of each query, where they have ids.
-        missing: True for each query that the predictions lack; None if ids do not tell.
-    """
-
-    relevance: NDArray[Any]
-    score: NDArray[Any]
-    offsets: NDArray[np.int64] | None = None
-    judged: Mask | None = None
-    retrieved: Mask | None = None
-    place: Place | None = None
-    query_ids: Sequence[Any] | pa.Array | None = None
-    missing: Mask | None = None
-
-    @property
-    def queries(self) -> int:
-        """The number of queries."""
-        return len(self.relevance) if self.offsets is None else len(self.offsets) - 1
-
-    def only(self, kept: Mask) -> "Rankings":
-        """Return the same documents, neither judged nor retrieved where a mask is False."""
-        judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
-        return self._replace(judged=judged, retrieved=retrieved)
-
-    def arrays(self) -> dict[str, Any]:
-        """Return what the kernel takes, by name."""
-        not_arrays = ("place", "query_ids", "missing")
-        return {name: value for name, value in self._asdict().items() if name not in not_arrays}
-
-    def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return how many documents of each query were retrieved, judged, and judged relevant.
-
-        >>> {name: counts.tolist() for name, counts in read([[.9, None, .1]], [[1, 2, None]]).counts().items()}
-        {'retrieved': [2], 'judged': [2], 'relevant': [2], 'retrieved and judged': [1]}
-        """
-        everything = np.ones(self.relevance.shape, bool)
-        judged = everything if self.judged is None else self.judged
-        retrieved = (everything if self.retrieved is None else self.retrieved) & (self.score > -np.inf)
-        return {
-            "retrieved": self._sums(retrieved),
-            "judged": self._sums(judged),
-            "relevant": self._sums(judged & (self.relevance > 0)),
-            "retrieved and judged": self._sums(retrieved & judged),
-        }
-
-    def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about so many documents each.
-
-        >>> [piece.queries for piece in read(np.eye(5), np.eye(5)).pieces(documents=10)]
-        [2, 2, 1]
-        """
-        offsets = np.arange(self.queries + 1) * self.relevance.shape[1] if self.offsets is None else self.offsets
-        cuts = np.flatnonzero(np.diff(np.maximum(offsets - 1, 0) // documents)).tolist()
-        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
-            rows = slice(start, stop) if self.offsets is None else slice(*offsets[[start, stop]].tolist())
-            yield Rankings(
-                self.relevance[rows],
-                self.score[rows],
-                None if self.offsets is None else offsets[start : stop + 1] - offsets[start],
-                None if self.judged is None else self.judged[rows],
-                None if self.retrieved is None else self.retrieved[rows],
-                None if self.place is None else partial(_later, self.place, start),
-                None if self.query_ids is None else self.query_ids[start:stop],
-                None if self.missing is None else self.missing[start:stop],
-            )
-
-    def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are padding throughout.
-
-        >>> read([[.9], []], [[1], []]).empty().tolist()
-        [False, True]
-        """
-        if self.judged is None or self.retrieved is None:
-            return np.asarray(self._sums(np.ones(self.relevance.shape, bool)) == 0)
-        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
-
-    def _sums(self, mask: Mask) -> NDArray[np.int64]:
-        if self.offsets is None:
-            return np.asarray(mask.sum(axis=1, dtype=np.int64))
-        until = np.concatenate([[0], np.cumsum(mask)])
-        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
-
-
-def _later(place: Place, queries: int, query: int, position: int | None) -> str:
-    """Return the words for a place so many queries later."""
-    return place(queries + query, position)
 
 
 def read(
@@ -3291,8 +3898,8 @@ def read(
     >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
     [True, True, False]
     """
-    inputs = _settled(Inputs(predictions, references, query_ids, document_ids, exclude))
-    return _align(inputs, ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+    return _align(_settled(inputs), ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid)
 
 
 def _settled(inputs: Inputs) -> Inputs:
@@ -3304,23 +3911,24 @@ def _align(
     inputs: Inputs, *, ignore_index: float | None = None, judged_only: bool = False, by_docid: bool = False
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    rankings = _drop_padding(_join(inputs, by_docid, ignore_index), judged_only)
+    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index)
+    if judged_only:
+        rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
-        _refuse_ambiguous_ties(rankings)
+        refuse_open_ties(rankings)
     return rankings
 
 
-def _join(inputs: Inputs, by_docid: bool, ignore_index: float | None) -> Joined:
-    """Bring both sides into one order of queries and documents."""
+def _join(inputs: Inputs, **how: Any) -> Rankings:
+    """Bring both sides into one order of queries and documents, by the form that they have."""
     predictions, references, query_ids, document_ids, exclude = inputs
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
-        if exclude is not None:
-            ranked = without(by_position(exclude, len(predictions)), *ranked)
-        return join_by_id(*ranked, by_docid, ignore_index)._replace(query_ids=None)
-    by_id = are_by_id(predictions, references)
+        exclude = None if exclude is None else by_position(exclude, len(predictions))
+        return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
+    by_id = _are_by_id(predictions, references)
     if query_ids is not None and by_id:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
     if document_ids is not None and query_ids is None:
@@ -3328,64 +3936,52 @@ def _join(inputs: Inputs, by_docid: bool, ignore_index: float | None) -> Joined:
     if exclude is not None and document_ids is None and not by_id:
         raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
     if query_ids is not None:
-        excluded = None if exclude is None else partial(excluded_rows, exclude)
-        return join_rows(predictions, references, query_ids, document_ids, by_docid, ignore_index, excluded)
+        return join_rows(*inputs, **how)
     if by_id:
-        if exclude is not None:
-            predictions, references = without(exclude, predictions, references)
-        return join_by_id(predictions, references, by_docid, ignore_index)
+        return join_by_id(predictions, references, exclude, **how)
+    return _join_lists(predictions, references, how["ignore_index"])
+
+
+def _are_by_id(predictions: Any, references: Any) -> bool:
+    """Return whether both sides are mappings or files.
+
+    Raises:
+        ValueError: one side is, or it is a mapping of anything but ids to mappings of ids.
+    """
+    for argument, side in (("predictions", predictions), ("references", references)):
+        if not isinstance(side, Mapping):
+            continue
+        for query, documents in side.items():
+            if type(documents) is not dict and not isinstance(documents, Mapping):
+                raise ValueError(
+                    f"{argument}: query {shown(query)}: must map documents to numbers; got {type(documents).__name__}; "
+                    "for the columns of a table give data=, or query_ids and document_ids besides; for ranked ids "
+                    "a list of lists in the order of the queries"
+                )
+        check_ids(argument, side, nested=False)
+    by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
+    if by_id[0] != by_id[1]:
+        kinds = [
+            "by ids" if each else f"by position ({type(side).__name__})"
+            for each, side in zip(by_id, (predictions, references), strict=True)
+        ]
+        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in one way")
+    return by_id[0]
+
+
+def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -> Rankings:
+    """Return rankings of which each query is a list, the same documents in both."""
     score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
-    if score.offsets is None and relevance.offsets is None and score.values.shape == relevance.values.shape:
-        return Joined(score, relevance)
-    scored, judged = score.lengths, relevance.lengths
-    check_queries_equal(len(scored), len(judged))
-    if (different := scored != judged).any():
-        query = int(np.flatnonzero(different)[0])
+    check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
+    if not np.array_equal(score.offsets, relevance.offsets):
+        scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
+        query = int(np.flatnonzero(scored != judged)[0])
         raise ValueError(
             f"query {query}: {scored[query]} predictions and {judged[query]} references; give "
             "both for every document, None for the score of one not retrieved or the relevance of one not judged; or, "
             "if these are document ids, give the references as sets"
         )
-    return Joined(score.flat(), relevance.flat())
-
-
-def _drop_padding(joined: Joined, judged_only: bool) -> Rankings:
-    """Return the rankings without padding, and without the unjudged if only the judged are asked for."""
-    score, relevance = joined.score, joined.relevance
-    if relevance.padding is not None and relevance.padding.any():
-        kept = ~relevance.padding
-        if relevance.present is not None:
-            kept |= ~relevance.present  # what has no relevance is no padding
-        score, relevance = score.only(kept), relevance.only(kept)
-    if judged_only and relevance.present is not None:
-        score = score.only(relevance.present | ~(score.values < np.inf))  # what is no score stays, to be refused
-    rankings = Rankings(relevance.values, score.values, score.offsets, relevance.present, score.present)
-    return rankings._replace(place=joined.place, query_ids=joined.query_ids, missing=joined.missing)
-
-
-def _refuse_ambiguous_ties(rankings: Rankings) -> None:
-    """Raise an error where the order of flat rows of equal score would decide, for want of document ids."""
-    if rankings.offsets is None or rankings.place is None:
-        return
-    begins = rankings.offsets
-    query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
-    rows = np.arange(len(query)) if rankings.retrieved is None else np.flatnonzero(rankings.retrieved)
-    rows = rows[tied_rows(query[rows], rankings.score[rows])]
-    rows = rows[np.lexsort((rankings.score[rows], query[rows]))]
-    judged = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
-    relevance = np.where(judged, rankings.relevance, 0)
-    first, second = rows[:-1], rows[1:]
-    together = (query[first] == query[second]) & (rankings.score[first] == rankings.score[second])
-    unlike = (judged[first] != judged[second]) | (relevance[first] < relevance[second])
-    unlike |= relevance[first] > relevance[second]  # NaN is neither, and refused elsewhere
-    if (open_ties := together & unlike).any():
-        at = int(open_ties.argmax())
-        places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
-        raise ValueError(
-            f'document_ids are missing: {places[0]} and {places[1]} have the same score, and ties="docid" (which '
-            'convention="trec_eval" means) ranks them by the ids of their documents; give these as document_ids, or '
-            'other ties, such as ties="average"'
-        )
+    return Rankings.of(score, relevance)
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
@@ -3434,30 +4030,6 @@ def _is_column_of_lists(side: Any) -> bool:
     return bool(pa.types.is_list(side.type) or pa.types.is_large_list(side.type))
 
 
-def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
-    """Predictions and references as Arrow lists; missing as nulls.
-
-    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
-
-    Raises:
-        ValueError: integers that float64 cannot tell apart.
-    """
-    score = Column(rankings.score, rankings.offsets, rankings.retrieved).flat()
-    relevance = Column(rankings.relevance, rankings.offsets, rankings.judged).flat()
-    lists = []
-    for argument, column in (("predictions", score), ("references", relevance)):
-        missing = None if column.present is None else ~column.present
-        kind = column.values.dtype
-        narrow = kind.itemsize <= (4 if kind.kind == "f" else 2)
-        try:
-            values = pa.array(column.values, mask=missing)
-            values = values if narrow else values.cast(pa.float64())
-        except pa.ArrowInvalid as error:
-            raise ValueError(f"{argument}: integers beyond 2**53 cannot be stored exactly: {error}") from None
-        lists.append(pa.ListArray.from_arrays(pa.array(column.offsets, pa.int32()), values))
-    return lists[0], lists[1]
-
-
 def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
     """Return columns ``predictions`` and ``references`` of lists with nulls for padding."""
     rankings = read(table["predictions"], table["references"], ignore_index=ignore_index)
@@ -3469,7 +4041,9 @@ def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
 Value = str | int | bool | None
 # The types of Arrow that values may have, and what they are read as.
 TYPES = {
-    is_text: pa.large_string(),
+    pa.types.is_string: pa.large_string(),
+    pa.types.is_large_string: pa.large_string(),
+    pa.types.is_string_view: pa.large_string(),
     pa.types.is_integer: pa.int64(),
     pa.types.is_floating: pa.int64(),  # whole numbers, as pandas holds them where some are missing
     pa.types.is_boolean: pa.bool_(),
@@ -4138,554 +4712,6 @@ def describes_arguments(door: Door) -> Door:
 
     door.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, door.__doc__ or "", flags=re.MULTILINE)
     return door
-
-
-# ndcg/measure/scoring.py: The measure: CG, DCG, IDCG and nDCG of every query, from plain arrays.
-
-Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
-Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], Any]
-
-Output = TypeVar("Output")
-
-# Scores in one block: large enough that NumPy's call overhead and the handing over of the
-# interpreter's lock between threads vanish, small enough for the last level of cache.
-SCORES_AT_A_TIME = 1 << 18
-PADDING = 1 << 13  # documents that may be padded to save a block
-# Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
-# size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
-np.empty(31 << 17)
-NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
-
-
-class InvalidRankingError(ValueError):
-    """A value that has no place in a ranking, and where it stands.
-
-    Attributes:
-        array: ``"relevance"`` or ``"score"``.
-        query: index of the query, from 0.
-        position: index of the document in that query, from 0; None for the whole query.
-        problem: what is wrong and how to mend it.
-    """
-
-    def __init__(self, array: str, query: int, position: int | None, problem: str) -> None:
-        self.array, self.query, self.position, self.problem = array, query, position, problem
-        place = f"query {query}" if position is None else f"query {query}, position {position}"
-        super().__init__(f"{array}: {place}: {problem}")
-
-
-class _Block(NamedTuple):
-    """Queries of one length, or padded to one: every array is (queries, documents)."""
-
-    queries: slice | NDArray[np.intp]  # where their results belong
-    relevance: NDArray[Any]  # 0 where not judged
-    score: NDArray[Any]  # -inf where not retrieved
-    judged: Mask | None  # None: all of them
-
-    def query(self, row: int) -> int:
-        """Return the index, among all queries, of a row of this block."""
-        return self.queries.start + row if isinstance(self.queries, slice) else int(self.queries[row])
-
-    def invalid(self, array: str, at: Mask, problem: str) -> InvalidRankingError:
-        """Return the error for the first document that the mask ``at`` marks."""
-        row, position = (int(index[0]) for index in np.nonzero(at))
-        value = getattr(self, array)[row, position].item()
-        return InvalidRankingError(array, self.query(row), position, problem.format(value=value))
-
-
-def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
-    """Return the discount of ranks 1..``ranks``: what the gain at each is multiplied by.
-
-    Args:
-        ranks: how many.
-        log_base: base b of the logarithm.
-        discount: one of ``DISCOUNTS`` by its name: ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of
-            Järvelin & Kekäläinen (2002); a sequence of the discounts of rank 1, 2, 3, …; or a function from an array
-            of ranks to their discounts.
-
-    Raises:
-        ValueError: the sequence ends before the ranks do; what a function answers is no discount.
-
-    >>> for discount in ("log", "reciprocal", "jarvelin"):
-    ...     print(discount, discounts(4, discount=discount).round(4).tolist())
-    log [1.0, 0.6309, 0.5, 0.4307]
-    reciprocal [1.0, 0.5, 0.3333, 0.25]
-    jarvelin [1.0, 1.0, 0.6309, 0.5]
-    """
-    rank = np.arange(1, ranks + 1)
-    if isinstance(discount, str):
-        return np.asarray(DISCOUNT_FUNCTIONS[discount](rank, log_base))
-    if callable(discount):
-        found = _answer("discount", "ranks", discount, rank)
-        if (problem := not_discounts(found)) is not None:
-            raise ValueError(f"discount: what the function returned for ranks 1 to {ranks} {problem}")
-        return found
-    if len(discount) < ranks:
-        raise ValueError(
-            f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give k={len(discount)}"
-        )
-    return np.asarray(discount[:ranks], np.float64)
-
-
-DISCOUNT_FUNCTIONS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
-    "log": lambda rank, log_base: 1.0 / (np.log(rank + 1) / np.log(log_base)),
-    "reciprocal": lambda rank, log_base: 1.0 / rank,
-    "jarvelin": lambda rank, log_base: 1.0 / np.maximum(1, np.log(rank) / np.log(log_base)),
-}
-
-
-def not_discounts(values: Floats) -> str | None:
-    """Return why values cannot be the discounts of ranks 1, 2, 3, …; None if they can.
-
-    With one that rises, descending gains would not be the ideal order.
-
-    >>> not_discounts(np.array([1.0, 0.5, 0.7]))
-    'rises from 0.5 at rank 2 to 0.7 at rank 3'
-    """
-    if not np.isfinite(values).all() or (values < 0).any():
-        rank = int(np.argmin(np.isfinite(values) & (values >= 0))) + 1
-        return f"is {values[rank - 1]} at rank {rank}; discounts are finite and not negative"
-    if values.size and values[0] == 0:
-        return "is 0 at rank 1, so nothing counts"
-    if (rises := np.flatnonzero(values[1:] > values[:-1])).size:
-        rank = int(rises[0]) + 1
-        return f"rises from {values[rank - 1]} at rank {rank} to {values[rank]} at rank {rank + 1}"
-    return None
-
-
-def score_queries(
-    relevance: NDArray[Any],
-    score: NDArray[Any],
-    offsets: NDArray[np.int64] | None = None,
-    *,
-    judged: Mask | None = None,
-    retrieved: Mask | None = None,
-    measures: Sequence[str] = ("nDCG",),
-    cutoffs: Sequence[int | None] = (None,),
-    gain: Gain = "linear",
-    discount: Discount = "log",
-    log_base: float = 2.0,
-    ideal: str = "judged",
-    ties: str = "average",
-    zero_division: float | str = 0.0,
-    negative_relevance: str = "raise",
-) -> dict[str, Floats]:
-    """Return every query's values at every cutoff: of each measure an array of shape ``(cutoffs, queries)``.
-
-    Args:
-        relevance: real numbers, shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``.
-        score: real numbers in the same shape; higher ranks first, ``-inf`` as where ``retrieved`` is False.
-        offsets: for 1-D arrays, where each query begins and the last one ends: shape ``(queries + 1,)``.
-        judged: False where a document was not judged: a rank with gain 0, and no part of the ideal; None for all.
-        retrieved: False where one was not retrieved: no rank, but part of the ideal; None for all.
-        measures: of ``nDCG``, ``DCG``, ``IDCG`` and ``CG``.
-        cutoffs: ranks that count, each a positive integer or None for all.
-        gain: one of ``GAINS`` by its name, gains by label, or a function from relevances to gains.
-        discount: of the ranks, as ``discounts`` takes it.
-        log_base: base of the discount's logarithm, positive and not 1.
-        ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
-            alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
-        ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-        zero_division: the nDCG of a query whose ideal DCG is not positive; ``"rightly_empty"``: 1 if no judged document
-            has a gain above 0 and nothing was retrieved, else 0.
-        negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
-
-    Raises:
-        InvalidRankingError: NaN or an infinite value, a relevance that is not allowed or has no gain, an overflow.
-
-    >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
-    >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
-    >>> {name: float(values[0, 0].round(3)) for name, values in scored.items()}
-    {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
-    """
-    if score.dtype.kind in "iu":
-        score = _exact_in_float64(score)
-    shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
-    scores = {measure: np.empty(shape) for measure in measures}
-    longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
-    # in memory from the last rank to the first, as documents are once sorted
-    ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
-    weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
-
-    score_block = partial(
-        _score_block,
-        into=scores,
-        weight=weight,
-        cutoffs=cutoffs,
-        gain=gain,
-        over=ideal,
-        ties=ties,
-        zero_division=zero_division,
-        negative_relevance=negative_relevance,
-    )
-    # Of a grid little more is read than its columns' maxima, so that a block can hold more.
-    size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
-    blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
-    if score.size > 2 * size:
-        in_threads(score_block, list(blocks))
-    else:
-        for block in blocks:
-            score_block(block)
-    return scores
-
-
-def _score_block(
-    read: Callable[[], _Block],
-    *,
-    into: Mapping[str, Floats],
-    weight: Floats,
-    cutoffs: Sequence[int | None],
-    gain: Gain,
-    over: str,
-    ties: str,
-    zero_division: float | str,
-    negative_relevance: str,
-) -> None:
-    """Put the measures of a block's queries into the arrays of all queries."""
-    block = read()
-    ranks = min(len(weight), block.score.shape[1])
-    with np.errstate(all="ignore"):  # what is not finite is refused, with its place
-        gains, lowest = _gains(block, gain, negative_relevance)
-        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties)
-        sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], into)
-        if over == "full" and "IDCG" in sums:
-            highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
-            sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
-        _refuse_overflow(block, sums)
-        if "nDCG" in into:
-            empty = _rightly_empty(block, gains) if isinstance(zero_division, str) else zero_division
-            sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
-    for measure, values in into.items():
-        values[:, block.queries] = sums[measure]
-
-
-def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
-    """Return integers that float64 tells apart: beyond 2**53 their ranks, with the sign of each kept.
-
-    Signs are kept, because they set the order in which tied gains are summed.
-    """
-    if not score.size or max(-int(score.min()), int(score.max())) <= 2**53:
-        return score
-    distinct, order = np.unique(score, return_inverse=True)
-    return np.asarray(order.reshape(score.shape) - np.searchsorted(distinct, 0))
-
-
-def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
-    """Return what a function makes of each item, in as many threads as the process may use, or in so many.
-
-    >>> in_threads(pow, [2, 3], [3, 2])
-    [8, 9]
-    """
-    if len(over[0]) < 2 or threads == 1:
-        return list(map(work, *over))
-    with ThreadPoolExecutor(threads or _threads()) as pool:
-        return list(pool.map(work, *over))
-
-
-def _threads() -> int:
-    """As many threads as the process has CPUs, or as OMP_NUM_THREADS says."""
-    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    if asked.isdecimal() and int(asked):
-        return int(asked)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def check_queries(
-    relevance: NDArray[Any],
-    score: NDArray[Any],
-    offsets: NDArray[np.int64] | None = None,
-    *,
-    judged: Mask | None = None,
-    retrieved: Mask | None = None,
-    gain: Gain = "linear",
-    negative_relevance: str = "keep",
-) -> None:
-    """Raise what ``score_queries`` raises for documents that it cannot score, whichever others are in their queries.
-
-    By default these are the documents that no choice of options could score.
-
-    >>> try:
-    ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
-    ... except InvalidRankingError as error:
-    ...     print(error)
-    score: query 0, position 0: nan is not a score; None or -inf marks one not retrieved
-    """
-    for read in _blocks(relevance, score, offsets, judged, retrieved):
-        block = read()
-        with np.errstate(all="ignore"):  # what is not finite is refused, with its place
-            _refuse(block, block.score, _gains(block, gain, negative_relevance)[0], gain)
-
-
-def _blocks(
-    relevance: NDArray[Any],
-    score: NDArray[Any],
-    offsets: NDArray[np.int64] | None,
-    judged: Mask | None,
-    retrieved: Mask | None,
-    size: int = SCORES_AT_A_TIME,
-) -> Iterator[Callable[[], _Block]]:
-    """Cut the queries into blocks of about ``size`` scores, ragged ones by falling length: functions that read them."""
-    if offsets is not None:
-        lengths = offsets[1:] - offsets[:-1]
-        documents = int(lengths[0]) if len(lengths) else 0
-        if (lengths == documents).all():
-            shape = (len(lengths), documents)
-            relevance, score = relevance.reshape(shape), score.reshape(shape)
-            judged = None if judged is None else judged.reshape(shape)
-            retrieved = None if retrieved is None else retrieved.reshape(shape)
-            offsets = None
-    if offsets is None:
-        queries, documents = score.shape
-        step = max(1, size // max(documents, 1))
-        for start in range(0, queries, step):
-            rows = slice(start, min(start + step, queries))
-            yield partial(_block, rows, relevance, score, judged, retrieved)
-        return
-    order = np.argsort(-lengths, kind="stable")
-    lengths, starts, start = lengths[order], offsets[order], 0
-    while start < len(order):
-        documents = int(lengths[start])
-        rows = slice(start, start + max(1, size // max(documents, 1)))
-        # As many queries as fit without much padding: less than an eighth, or than what another block would cost.
-        cells = documents * np.arange(1, len(lengths[rows]) + 1)
-        within = cells - np.cumsum(lengths[rows]) <= np.maximum(cells // 8, PADDING)
-        start += len(within) if within.all() else int(np.argmin(within))
-        rows = slice(rows.start, start)
-        yield partial(_padded, order[rows], starts[rows], lengths[rows], relevance, score, judged, retrieved)
-
-
-def _block(
-    rows: slice, relevance: NDArray[Any], score: NDArray[Any], judged: Mask | None, retrieved: Mask | None
-) -> _Block:
-    """Take queries of one length as they are."""
-    known = None if judged is None else judged[rows]
-    return _Block(
-        rows,
-        relevance[rows] if known is None else np.where(known, relevance[rows], 0),
-        score[rows] if retrieved is None else np.where(retrieved[rows], score[rows], -np.inf),
-        known,
-    )
-
-
-def _padded(
-    queries: NDArray[np.intp],
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    relevance: NDArray[Any],
-    score: NDArray[Any],
-    judged: Mask | None,
-    retrieved: Mask | None,
-) -> _Block:
-    """Pad queries to the length of the first, the longest, with what was neither judged nor retrieved."""
-    longest = int(lengths[0])
-    narrow = np.min_scalar_type(longest)  # compared faster
-    beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
-    last = len(score) - longest
-    late = np.flatnonzero(starts > last)  # no such number of documents follows
-
-    def padded(values: NDArray[Any]) -> NDArray[Any]:
-        rows: NDArray[Any] = sliding_window_view(values, longest)[np.minimum(starts, last)]
-        for row in late:
-            rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
-        return rows
-
-    relevance, score = padded(relevance), padded(score)
-    if score.dtype.kind != "f":
-        score = score.astype(np.float64)
-    known = ~beyond if judged is None else padded(judged) & ~beyond
-    np.copyto(relevance, relevance.dtype.type(0), where=beyond if judged is None else ~known)
-    np.copyto(score, -np.inf, where=beyond if retrieved is None else beyond | ~padded(retrieved))
-    return _Block(queries, relevance, score, known)
-
-
-def _gains_at_ranks(
-    block: _Block, ranks: int, gains: Floats, lowest: float, gain: Gain, over: str, ties: str
-) -> tuple[Floats, Floats]:
-    """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
-
-    Args:
-        block: the queries.
-        ranks: the number of ranks.
-        gains: the gain of every document.
-        lowest: the lowest of them.
-        gain: the option that made them.
-        over: the documents of the ideal.
-        ties: the order of tied documents.
-    """
-    # half as wide is read twice as fast, and float32 holds all that float64 would
-    score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
-    counted = block.judged if lowest < 0 else None  # others have gain 0, which is the lowest
-    if over == "retrieved":
-        counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
-    if counted is None:
-        ideal = ideal_gains(gains, ranks, lowest)
-    else:
-        ideal = ideal_gains(np.where(counted, gains, -np.inf), ranks, -np.inf)
-        ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
-    if over == "truncated":
-        ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
-    ranked, highest = ranked_gains(score, gains, ranks, ties)
-    most = gains.max(initial=0) if over in ("retrieved", "truncated") else ideal[:, :1].max(initial=0)
-    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
-    return ranked, ideal
-
-
-def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
-    """Raise the error for a score, a relevance or a gain that is not a finite number, if there is one."""
-    if (invalid := np.isnan(score) | (score == np.inf)).any():
-        raise block.invalid("score", invalid, "{value} is not a score; None or -inf marks one not retrieved")
-    if (invalid := ~np.isfinite(gains)).any():
-        if not np.isfinite(block.relevance[invalid]).all():
-            problem = NOT_A_RELEVANCE
-        elif isinstance(gain, str) or callable(gain):
-            problem = "the gain of relevance {value} is not a finite number"
-        else:
-            problem = f"the label {{value}} has no gain: gain lists the labels 0 to {len(gain) - 1}"
-        raise block.invalid("relevance", invalid, problem)
-
-
-def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
-    """Raise the error for a query whose sum is beyond all floats, if there is one."""
-    for name, values in sums.items():
-        if not np.isfinite(values).all():
-            query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
-            raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
-
-
-def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
-    """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
-
-    NaN stands for what has no gain.
-    """
-    is_linear = isinstance(gain, str) and gain == "linear"
-    is_single = is_linear and block.relevance.dtype == np.float32  # read twice as fast, and sorted too
-    relevance = block.relevance if is_single else block.relevance.astype(np.float64, copy=False)
-    lowest = float(relevance.min(initial=0))
-    if not lowest > -np.inf:
-        raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-    negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
-    if negative is not None:
-        if negative_relevance == "raise":
-            hint = 'negative_relevance="clip" counts it as gain 0, "keep" as it is; ignore_index leaves out padding'
-            raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
-        relevance, lowest = np.maximum(relevance, 0), 0.0
-    if isinstance(gain, str):
-        gains = GAIN_FUNCTIONS[gain](relevance)
-        return gains, lowest if gain == "linear" else float(gains.min(initial=0))
-    if callable(gain):
-        if not np.isfinite(relevance).all():
-            raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-        judged = np.ones(relevance.shape, bool) if block.judged is None else block.judged
-        gains = np.zeros(relevance.shape)
-        gains[judged] = _answer("gain", "relevances", gain, relevance[judged])
-    else:
-        gains = _labelled(relevance, np.asarray(gain, np.float64))
-        if block.judged is not None:
-            gains[~block.judged] = 0
-    if negative is not None:
-        gains[negative] = 0
-    return gains, float(gains.min(initial=0))
-
-
-def _exponential(relevance: Floats) -> Floats:
-    """Return 2**r - 1, all its digits for a small r too."""
-    gains = np.exp2(relevance) - 1
-    low = (np.abs(relevance) < 0.5) & (relevance != 0)
-    if low.any():
-        gains[low] = np.expm1(relevance[low] * np.log(2))
-    return gains
-
-
-GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
-    "linear": lambda relevance: relevance,
-    "exponential": _exponential,
-    "binary": lambda relevance: (relevance > 0) + 0 * relevance,  # NaN for an infinite one
-}
-
-
-def _answer(option: str, what: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
-    """Return the numbers that an option's function makes of an array, one for each value."""
-    if not values.size:
-        return values.astype(np.float64)
-    answer = function(values)
-    problem = f"{option} gets an array of {what} and must return an array of as many numbers"
-    try:
-        numbers = np.asarray(answer)
-    except ValueError:
-        numbers = np.empty(0, object)  # lists of different lengths
-    except BaseException as error:
-        raise_unless_of_values(error)
-        unread = f"it returned a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
-        raise ValueError(f"{problem}: {unread}") from error
-    if numbers.shape != values.shape or numbers.dtype.kind not in "biuf" or np.ma.is_masked(answer):
-        raise ValueError(f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape {numbers.shape}")
-    return numbers.astype(np.float64)
-
-
-def _labelled(relevance: Floats, table: Floats) -> Floats:
-    """Return the gains of labels 0, 1, 2, … by a table."""
-    known = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
-    return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
-
-
-def _discounted_sums(
-    ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int], measures: Collection[str]
-) -> dict[str, Floats]:
-    """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
-    sums = {}
-    if "CG" in measures:
-        sums["CG"] = _sums(ranked, np.ones(len(discount))[::-1], cutoffs)
-    if "DCG" in measures or "nDCG" in measures:
-        sums["DCG"] = _sums(ranked, discount, cutoffs)
-    if "IDCG" in measures or "nDCG" in measures:
-        sums["IDCG"] = _sums(ideal, discount, cutoffs)
-    return sums
-
-
-def sign(discount: Floats) -> float:
-    """Return -1 if a discount turns all sums negative, as a logarithm of a base below 1 does; else 1."""
-    return math.copysign(1, discount.sum())
-
-
-def _rightly_empty(block: _Block, gains: Floats) -> Floats:
-    """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
-
-    The ideal DCG does not tell: a truncated ideal is empty if nothing was retrieved, although there was something to
-    find.
-    """
-    return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
-
-
-def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
-    """Return nDCG, by whether any gain is negative: then it may be above 1 or below 0."""
-    ratio = dcg / idcg
-    if not negative:
-        np.minimum(ratio, 1, out=ratio)  # rounding alone takes it above
-    return np.where(sign * idcg > 0, ratio, zero_division)
-
-
-def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum for each query whose gain is the same at all ranks, added as ``_sums`` does."""
-    step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
-    parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
-    return np.concatenate(
-        [_sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0] for part in parts]
-    )
-
-
-def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
-    """Return the weighted sums of each query's gains up to each cutoff, one rank added after the other.
-
-    Then zeros at the end, of a list that is padded, do not change the rounding. ``einsum`` adds so
-    where both arrays lie in memory from the last rank to the first, but for a single query: that is added twice.
-    """
-    sums, rows = np.empty((len(cutoffs), len(gains))), gains
-    if len(gains) == 1:
-        last_first = np.ascontiguousarray(gains[0, ::-1])
-        rows = np.ndarray((2, last_first.size), gains.dtype, last_first, 0, (0, gains.itemsize))[:, ::-1]
-    for into, k in zip(sums, cutoffs, strict=True):
-        into[:] = np.einsum("qk,k->q", rows[:, :k], weight[:k])[: len(gains)]
-    return sums
 
 
 # ndcg/measure/options.py: Every option of `compute`, checked once into one object, and what follows from them alone: names and signature.

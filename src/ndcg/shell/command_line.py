@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from importlib.abc import MetaPathFinder
 from typing import Any, NoReturn
 
-from .arguments import ArgumentsError, parser
+from .flags import ArgumentsError, parser
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses besides 0, and 1 for a regression
 

@@ -15,8 +15,8 @@ from shells import MAIN, QRELS, Call
 from shells import call as call
 from shells import folder as folder
 
-from ndcg.measure import conventions, options, scoring
-from ndcg.shell import arguments
+from ndcg.measure import arguments, conventions, options
+from ndcg.shell import flags
 from ndcg.statistics import comparison
 
 OPTIONS: dict[str, tuple[str, Any]] = {
@@ -35,16 +35,19 @@ OPTIONS: dict[str, tuple[str, Any]] = {
     "missing": ("--missing skip", "skip"),
 }
 
+ENGINES = arguments.OPTIONS["engine"].words  # for Python only
+
 
 def test_every_option_of_python_is_one_of_the_shell() -> None:
     assert set(OPTIONS) == set(options.OF_COMPUTE) - {"ignore_ties", "use_aggregator", "engine"}
 
 
-@pytest.mark.parametrize("name", [each.name for each in arguments.ARGUMENTS[arguments.SCORING] if each.words])
-def test_the_words_of_an_option_are_those_of_python(name: str) -> None:
-    (argument,) = (each for each in arguments.ARGUMENTS[arguments.SCORING] if each.name == name)
-    with pytest.raises(ValueError, match=f"^{name} must be ") as error:
-        options.Options.parse(**{name: "nosuch"})
+@pytest.mark.parametrize(
+    "argument", [each for each in flags.ARGUMENTS[flags.SCORING] if each.words], ids=lambda argument: argument.name
+)
+def test_the_words_of_an_option_are_those_of_python(argument: flags.Argument) -> None:
+    with pytest.raises(ValueError, match=f"^{argument.name} must be ") as error:
+        options.Options.parse(**{argument.name: "nosuch"})
     words = str(error.value).partition("; got")[0]
     assert list(argument.words) == re.findall(r'"(\w+)"', words)
 
@@ -52,7 +55,7 @@ def test_the_words_of_an_option_are_those_of_python(name: str) -> None:
 def test_defaults_are_those_of_python() -> None:
     python = {name: each.default for name, each in inspect.signature(comparison.compare).parameters.items()}
     tests = ("alternative", "margin", "corrected_over", "confidence", "resamples", "seed")
-    parsed = vars(arguments.parser().parse_args(["compare", "qrels.txt", "main.txt", "worse.txt"]))
+    parsed = vars(flags.parser().parse_args(["compare", "qrels.txt", "main.txt", "worse.txt"]))
     assert {name: parsed[name] for name in tests} == {name: python[name] for name in tests}
     assert [parsed[name] for name in options.OF_COMPUTE if name in parsed] == [None] * 13
 
@@ -69,7 +72,7 @@ def test_options_mean_what_they_mean_in_python(call: Call, ndcg: evaluate.Metric
 
 
 def parsers() -> dict[str, argparse.ArgumentParser]:
-    (chosen,) = (each for each in arguments.parser()._actions if isinstance(each, argparse._SubParsersAction))
+    (chosen,) = (each for each in flags.parser()._actions if isinstance(each, argparse._SubParsersAction))
     return dict(chosen.choices)
 
 
@@ -90,8 +93,8 @@ def test_help_names_every_word_that_an_option_knows(call: Call) -> None:
     status, text, _ = call("score --help")
     assert status == 0
 
-    words = {*scoring.TIES, *scoring.IDEALS, *scoring.DISCOUNTS, "docid", "linear", "exponential", "binary"}
-    words |= {"clip", "keep", "raise", "empty", "skip", "rightly_empty", *arguments.FORMATS} - {"junit"}
+    words = {word for option in arguments.OPTIONS.values() for word in option.words if option.words != ENGINES}
+    words |= {"rightly_empty", *flags.FORMATS} - {"junit"}
     assert not words - set(re.findall(r"\w+", text))
     choices = next(action for action in parsers()["score"]._actions if action.dest == "convention").choices
     assert tuple(choices or ()) == tuple(conventions.CONVENTIONS)
@@ -102,14 +105,14 @@ def test_an_unknown_command_is_told_which_there_are(call: Call) -> None:
     assert status == 2
     assert said.startswith("ndcg: ")
     assert said.count("\n") == 1
-    assert all(command in said for command in arguments.COMMAND_HELP)
+    assert all(command in said for command in flags.COMMAND_HELP)
 
 
 def test_shells_complete_commands_and_options(call: Call) -> None:
     pytest.importorskip("shtab")
     status, script, _ = call("--print-completion bash")
     assert status == 0
-    assert all(word in script for word in (*arguments.COMMAND_HELP, "--max-drop", "trec_eval"))
+    assert all(word in script for word in (*flags.COMMAND_HELP, "--max-drop", "trec_eval"))
     assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0
     status, _, said = call("--print-completion fish-and-chips")
     assert status == 2
@@ -127,10 +130,10 @@ def test_the_version_is_that_of_the_package(call: Call) -> None:
     assert call("--version")[1] == f"ndcg {options.__version__}\n"
 
 
-@pytest.mark.parametrize("command", arguments.COMMAND_HELP)
+@pytest.mark.parametrize("command", flags.COMMAND_HELP)
 def test_examples_of_the_help_can_be_parsed(command: str) -> None:
-    parser = arguments.parser()
-    examples = re.findall(rf"ndcg ({command} [^>\n]*?)(?: {{2,}}.*| > .*)?$", arguments.COMMAND_HELP[command][2], re.M)
+    parser = flags.parser()
+    examples = re.findall(rf"ndcg ({command} [^>\n]*?)(?: {{2,}}.*| > .*)?$", flags.COMMAND_HELP[command][2], re.M)
     assert examples
     for example in examples:
         assert parser.parse_args(shlex.split(example)).command == command

@@ -4,9 +4,11 @@ Help comes at once: nothing here imports NumPy or pyarrow.
 """
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
+from ..measure.arguments import OPTIONS
 from ..measure.conventions import CONVENTIONS
 
 DESCRIPTION = """\
@@ -102,6 +104,7 @@ class Argument(NamedTuple):
         sentence: what it is or does.
         default: its value if it is left out, False if it is a switch. The convention sets those of scoring options.
         words: the words it may be.
+        besides: what else it may be, after these.
     """
 
     name: str
@@ -109,6 +112,15 @@ class Argument(NamedTuple):
     sentence: str
     default: Any = None
     words: Sequence[str] = ()
+    besides: str = ""
+
+
+def _of_python(name: str, commands: Sequence[str], besides: str = "", words: Sequence[str] | None = None) -> Argument:
+    """Return an option of `compute` as an argument, in the words of the table of options."""
+    option = OPTIONS[name]
+    sentence = re.sub('[`"]', "", option.meaning.partition(": `")[0])
+    default = False if option.is_flag else None
+    return Argument(name, commands, sentence, default, tuple(words or option.words), besides)
 
 
 ALL = tuple(COMMAND_HELP)
@@ -116,9 +128,7 @@ MEANS = ("score", "compare", "gate", "audit")
 SCORE, COMPARE, GATE, EXPLAIN = ("score",), ("compare",), ("gate",), ("explain",)
 RUNS, TESTS, PLOTS = ("score", "compare"), ("compare", "gate"), ("score", "compare", "explain")
 FORMATS = ("text", "markdown", "tsv", "jsonl", "json", "latex", "junit")
-MEASURES, SIDES = ("nDCG", "DCG", "IDCG", "CG"), ("two-sided", "greater", "less")
-GAINS, DISCOUNTS = ("linear", "exponential", "binary"), ("log", "reciprocal", "jarvelin")
-MISSING = "judged queries missing from a run: empty (nothing was retrieved), skip or raise"
+SIDES = ("two-sided", "greater", "less")
 SCORING = "scoring options"
 # All arguments, by the heading under which help lists them; the first have argparse's.
 ARGUMENTS = {
@@ -144,23 +154,16 @@ ARGUMENTS = {
     ],
     SCORING: [
         Argument("k", EXPLAIN, "the cutoff: how many ranks count", "all"),
-        Argument("measures", MEANS, "each with a cutoff or without (nDCG@10,DCG@5)", "nDCG", MEASURES),
+        _of_python("measures", MEANS, ", each also with a cutoff (nDCG@10,DCG@5); default: nDCG"),
         Argument("k", MEANS, "cutoffs for measures without one, such as 10 or 5,10,all", "all"),
-        Argument("convention", MEANS, "the library to agree with", "sklearn", tuple(CONVENTIONS)),
-        Argument("gain", ALL, "gains of labels, as numbers (0,1,3,7) or a word", None, GAINS),
-        Argument("discount", ALL, "discounts of ranks, as numbers (1,0.6,0.5) or a word", None, DISCOUNTS),
-        Argument("log_base", ALL, "base of the discount's logarithm", 2),
-        Argument("ideal", ALL, "documents of the ideal ranking", None, ("judged", "truncated", "retrieved", "full")),
-        Argument("ties", ALL, "order of equal scores", None, ("average", "first", "last", "best", "worst", "docid")),
-        Argument("zero_division", ALL, "nDCG if no document is relevant: a number, nan (left out) or rightly_empty"),
-        Argument("negative_relevance", ALL, "what to do with negative relevances", None, ("raise", "clip", "keep")),
-        Argument("judged_only", ALL, "remove documents that were not judged", False),
-        Argument("ignore_index", ALL, "the relevance that marks padding"),
-        Argument("missing", ("score", "audit", "explain"), MISSING),
-        Argument(
-            "missing", COMPARE, f"{MISSING}; by default, stop if another run ranks one, but for conventions that skip"
-        ),
-        Argument("missing", GATE, f"{MISSING}; by default, stop if the baseline ranks one"),
+        _of_python("convention", MEANS, "; default: sklearn", tuple(CONVENTIONS)),
+        _of_python("gain", ALL, ", or a list by label (0,1,3,7)"),
+        _of_python("discount", ALL, ", or a list by rank (1,0.6,0.5)"),
+        *(_of_python(name, ALL) for name in ("log_base", "ideal", "ties", "zero_division", "negative_relevance")),
+        *(_of_python(name, ALL) for name in ("judged_only", "ignore_index")),
+        _of_python("missing", ("score", "audit", "explain")),
+        _of_python("missing", COMPARE, "; by default, stop if another run ranks one, but for conventions that skip"),
+        _of_python("missing", GATE, "; by default, stop if the baseline ranks one"),
         Argument("exclude", ALL, "documents that take no rank: a file of queries and documents"),
     ],
     "columns of CSV, TSV, JSON, Parquet and Arrow": [
@@ -268,8 +271,8 @@ def parser() -> argparse.ArgumentParser:
 
 def _add(group: Any, argument: Argument, is_scoring: bool) -> None:
     """Add an argument to a parser, or to a group of one."""
-    name, _, sentence, default, words = argument
-    how: dict[str, Any] = {"help": f"{sentence}: {', '.join(words)}" if words else sentence}
+    name, _, sentence, default, words, besides = argument
+    how: dict[str, Any] = {"help": (f"{sentence}: {', '.join(words)}" if words else sentence) + besides}
     if default is False:
         how["action"] = "store_true"
     else:
