@@ -23,7 +23,7 @@ import threading
 import time
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -5279,7 +5279,7 @@ def describe_queries(
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
-def counted_parts(inputs: Inputs, options: Options) -> Iterator[tuple[Rankings, int]]:
+def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings, int], None, None]:
     """Yield rankings part by part, with how many queries come before each; show a progress bar from the second on.
 
     Raises:
@@ -7451,7 +7451,7 @@ def sentence_transformers_evaluator(
     resampling = Resampling.parse(confidence, 10_000, 0)
     evaluator_class = _evaluator_class()
     _check_texts(queries, corpus, relevant_docs)
-    references = {
+    references: Run = {
         query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
         for query, each in relevant_docs.items()
     }

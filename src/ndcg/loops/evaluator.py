@@ -254,7 +254,7 @@ def sentence_transformers_evaluator(
     resampling = Resampling.parse(confidence, 10_000, 0)
     evaluator_class = _evaluator_class()
     _check_texts(queries, corpus, relevant_docs)
-    references = {
+    references: Run = {
         query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
         for query, each in relevant_docs.items()
     }

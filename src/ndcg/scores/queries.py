@@ -7,7 +7,7 @@ them is said in the user's terms: the argument, the query and the position.
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing, nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -102,7 +102,7 @@ def describe_queries(
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
-def counted_parts(inputs: Inputs, options: Options) -> Iterator[tuple[Rankings, int]]:
+def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings, int], None, None]:
     """Yield rankings part by part, with how many queries come before each; show a progress bar from the second on.
 
     Raises:
