@@ -30,6 +30,7 @@ SIGNS_AT_A_TIME = 1 << 14
 # What `power` is about: a test at this level finds a difference as often.
 LEVEL = 0.05
 POWER = 0.8
+MOST_NEEDED = 2.0**40  # more queries than these are as good as none
 
 
 class Block(NamedTuple):
@@ -472,14 +473,22 @@ def power(
         deviation *= np.sqrt(effective / (effective - 1))
         effect = (np.abs(mean) if two_sided else mean + margins) / deviation
         detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
-    too_few, enough = np.ones(effect.shape), np.full(effect.shape, 2.0**40)
-    while (enough - too_few > 1).any():
-        middle = np.floor((too_few + enough) / 2)
-        found = effect * np.sqrt(middle) >= _detectable_t(middle, two_sided)
-        too_few, enough = np.where(found, too_few, middle), np.where(found, middle, enough)
-    needed = np.where(enough < 2.0**40, np.ceil(enough * counted / effective), np.nan)
+        needed = _queries_needed(effect, two_sided) * counted / effective
+    needed = np.where(np.isfinite(needed), np.ceil(needed), np.nan)
     result = Power(detectable * scale[[one for one, _ in pairs]], needed)
     return result if parts is not None else Power._make(each[:, 0] for each in result)
+
+
+def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
+    """Return how many queries the t-test needs to find a mean of so many standard deviations; infinity for too many."""
+    special = _special()
+    needed = np.ceil(((special.ndtri(1 - LEVEL / (1 + two_sided)) + special.ndtri(POWER)) / effect) ** 2)
+    needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # a z-test needs as many
+    searched = np.isfinite(needed)
+    while searched.any():
+        searched[searched] = effect[searched] * np.sqrt(needed[searched]) < _detectable_t(needed[searched], two_sided)
+        needed[searched] += np.maximum(1, np.floor(needed[searched] / 2**20))
+    return needed
 
 
 def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
