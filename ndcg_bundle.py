@@ -1167,13 +1167,17 @@ def id_kind(kind: "type | pa.DataType") -> str:
     """
     if isinstance(kind, pa.DataType):
         return ARROW_IDS.get(kind.id, "")
-    if kind is str or kind is int:  # as nearly all are
-        return "text" if kind is str else "integers"
+    if kind in USUAL:
+        return USUAL[kind]
     if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # integers, and a time, for Python
         return ""
-    return next((name for name, kinds in PYTHON_IDS.items() if issubclass(kind, kinds)), "")
+    for name, kinds in PYTHON_IDS.items():
+        if issubclass(kind, kinds):
+            return name
+    return ""
 
 
+USUAL = {str: "text", int: "integers", float: ""}  # types of nearly all values
 PYTHON_IDS: dict[str, type] = {
     "text": str,
     "integers": Integral,
@@ -2840,7 +2844,7 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     [0, 2, 2, 5]
     """
     offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, dtype=np.int64, out=offsets[1:])
+    np.add.accumulate(lengths, dtype=np.int64, out=offsets[1:])
     return offsets
 
 
@@ -4015,8 +4019,8 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
         with suppress(TypeError):  # a row is no list, as reading all of them will say
             lengths = np.fromiter(map(len, predictions), np.int64)
-    part = np.cumsum(lengths) // PART
-    cuts = (np.flatnonzero(part[1:] != part[:-1]) + 1).tolist()
+    part = lengths.cumsum() // PART
+    cuts = ((part[1:] != part[:-1]).nonzero()[0] + 1).tolist()
     if not cuts or len(predictions) != len(references):
         yield inputs
         return
@@ -5411,13 +5415,18 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
 
 def from_files(inputs: Inputs) -> Inputs:
     """Return what files hold, in place of their paths."""
-    paths = {name: side for name, side in inputs._asdict().items() if isinstance(side, (str, os.PathLike))}
-    return inputs._replace(**{name: from_file(name, path) for name, path in paths.items()}) if paths else inputs
+    if not any(map(_is_path, inputs)):
+        return inputs
+    return Inputs(*(from_file(name, side) for name, side in inputs._asdict().items()))
+
+
+def _is_path(side: Any) -> bool:
+    return type(side) not in (NoneType, list, dict) and isinstance(side, (str, os.PathLike))
 
 
 def from_file(argument: str, side: Any) -> Any:
     """Return what a file holds, if an argument is the path of one; ids of rows are in no file."""
-    if not isinstance(side, (str, os.PathLike)) or argument in ("query_ids", "document_ids"):
+    if not _is_path(side) or argument in ("query_ids", "document_ids"):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
     try:

@@ -61,7 +61,7 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     [0, 2, 2, 5]
     """
     offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, dtype=np.int64, out=offsets[1:])
+    np.add.accumulate(lengths, dtype=np.int64, out=offsets[1:])
     return offsets
 
 

@@ -36,13 +36,17 @@ def id_kind(kind: "type | pa.DataType") -> str:
     """
     if isinstance(kind, pa.DataType):
         return ARROW_IDS.get(kind.id, "")
-    if kind is str or kind is int:  # as nearly all are
-        return "text" if kind is str else "integers"
+    if kind in USUAL:
+        return USUAL[kind]
     if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # integers, and a time, for Python
         return ""
-    return next((name for name, kinds in PYTHON_IDS.items() if issubclass(kind, kinds)), "")
+    for name, kinds in PYTHON_IDS.items():
+        if issubclass(kind, kinds):
+            return name
+    return ""
 
 
+USUAL = {str: "text", int: "integers", float: ""}  # types of nearly all values
 PYTHON_IDS: dict[str, type] = {
     "text": str,
     "integers": Integral,

@@ -211,8 +211,8 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
         with suppress(TypeError):  # a row is no list, as reading all of them will say
             lengths = np.fromiter(map(len, predictions), np.int64)
-    part = np.cumsum(lengths) // PART
-    cuts = (np.flatnonzero(part[1:] != part[:-1]) + 1).tolist()
+    part = lengths.cumsum() // PART
+    cuts = ((part[1:] != part[:-1]).nonzero()[0] + 1).tolist()
     if not cuts or len(predictions) != len(references):
         yield inputs
         return

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing, nullcontext
-from types import SimpleNamespace
+from types import NoneType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -234,13 +234,18 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
 
 def from_files(inputs: Inputs) -> Inputs:
     """Return what files hold, in place of their paths."""
-    paths = {name: side for name, side in inputs._asdict().items() if isinstance(side, (str, os.PathLike))}
-    return inputs._replace(**{name: from_file(name, path) for name, path in paths.items()}) if paths else inputs
+    if not any(map(_is_path, inputs)):
+        return inputs
+    return Inputs(*(from_file(name, side) for name, side in inputs._asdict().items()))
+
+
+def _is_path(side: Any) -> bool:
+    return type(side) not in (NoneType, list, dict) and isinstance(side, (str, os.PathLike))
 
 
 def from_file(argument: str, side: Any) -> Any:
     """Return what a file holds, if an argument is the path of one; ids of rows are in no file."""
-    if not isinstance(side, (str, os.PathLike)) or argument in ("query_ids", "document_ids"):
+    if not _is_path(side) or argument in ("query_ids", "document_ids"):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
     try:
