@@ -48,7 +48,7 @@ check: .venv/check.done ## the gate: lint, format, types, all tests: 8 minutes
 bundle: .venv/bin/python ## write ndcg_bundle.py, which evaluate loads, from src/ndcg
 	@$(BIN)/python scripts/bundle.py
 
-bench: .venv/bench.done ## measure speed and memory next to other libraries, into benchmarks/RESULTS.md: 40 minutes
+bench: .venv/bench.done ## measure speed and memory next to other libraries, into benchmarks/RESULTS.md: 20 to 40 minutes
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/bench.py $(ARGS)
 
 bench-scale: .venv/bench.done ## stream 500 million scores, and 20 million rows through Spark, into benchmarks/SCALE.md
@@ -57,7 +57,7 @@ bench-scale: .venv/bench.done ## stream 500 million scores, and 20 million rows 
 agreement: .venv/check.done .venv/libraries ## run each library beside its convention, into benchmarks/AGREEMENT.md
 	@HF_HUB_OFFLINE=1 PYTHONPATH=tests:tests/conformance:.venv/movielens $(BIN)/python benchmarks/agreement.py
 
-simulations: .venv/test.done ## measure how often intervals hold and the gate fails, into benchmarks/SIMULATIONS.md: 12 minutes
+simulations: .venv/test.done ## measure how often intervals hold and the gate fails, into benchmarks/SIMULATIONS.md: 10 to 12 minutes
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/simulations.py
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/statistics_plots.py
 

@@ -5739,7 +5739,7 @@ def intervals(
 
     That of a difference is Student's t, as in the paired t-test. That of a mean lets the variance
     change with the mean: it vanishes towards 0 and the greatest value, as that of 0/1 values does
-    (Wilson, 1927), or changes as the skewness of the values says; the wider of the two counts.
+    (Wilson, 1927), or changes as the skewness of the values says; each end is the outer one of the two.
 
     Args:
         values: shape ``(rows, queries)``; nan where a query has no value, which must be the same
@@ -8466,8 +8466,9 @@ def compare(
         by: a value per query, as in `report`: the queries that share one are compared as a slice, with
             p-values corrected for those of all slices.
         confidence: of the intervals, between 0 and 1.
-        resamples: the least number of exchanges of scores that a test tries.
-        seed: of the random numbers; the same seed gives the same comparison.
+        resamples: the least number of permutations of a test that is not exact; values below 1,048,576 have no
+            effect.
+        seed: the random seed; the same seed gives the same comparison.
         alternative: what the tests ask of a pair: "two-sided", do the systems differ; "greater",
             is the first better; "less", is it worse.
         margin: with "greater", ask whether the first is worse by less than this (non-inferiority),

@@ -1,6 +1,6 @@
 """How fast our nDCG is, and how much memory it takes, as ratios to other ways to compute it.
 
-    python benchmarks/bench.py           # everything, into benchmarks/RESULTS.md; about 30 minutes
+    python benchmarks/bench.py           # everything, into benchmarks/RESULTS.md; 20 to 40 minutes
     python benchmarks/bench.py --quick   # little work, printed; about 2 minutes
     python benchmarks/bench.py --before ../other   # the kernel alone, beside that of another checkout; 3 minutes
 

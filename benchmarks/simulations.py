@@ -1,6 +1,6 @@
 """How often intervals hold the true value, and how wide they are, by simulation, into benchmarks/SIMULATIONS.md.
 
-    python benchmarks/simulations.py           # everything; about 12 minutes on two cores
+    python benchmarks/simulations.py           # everything; 10 to 12 minutes on two cores
     python benchmarks/simulations.py --quick   # few repetitions, printed; seconds
 
 Each cell draws many samples of queries from a distribution whose mean is known. Other methods

@@ -64,8 +64,8 @@ def _listing(asked: argparse.Namespace, found: Comparison, rows: list[Row], new:
     queries = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
     said = [
         f"Regression: {', '.join(failed)} of {run} fell." if failed else "No regression.",
-        f"A regression is a fall of the mean of {queries} queries by more than {asked.max_drop:g} that a "
-        f"one-sided paired randomisation test finds significant: p (Holm) at most {asked.alpha:g}.",
+        f"A regression is a fall of the mean of {queries} queries by more than {asked.max_drop:g} that differs "
+        f"significantly from 0: p (Holm) of a one-sided paired randomisation test is at most {asked.alpha:g}.",
         *new.notes,
     ]
     whole = {

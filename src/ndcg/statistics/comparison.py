@@ -596,8 +596,9 @@ def compare(
         by: a value per query, as in `report`: the queries that share one are compared as a slice, with
             p-values corrected for those of all slices.
         confidence: of the intervals, between 0 and 1.
-        resamples: the least number of exchanges of scores that a test tries.
-        seed: of the random numbers; the same seed gives the same comparison.
+        resamples: the least number of permutations of a test that is not exact; values below 1,048,576 have no
+            effect.
+        seed: the random seed; the same seed gives the same comparison.
         alternative: what the tests ask of a pair: "two-sided", do the systems differ; "greater",
             is the first better; "less", is it worse.
         margin: with "greater", ask whether the first is worse by less than this (non-inferiority),

@@ -149,7 +149,7 @@ def intervals(
 
     That of a difference is Student's t, as in the paired t-test. That of a mean lets the variance
     change with the mean: it vanishes towards 0 and the greatest value, as that of 0/1 values does
-    (Wilson, 1927), or changes as the skewness of the values says; the wider of the two counts.
+    (Wilson, 1927), or changes as the skewness of the values says; each end is the outer one of the two.
 
     Args:
         values: shape ``(rows, queries)``; nan where a query has no value, which must be the same
