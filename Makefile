@@ -9,7 +9,7 @@ BIN := .venv/bin
 PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help demo cli test test-oldest test-newest fuzz check bundle bench bench-scale agreement simulations vectors conformance app space publish clean
+.PHONY: help demo cli test test-oldest test-newest fuzz check bundle bench bench-scale agreement simulations vectors conformance app space release publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,12 +87,15 @@ space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 	cp examples/*.* dist/space/examples
 	cp ndcg.py dist/space/$(NAME).py
 
+release: .venv-release/release.done ## build, check and install the sdist and the wheel, and print what to upload
+	@$(<D)/bin/python scripts/release.py $(ARGS)
+
 publish: .venv/demo.done ## upload the Space: make publish SPACE=user/nDCG, with ARGS=--dry-run to list what would go
 	@$(MAKE) --no-print-directory space NAME=$(notdir $(SPACE))
 	@$(BIN)/python scripts/publish.py $(ARGS) $(SPACE)
 
 clean: ## remove what the targets made
-	rm -rf .venv .venv-oldest .venv-newest dist build *.egg-info
+	rm -rf .venv .venv-oldest .venv-newest .venv-release dist build *.egg-info
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -124,4 +127,10 @@ check: .venv/libraries
 .venv-newest/gate.done: pyproject.toml
 	$(NEWEST_PYTHON) -m venv .venv-newest
 	.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager ".[gate-without-torch]"
+	@touch $@
+
+# of its own, since libraries that twine needs hide one of LensKit's
+.venv-release/release.done: pyproject.toml
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/python -m pip install --quiet ".[release]"
 	@touch $@
