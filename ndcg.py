@@ -20,6 +20,7 @@ from .ndcg_bundle import (
     OPTIONS,
     Batch,
     Batches,
+    Check,
     Comparison,
     ComputeOptions,
     Cutoffs,
@@ -31,6 +32,7 @@ from .ndcg_bundle import (
     QueryOptions,
     Report,
     Resampling,
+    check,
     checked_rankings,
     compare,
     compute,
@@ -320,6 +322,7 @@ class NDCG(Batches, evaluate.Metric):
         score = partial(report_on, sample_weight=weight, by=by, options=parsed, resampling=resampling)
         return self._score_all(score, inputs, lambda: parsed)
 
+    check = staticmethod(check)
     compare = staticmethod(compare)
     explain = staticmethod(explain)
     compute_spark = staticmethod(compute_spark)
@@ -348,4 +351,4 @@ class NDCG(Batches, evaluate.Metric):
 
 # With these a loaded metric lists the conventions, reads back what `to_dict` gave, and bounds what it reads.
 NDCG.CONVENTIONS, NDCG.Limits = CONVENTIONS, Limits
-NDCG.Report, NDCG.Comparison, NDCG.Explanation = Report, Comparison, Explanation
+NDCG.Report, NDCG.Comparison, NDCG.Explanation, NDCG.Check = Report, Comparison, Explanation, Check

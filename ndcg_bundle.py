@@ -1,4 +1,5 @@
 """The modules of src/ndcg in one file, for `evaluate.load`. `make bundle` writes it: read and edit src/ndcg instead."""
+import copy
 import csv
 import datetime
 import difflib
@@ -25,7 +26,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
@@ -10646,6 +10647,1122 @@ def compute(
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
     return scores(*from_frame(data, inputs, sample_weight), options=parsed)
+
+
+# ndcg/statistics/slips.py: Every way in which nDCG is known to go wrong, as one table.
+
+Documents = Mapping[Any, float]
+
+
+class Query(NamedTuple):
+    """What a function that computes nDCG is given: one query.
+
+    Attributes:
+        run: the score of each retrieved document.
+        qrels: the relevance of each judged document.
+        k: the cutoff; None for the whole list.
+    """
+
+    run: Documents
+    qrels: Documents
+    k: int | None
+
+
+Change = Callable[[Query], Query]
+
+
+class Term(NamedTuple):
+    """How a slip computes the DCG, or the value that it is divided by.
+
+    Attributes:
+        change: what it makes of the query.
+        options: options of `compute`, in place of the convention's.
+        measure: the measure that it takes for it, in place of DCG or IDCG.
+    """
+
+    change: Change | None = None
+    options: Mapping[str, Any] = {}
+    measure: str = ""
+
+    def over(self, other: "Term") -> "Term":
+        """Return what two slips do together, the other one first."""
+        changes = [each for each in (other.change, self.change) if each is not None]
+        return Term(_one_after_another(changes), {**other.options, **self.options}, self.measure or other.measure)
+
+
+class Slip(NamedTuple):
+    """A way in which nDCG goes wrong.
+
+    Attributes:
+        name: a few words for it.
+        meaning: one sentence on what is computed.
+        threads: where it was reported.
+        both: how it computes both DCG and IDCG.
+        dcg: what it does to the DCG alone.
+        ideal: what it does to the IDCG alone.
+        rule: makes the values of queries from their DCG, IDCG and nDCG; None for DCG / IDCG.
+    """
+
+    name: str
+    meaning: str
+    threads: tuple[str, ...] = ()
+    both: Term = Term()
+    dcg: Term = Term()
+    ideal: Term = Term()
+    rule: Callable[[Sequence[Query], Floats, Floats, Floats], Floats] | None = None
+
+    @property
+    def reported(self) -> str:
+        """A sentence on how often it was reported, and where; empty if it was not."""
+        times = f"{len(self.threads)} times, for example" if len(self.threads) > 1 else "once,"
+        return f" It was reported {times} in {self.threads[0]}." if self.threads else ""
+
+    def over(self, other: "Slip") -> "Slip":
+        """Return two slips as one, the other one first."""
+        return Slip(
+            f"{other.name}; {self.name}",
+            f"{other.meaning} {self.meaning}",
+            both=self.both.over(other.both),
+            dcg=self.dcg.over(other.dcg),
+            ideal=self.ideal.over(other.ideal),
+            rule=self.rule or other.rule,
+        )
+
+    def scores(self, queries: Sequence[Query], options: Mapping[str, Any]) -> Floats:
+        """Return the value of each query by options of `compute`, such as a convention, with this slip."""
+        one = _term_scores(queries, self.both, options, "nDCG")
+        if self.dcg == self.ideal == Term() and self.rule is None:
+            return one
+        dcg = _term_scores(queries, self.dcg.over(self.both), options, "DCG")
+        ideal = _term_scores(queries, self.ideal.over(self.both), options, "IDCG")
+        if self.rule is not None:
+            return self.rule(queries, dcg, ideal, one)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(ideal > 0, dcg / ideal, one)
+
+
+def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG") -> Floats:
+    """Return the value of each query, by its own cutoff; nan for a query that is left out of the mean.
+
+    >>> query_scores([Query({"a": 2, "b": 1}, {"b": 1}, 2)], {"convention": "sklearn"}).round(4).tolist()
+    [0.6309]
+    """
+    values = np.full(len(queries), np.nan)
+    for k in {query.k for query in queries}:
+        rows = [row for row, query in enumerate(queries) if query.k == k]
+        run, qrels = ({row: getattr(queries[row], name) for row in rows} for name in ("run", "qrels"))
+        cutoff = k
+        if k is None and Options.parse(k=1, **options).ideal == "full":  # which is as long as the longest list then
+            cutoff = max(1, *(len(side) for sides in (run, qrels) for side in sides.values()))
+        parsed = Options.parse(measures=measure, k=cutoff, **options)
+        values[rows] = next(iter(query_values(Inputs(run, qrels), parsed).values()))
+    return values
+
+
+def _term_scores(queries: Sequence[Query], term: Term, options: Mapping[str, Any], measure: str) -> Floats:
+    changed = [query if term.change is None else term.change(query) for query in queries]
+    return query_scores(changed, {**options, **term.options}, term.measure or measure)
+
+
+def _one_after_another(changes: Sequence[Change]) -> Change | None:
+    if len(changes) <= 1:
+        return changes[0] if changes else None
+
+    def both(query: Query) -> Query:
+        for change in changes:
+            query = change(query)
+        return query
+
+    return both
+
+
+# Changes of a query
+
+
+def in_order(documents: Iterable[Any]) -> dict[Any, float]:
+    """Return scores that fall by 1 from document to document.
+
+    >>> in_order(["b", "a"])
+    {'b': -1.0, 'a': -2.0}
+    """
+    return {document: -float(rank) for rank, document in enumerate(documents, start=1)}
+
+
+def ranked(query: Query) -> list[Any]:
+    """Return the documents of a run, best first; those with equal scores in their order."""
+    return sorted(query.run, key=lambda document: -query.run[document])
+
+
+def _cut(query: Query) -> Query:
+    top = ranked(query)[: query.k]
+    return query._replace(run={document: query.run[document] for document in top})
+
+
+def _judged_of_top(query: Query) -> Query:
+    top = ranked(query)[: query.k]
+    return query._replace(qrels={each: query.qrels[each] for each in top if each in query.qrels})
+
+
+def _whole(query: Query) -> Query:
+    return query._replace(k=None)
+
+
+def _longer_cutoff(query: Query) -> Query:
+    return query._replace(k=None if query.k is None else query.k + 1)
+
+
+def _shorter_cutoff(query: Query) -> Query:
+    return query._replace(k=None if query.k is None else max(query.k - 1, 1))
+
+
+def _with_zeros(query: Query) -> Query:
+    return query._replace(run={**query.run, **{each: 0.0 for each in query.qrels if each not in query.run}})
+
+
+def _with_last(query: Query) -> Query:
+    below = min(query.run.values(), default=0.0) - 1
+    return query._replace(run={**query.run, **{each: below for each in query.qrels if each not in query.run}})
+
+
+def _places_in_truth(query: Query) -> Query:
+    """Give each hit among the first k the rank that it has in the list of relevant documents."""
+    top = set(ranked(query)[: query.k])
+    truth = [document for document, relevance in query.qrels.items() if relevance > 0]
+    run = in_order(document if document in top else _another(document) for document in truth)
+    return query._replace(run=run)
+
+
+def _doubled(query: Query) -> Query:
+    return query._replace(qrels={**query.qrels, **{_another(each): value for each, value in query.qrels.items()}})
+
+
+def _another(document: Any) -> Any:
+    """Return an id of the same kind that no document has."""
+    return f"another {document}" if isinstance(document, str) else ~document
+
+
+def _without_negative(query: Query) -> Query:
+    kept = {document: score for document, score in query.run.items() if query.qrels.get(document, 0) >= 0}
+    return query._replace(
+        run=kept, qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0}
+    )
+
+
+def _in_input_order(query: Query) -> Query:
+    return query._replace(run=in_order(query.run))
+
+
+def _with_lowest_first(query: Query) -> Query:
+    return query._replace(run={document: -score for document, score in query.run.items()})
+
+
+def _swapped(query: Query) -> Query:
+    return query._replace(run=query.qrels, qrels=query.run)
+
+
+def _by_qrels(query: Query) -> Query:
+    return query._replace(run=in_order(query.qrels))
+
+
+# Rules
+
+
+def _always_one(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(dcg > 0, dcg / dcg, one)
+
+
+def _dcg_alone(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+    return dcg
+
+
+def _zero_if(short: Callable[[Query], bool]) -> Callable[[Sequence[Query], Floats, Floats, Floats], Floats]:
+    def rule(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+        return np.where([short(query) for query in queries], 0.0, one)
+
+    return rule
+
+
+def _is_short(query: Query) -> bool:
+    return query.k is not None and max(len(query.run), len(query.qrels)) < query.k
+
+
+def _has_few_judged(query: Query) -> bool:
+    return query.k is not None and len(query.qrels) < query.k
+
+
+def _with_discount(of_rank: Callable[[NDArray[np.float64]], Any]) -> Term:
+    """Return other weights of the ranks."""
+    return Term(options={"discount": lambda ranks: of_rank(np.asarray(ranks, np.float64))})
+
+
+def _with_gain(of_relevance: Callable[[NDArray[np.float64]], Any]) -> Term:
+    return Term(options={"gain": lambda relevance: of_relevance(np.asarray(relevance, np.float64))})
+
+
+# It takes ranked ids to make it, in which a document can be listed twice; other forms have no place for it.
+DUPLICATES_COUNTED = Slip(
+    "a document counted twice",
+    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores exceed 1.",
+    (
+        "deepset-ai/haystack#11959",
+        "truera/trulens#2746",
+        "garrytan/gbrain#4607",
+    ),
+)
+IN_ORDER_OF_INPUT = Slip(
+    "documents in the order of the input",
+    "The scores are ignored: documents are ranked in the order in which they are listed.",
+    ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
+    both=Term(_in_input_order),
+)
+SLIPS = (
+    Slip(
+        "ideal from the top k retrieved",
+        "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
+        "that finds one of many relevant documents can score 1.",
+        (
+            "OpenBMB/ToolBench#184",
+            "xiangwang1223/neural_graph_collaborative_filtering#34",
+            "huangtinglin/NGCF-PyTorch#8",
+            "THUDM/ComiRec#25",
+            "karlhigley/ranking-metrics-torch#1",
+            "mongodb/chatbot#555",
+            "spiceai/spiceai#12277",
+            "opensearch-project/search-relevance#39",
+            "supermemoryai/memorybench#67",
+            "Marker-Inc-Korea/AutoRAG#386",
+            "o19s/quepid#78",
+            "apache/spark#12461",
+            "stats.stackexchange 341611",
+            "reczoo/RecZoo#5",
+            "kuandeng/LightGCN#1",
+            "kuandeng/LightGCN#3",
+        ),
+        ideal=Term(_judged_of_top),
+    ),
+    Slip(
+        "ideal from all that was retrieved",
+        "The ideal is the best order of the retrieved documents, so relevant documents that the run misses cost "
+        "nothing.",
+        ("o19s/search-metrics#3", "NTMC-Community/MatchZoo#598", "guoguibing/librec#269"),
+        both=Term(options={"ideal": "retrieved"}),
+    ),
+    Slip(
+        "exponential gain",
+        "The gain is 2^r - 1 instead of r.",
+        (
+            "Georgetown-IR-Lab/OpenNIR#14",
+            "scikit-learn/scikit-learn#18817",
+            "scikit-learn/scikit-learn#32049",
+        ),
+        both=Term(options={"gain": "exponential"}),
+    ),
+    Slip(
+        "linear gain",
+        "The gain is r instead of 2^r - 1.",
+        ("Georgetown-IR-Lab/OpenNIR#14",),
+        both=Term(options={"gain": "linear"}),
+    ),
+    Slip(
+        "ideal not cut at k",
+        "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking scores less than 1.",
+        (
+            "lenskit/lenskit#869",
+            "o19s/quepid#1335",
+            "AI-Colleagues/orcheo#191",
+            "usnistgov/trec_eval#11",
+            "cvangysel/pytrec_eval#40",
+            "lenskit/lkpy#309",
+        ),
+        ideal=Term(_whole),
+    ),
+    Slip(
+        "ideal of k relevant documents",
+        "The ideal has the query's highest gain at every rank up to k, even if fewer documents are relevant, so that "
+        "queries with few relevant documents cannot reach 1.",
+        (
+            "datawhalechina/torch-rechub#45",
+            "run-llama/llama_index#17070",
+            "ireval/cwl#20",
+            "MTSWebServices/RecTools#266",
+            "allenjack/HGN#1",
+        ),
+        both=Term(options={"ideal": "full"}),
+    ),
+    Slip(
+        "equal weights at ranks 1 and 2",
+        "The discount is 1 / log2(i) from rank 2 on, so ranks 1 and 2 weigh the same.",
+        (
+            "OpenAgentHQ/openagent-eval#223",
+            "xiangwang1223/knowledge_graph_attention_network#27",
+            "lenskit/lkpy#417",
+            "CCRI-POPROX/poprox-recommender#15",
+            "castorini/anserini#92",
+        ),
+        both=Term(options={"discount": "jarvelin", "log_base": 2}),
+    ),
+    Slip(
+        "ties by document id",
+        "Documents with equal scores are ordered by their ids, the highest first, so the names of documents decide.",
+        (
+            "usnistgov/trec_eval#22",
+            "cvangysel/pytrec_eval#56",
+            "cvangysel/pytrec_eval#51",
+        ),
+        both=Term(options={"ties": "docid"}),
+    ),
+    Slip(
+        "ideal cut at the length of the result list",
+        "The ideal has as many documents as were retrieved, so a short result list is not penalized for the documents "
+        "that it omits.",
+        ("mlflow/mlflow#24541", "elastic/elasticsearch#154362", "baekenough/second-brain#256", "lenskit/lenskit#399"),
+        both=Term(options={"ideal": "truncated"}),
+    ),
+    Slip(
+        "graded relevance read as 0 or 1",
+        "Every relevant document has the gain 1, so that it does not matter whether the best ones rank first.",
+        (
+            "recommenders-team/recommenders#1749",
+            "apache/spark#36843",
+            "huggingface/sentence-transformers#1349",
+            "geek-ai/irgan#13",
+        ),
+        both=Term(options={"gain": "binary"}),
+    ),
+    Slip(
+        "unjudged documents removed",
+        "Documents without a judgment are taken out before ranking, so those below them move up.",
+        (
+            "github/CodeSearchNet#226",
+            "github/CodeSearchNet#233",
+            "alphagov/search-api#2195",
+            "FlagOpen/FlagEmbedding#445",
+        ),
+        both=Term(options={"judged_only": True}),
+    ),
+    Slip(
+        "ties in the order of the input",
+        "Documents with equal scores stay in the order of the input, so sorting a file differently changes the score.",
+        (
+            "dmlc/xgboost#3050",
+            "lightgbm-org/LightGBM#2091",
+            "Lightning-AI/torchmetrics#2031",
+            "embeddings-benchmark/mteb#5376",
+        ),
+        both=Term(options={"ties": "first"}),
+    ),
+    Slip(
+        "ties in the reverse order of the input",
+        "Of documents with equal scores the last in the input ranks first, as a reversed ascending sort leaves them.",
+        both=Term(options={"ties": "last"}),
+    ),
+    Slip(
+        "ties in the model's favor",
+        "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
+        "perfect.",
+        ("elixir-nx/scholar#360", "mlcommons/training_policies#131"),
+        both=Term(options={"ties": "best"}),
+    ),
+    Slip(
+        "no relevant documents scored 1",
+        "A query with no relevant documents scores 1 and raises the mean.",
+        ("catboost/benchmarks#19", "allegro/allRank#25", "dmlc/xgboost#2208", "dmlc/xgboost#3875"),
+        both=Term(options={"zero_division": 1.0}),
+    ),
+    Slip(
+        "no relevant documents scored 0",
+        "A query with no relevant documents scores 0 and lowers the mean.",
+        ("scikit-learn/scikit-learn#29521", "davidrsch/rrlmgraph-bench#230"),
+        both=Term(options={"zero_division": 0.0}),
+    ),
+    Slip(
+        "no relevant documents left out",
+        "A query with no relevant documents has no value, so it counts in no mean.",
+        ("joaopalotti/trectools#25", "joaopalotti/trectools#51", "elastic/elasticsearch#29267"),
+        both=Term(options={"zero_division": float("nan")}),
+    ),
+    Slip(
+        "discount from the place in the truth",
+        "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
+        ("THUDM/ComiRec#6", "THUDM/ComiRec#21", "ShiningCosmos/pytorch_ComiRec#2"),
+        dcg=Term(_places_in_truth),
+    ),
+    Slip(
+        "DCG with binary gain, ideal with graded gain",
+        "The DCG has gains of 0 and 1 and the ideal those of the grades, so that a perfect ranking scores less than 1.",
+        ("RapidFireAI/rapidfireai#261",),
+        dcg=Term(options={"gain": "binary"}),
+    ),
+    Slip(
+        "ideal with binary gain, DCG with graded gain",
+        "The ideal has gains of 0 and 1 and the DCG those of the grades, so that scores exceed 1.",
+        ("SeaseLtd/rated-ranking-evaluator#71",),
+        ideal=Term(options={"gain": "binary"}),
+    ),
+    IN_ORDER_OF_INPUT,
+    Slip(
+        "ascending order",
+        "The lowest score ranks first, as distances do.",
+        both=Term(_with_lowest_first),
+    ),
+    Slip(
+        "scores and relevance swapped",
+        "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
+        ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
+        both=Term(_swapped, {"negative_relevance": "keep"}),
+    ),
+    Slip(
+        "unretrieved documents with the score 0",
+        "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
+        ("mlflow/mlflow#24553", "datascience.stackexchange 63667"),
+        both=Term(_with_zeros),
+    ),
+    Slip(
+        "unretrieved documents ranked last",
+        "Judged documents that were not retrieved take ranks at the end of the list.",
+        both=Term(_with_last),
+    ),
+    Slip(
+        "ideal in the order of the run",
+        "The ideal is computed in the order of the run, so the score is always 1.",
+        ("maciejkula/rustlearn#52",),
+        rule=_always_one,
+    ),
+    Slip(
+        "ideal in the order of the qrels",
+        "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
+        ("xuehaiping/CSCE670_NCF#20",),
+        ideal=Term(_by_qrels, measure="DCG"),
+    ),
+    Slip(
+        "judgments counted twice in the ideal",
+        "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
+        ("joaopalotti/trectools#52",),
+        ideal=Term(_doubled),
+    ),
+    Slip(
+        "DCG one rank too deep",
+        "The DCG begins with the discount of rank 2, the ideal with that of rank 1.",
+        ("yihong-chen/neural-collaborative-filtering#2",),
+        dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+    ),
+    Slip(
+        "discount begins at rank 2",
+        "The discount is 1 / log2(i + 2) with ranks from 1, in the DCG and in the ideal.",
+        both=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+    ),
+    Slip(
+        "no discount",
+        "Every rank counts the same.",
+        ("RUCAIBox/RecBole#120",),
+        both=_with_discount(np.ones_like),
+    ),
+    Slip(
+        "discount 1 / rank",
+        "The gain is divided by the rank instead of its logarithm.",
+        both=Term(options={"discount": "reciprocal"}),
+    ),
+    Slip(
+        "discount without a logarithm's base",
+        "The discount is 1 / (1 + ln i) instead of 1 / log2(i + 1).",
+        both=_with_discount(lambda rank: 1 / (1 + np.log(rank))),
+    ),
+    Slip(
+        "gain 2^r",
+        "The gain is 2^r without the - 1, so that irrelevant documents count too.",
+        both=_with_gain(np.exp2),
+    ),
+    Slip(
+        "gain r^2",
+        "The gain is the square of the relevance.",
+        both=_with_gain(np.square),
+    ),
+    Slip(
+        "DCG not cut at k",
+        "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
+        ("lenskit/lkpy#309",),
+        dcg=Term(_whole),
+    ),
+    Slip(
+        "nothing cut at k",
+        "The cutoff has no effect.",
+        ("Lightning-AI/torchmetrics#1952",),
+        both=Term(_whole),
+    ),
+    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=Term(_longer_cutoff)),
+    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term(_shorter_cutoff)),
+    Slip(
+        "run cut at k before everything else",
+        "Only the first k documents are kept, and the ideal, or what else depends on all that was retrieved, is that "
+        "of these.",
+        both=Term(_cut),
+    ),
+    Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
+    Slip(
+        "0 if lists are shorter than k",
+        "A query with fewer than k documents retrieved and judged scores 0.",
+        ("jongwook/spark-ranking-metrics#2",),
+        rule=_zero_if(_is_short),
+    ),
+    Slip(
+        "0 until k documents are judged",
+        "A query with fewer than k judgments scores 0.",
+        ("o19s/quepid#234",),
+        rule=_zero_if(_has_few_judged),
+    ),
+    Slip(
+        "negative relevance removed",
+        "Documents with a negative relevance are taken out, so those below them move up.",
+        ("tensorflow/ranking#40",),
+        both=Term(_without_negative),
+    ),
+)
+
+
+def slip_named(name: str) -> Slip:
+    """Return a slip of the table."""
+    return next(slip for slip in SLIPS if slip.name == name)
+
+
+# ndcg/statistics/questions.py: Asking a function that computes nDCG: small random rankings, the forms that functions take, and what else they do.
+
+NDCGFunction = Callable[..., Any]
+
+FUNCTION_FORMS = ("mappings", "lists", "arrays", "ranked")
+FLOAT32 = 2e-6  # what a value may differ by: some functions compute in 32 bits
+NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
+
+
+class Answer(NamedTuple):
+    """What a function answers for a ranking.
+
+    Attributes:
+        value: the score; nan if there is none.
+        problem: what the function does instead of returning a score, in words; empty if it returns one.
+    """
+
+    value: float
+    problem: str = ""
+
+
+class Asker:
+    """Asks a function, and keeps what else it does.
+
+    Attributes:
+        habits: what else it does, in words, with the number of rankings.
+    """
+
+    def __init__(self, function: NDCGFunction, k: int | None) -> None:
+        self.function = function
+        self.habits: dict[str, int] = {}
+        self.takes_k = k is not None or _takes_three_arguments(function)
+
+    def answer(self, query: Query, form: str) -> Answer:
+        """Ask for one ranking, twice, and count habits."""
+        habits: set[str] = set()
+        first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
+        if not np.array_equal([first.value], [second.value], equal_nan=True):
+            habits.add("gives another answer when it is asked twice")
+        if first.value > 1 + FLOAT32:
+            habits.add("returns a value above 1")
+        if first.problem:
+            habits.add(first.problem)
+        for habit in habits:
+            self.habits[habit] = self.habits.get(habit, 0) + 1
+        return first
+
+    def value(self, query: Query, form: str) -> float:
+        """Return the score that it gives a ranking, without counting habits; nan if there is none."""
+        return self._ask(_arguments(query, form), query.k, set()).value
+
+    def counts_duplicates(self) -> bool:
+        """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
+        once, twice = (self._ask((ids, {"d1": 1, "d2": 0}), 3, set()) for ids in (["d1", "d2"], ["d1", "d1", "d2"]))
+        return twice.value > once.value + FLOAT32
+
+    def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: set[str]) -> Answer:
+        before, printed = copy.deepcopy(arguments), io.StringIO()
+        try:
+            with redirect_stdout(printed), np.errstate(all="ignore"):
+                returned = self.function(*arguments, k) if self.takes_k else self.function(*arguments)
+            answer = _read_answer(returned)
+        except Exception as error:  # noqa: BLE001  # what a function raises is its answer
+            answer = Answer(math.nan, f"raises {type(error).__name__}: {in_short(error)[:80]}")
+        if printed.getvalue():
+            habits.add("prints")
+        if not all(map(_are_equal, arguments, before)):
+            habits.add("changes its arguments")
+        return answer
+
+
+def _takes_three_arguments(function: NDCGFunction) -> bool:
+    with suppress(ValueError, TypeError):  # of a built-in function nothing is known
+        inspect.signature(function).bind(None, None, None)
+        return True
+    return False
+
+
+def _arguments(query: Query, form: str) -> tuple[Any, Any]:
+    """Return a ranking in a form, as new objects."""
+    if form == "mappings":
+        return dict(query.run), dict(query.qrels)
+    if form == "ranked":
+        return ranked(query), dict(query.qrels)
+    sides = [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
+    return (np.array(sides[0]), np.array(sides[1])) if form == "arrays" else sides
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other) and list(one) == list(other)  # with the order of a mapping
+
+
+def _read_answer(returned: Any) -> Answer:
+    """Read what a function returned."""
+    if returned is None:
+        return Answer(math.nan, "returns None")
+    if isinstance(returned, (str, bytes)):
+        return Answer(math.nan, "returns text")
+    try:
+        value = float(returned)
+    except (TypeError, ValueError):
+        return Answer(math.nan, f"returns a value of type {type(returned).__name__}, which is not a number")
+    if math.isnan(value):
+        return Answer(math.nan, "returns nan")
+    return Answer(value) if math.isfinite(value) else Answer(math.nan, "returns infinity")
+
+
+def random_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> list[Query]:
+    """Return small random rankings that a form can express.
+
+    Some have ties, documents that were not judged or not retrieved, graded relevance, no relevant documents, or more or
+    fewer documents than the cutoff; plain ones have only distinct scores and judged documents.
+
+    >>> random_rankings(1, 2, "lists", 0) == random_rankings(1, 2, "lists", 0)
+    True
+    """
+    rng = np.random.default_rng(seed)
+    return [_random_ranking(rng, k, form, plain) for _ in range(count)]
+
+
+def _random_ranking(rng: np.random.Generator, k: int | None, form: str, plain: bool) -> Query:
+    size = int(rng.integers(2, (k or 8) + 6))
+    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
+    relevance = rng.integers(0, rng.integers(2, 6), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    scores = np.round(rng.normal(0, 2, size), 3)
+    retrieved, judged = np.ones((2, size), bool)
+    if not plain:
+        if rng.random() < 0.08:
+            relevance[:] = 0
+        if rng.random() < 0.3:
+            scores = np.floor(scores)
+        if rng.random() < 0.4:
+            retrieved = rng.random(size) < rng.choice([0.0, 0.3, 0.7, 0.9], p=[0.1, 0.3, 0.3, 0.3])
+        if rng.random() < 0.4:
+            judged = rng.random(size) < rng.uniform(0.3, 0.9)
+        judged[rng.integers(size)] = True
+    if form in ("lists", "arrays"):
+        retrieved, judged = np.ones((2, size), bool)
+    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
+    qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
+    query = Query(run, qrels, k)
+    return query._replace(run=in_order(ranked(query))) if form == "ranked" else query
+
+
+# ndcg/statistics/check.py: What a function that computes nDCG computes: the definition of which libraries, or which slip on one.
+
+ROUNDED_TO = range(2, 7)  # digits to which functions round
+FIRST_ASKED = 16  # rankings that rule out most definitions
+TRIED_IN_PAIRS = ("sklearn", "trec_eval", "lightgbm", "ranx")  # conventions on which two slips at once are tried
+VISIBLE = 1e-4  # by what a value differs in the smallest ranking, at least
+
+
+class Match(NamedTuple):
+    """A definition with which all answers agree.
+
+    Attributes:
+        convention: its name.
+        slips: the names of the slips on it; empty for the convention itself.
+    """
+
+    convention: str
+    slips: tuple[str, ...] = ()
+
+
+class Example(NamedTuple):
+    """The smallest ranking on which a function and a convention differ.
+
+    Attributes:
+        query: the ranking.
+        value: the score that the function returns.
+        expected: the score by the convention.
+        ideal: the ideal DCG by the convention.
+        rows: for each document its id, score (None if not retrieved), relevance (None if not judged), gain, discount,
+            and the product of the last two.
+    """
+
+    query: Query
+    value: float
+    expected: float
+    ideal: float
+    rows: tuple[tuple[str, float | None, float | None, float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Check(Readable):
+    """What a function that computes nDCG computes.
+
+    Attributes:
+        signature: the choices of the nearest convention.
+        form: the form in which the function takes rankings.
+        k: the cutoff.
+        cases: the number of rankings that it was asked about.
+        answered: the number of these for which it returned a score, or nan or None for no score.
+        matches: the definitions with which all answers agree: conventions; or else slips on conventions, the one that
+            was reported most often first.
+        agreeing: the number of answers that agree with each convention.
+        wanted: the convention that the function should compute; empty for any.
+        example: the smallest ranking on which the function and the nearest convention differ.
+        notes: what else the function does, and what the rankings that differ have in common.
+    """
+
+    signature: str
+    form: str
+    k: int | None
+    cases: int
+    answered: int
+    matches: tuple[Match, ...]
+    agreeing: dict[str, int]
+    wanted: str = ""
+    example: Example | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def conventions(self) -> tuple[str, ...]:
+        """The conventions that the function computes."""
+        return tuple(each.convention for each in self.matches if not each.slips)
+
+    @property
+    def nearest(self) -> str:
+        """The convention that was wanted, or else the one of the first match, or else the one that agrees most."""
+        if self.wanted:
+            return self.wanted
+        if self.matches:
+            return self.matches[0].convention
+        return max(self.agreeing, key=self.agreeing.__getitem__, default="sklearn")
+
+    @property
+    def status(self) -> int:
+        """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score."""
+        if not self.answered:
+            return 2
+        return 0 if (self.wanted in self.conventions if self.wanted else self.conventions) else 1
+
+    def _tables(self) -> list[list[list[str]]]:
+        if self.example is None:
+            return []
+        header = ["rank", "document", "score", "relevance", "gain", "discount", "gain × discount"]
+        rows = []
+        for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
+            place = ["–", document, "not retrieved"] if score is None else [str(rank), document, f"{score:g}"]
+            rows.append([*place, "not judged" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
+        return [[header, *rows]]
+
+    def _remarks(self) -> list[str]:
+        return [*self._verdict(), *self._difference(), *self.notes]
+
+    def _verdict(self) -> Iterator[str]:
+        """Yield in words what the function computes."""
+        if not self.answered:
+            yield f"The function returned no score for any of {self.cases:,} rankings."
+            return
+        agree = f"all {self.answered:,} rankings agree"
+        if self.answered < self.cases:
+            agree = f"all {self.answered:,} rankings agree for which it returned a score, of {self.cases:,}"
+        if self.conventions:
+            yield f"The function computes the nDCG of {', '.join(self.conventions)}: {agree}."
+        if self.wanted and self.wanted not in self.conventions:
+            count = self.agreeing[self.wanted]
+            yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
+        if not self.matches:
+            count = self.agreeing[self.nearest]
+            yield "No convention and no known slip explains it."
+            yield f"The nearest convention is {self.nearest}: {count:,} of {self.answered:,} rankings agree."
+        on_conventions: dict[tuple[str, ...], list[str]] = {}
+        for each in self.matches:
+            if each.slips:
+                on_conventions.setdefault(each.slips, []).append(each.convention)
+        for at, (names, conventions) in enumerate(on_conventions.items()):
+            slips = [slip_named(name) for name in names]
+            slip = " and ".join(names)
+            found = f"{'Or it' if at else 'It'} computes the nDCG of {', '.join(conventions)} with a slip: {slip}"
+            yield f"{found}: {agree}."
+            yield from (f"{slip.meaning}{slip.reported}" for slip in slips)
+
+    def _difference(self) -> Iterator[str]:
+        """Yield the sums of the smallest ranking on which the function differs."""
+        if (example := self.example) is None:
+            return
+        name, documents = result_name("nDCG", example.query.k), len(example.rows)
+        sums = f"{number_text(math.fsum(row[-1] for row in example.rows))} / {number_text(example.ideal)}"
+        returned = "no score" if math.isnan(example.value) else number_text(example.value)
+        smallest = f"The smallest ranking on which it differs from {self.nearest} has {documents} document"
+        expected = f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}"
+        yield f"{smallest}{'s' * (documents != 1)}. {expected}; the function returns {returned}."
+        yield f"run = {dict(example.query.run)}, qrels = {dict(example.query.qrels)}, k = {example.query.k}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in types that JSON has."""
+        example = self.example and {**self.example._asdict(), "query": self.example.query._asdict()}
+        return {**vars(self), "matches": [each._asdict() for each in self.matches], "example": example}
+
+
+def check(
+    function: NDCGFunction,
+    *,
+    k: int | None = 10,
+    form: str | None = None,
+    convention: str | None = None,
+    cases: int = 200,
+    seed: int = 0,
+) -> Check:
+    """Find out which library's nDCG a function computes, or how it goes wrong.
+
+    The function is asked for the nDCG of small random rankings, one query at a time: with ties, unjudged and
+    unretrieved documents, graded relevance, no relevant documents, more and fewer documents than the cutoff. It is not
+    asked about rankings that its form cannot express.
+
+    Args:
+        function: returns the nDCG of one query, from a ranking and the cutoff; if `k` is None, it may take the ranking
+            only.
+        k: the cutoff; None for the whole list.
+        form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
+            (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
+            `{document: relevance}`, k). By default, the form that gives the most plausible answers.
+        convention: the convention that the function should compute; by default any.
+        cases: the number of rankings.
+        seed: the random seed of the rankings.
+
+    Returns:
+        What the function computes. `print(result)` says it in words, with the smallest ranking on which the function
+        differs from the nearest convention.
+
+    Raises:
+        ValueError: names the argument, what it was and what it may be.
+        TypeError: `function` cannot be called.
+
+    >>> import math
+    >>> def ndcg_at(run, qrels, k):
+    ...     grades = [qrels.get(document, 0) for document in sorted(run, key=run.get, reverse=True)][:k]
+    ...     dcg = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(grades))
+    ...     ideal = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(sorted(grades, reverse=True)))
+    ...     return dcg / ideal if ideal else 0.0
+    >>> result = check(ndcg_at)
+    >>> result.matches[0].slips
+    ('ideal from the top k retrieved',)
+    >>> result.example.query.run, result.example.query.qrels, round(result.example.expected, 4)
+    ({'d14': 1.0}, {'d14': 1, 'd2': 1}, 0.6131)
+    """
+    if not callable(function):
+        raise TypeError(f"function must be a function; got {shown(function)}")
+    if k is not None:
+        whole("k", k, 1, 10**3)
+    whole("cases", cases, 1, 10**5)
+    whole("seed", seed, 0)
+    for name, value, known in (("form", form, FUNCTION_FORMS), ("convention", convention, tuple(CONVENTIONS))):
+        if value is not None:
+            choice(name, value, known)
+    asker = Asker(function, k)
+    form = form or _form_of(asker, k, seed)
+    queries, answers = random_rankings(cases, k, form, seed), []
+    with progress(cases, "Asking", " rankings") as bar:
+        for query in queries:
+            answers.append(asker.answer(query, form))
+            bar.update(1)
+    values = np.array([answer.value for answer in answers])
+    answered = np.array([not answer.problem or answer.problem in NO_VALUE for answer in answers])
+    habits = tuple(f"It {habit}: {count:,} of {cases:,} rankings." for habit, count in asker.habits.items())
+    result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
+    if not np.isfinite(values).any():
+        return result
+    known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
+    return _compared(result, asker, known, values[answered])
+
+
+def _form_of(asker: Asker, k: int | None, seed: int) -> str:
+    """Return the form in which the answers to plain rankings agree best with some definition."""
+    queries = random_rankings(FIRST_ASKED, k, "lists", seed, plain=True)
+    # a function that takes ranked ids ranks mappings by the order of their documents
+    slips = [slip for slip in SLIPS if slip is not IN_ORDER_OF_INPUT]
+    expected = [query_scores(queries, {"convention": name}) for name in CONVENTIONS]
+    expected += [slip.scores(queries, {}) for slip in slips]
+    points = {}
+    for form in FUNCTION_FORMS:
+        values = np.array([asker.value(query, form) for query in queries])
+        tolerance = _tolerance(values)
+        agreeing = max(np.count_nonzero(_agree(values, each, tolerance)) for each in expected)
+        points[form] = agreeing, np.count_nonzero(np.isfinite(values))
+    return max(points, key=lambda form: points[form])
+
+
+def _agree(values: Floats, expected: Floats, tolerance: float = FLOAT32) -> NDArray[np.bool_]:
+    return np.isclose(values, expected, rtol=0, atol=tolerance, equal_nan=True)
+
+
+def _tolerance(values: Floats) -> float:
+    """Return what values may differ by, from the digits to which they are rounded.
+
+    >>> _tolerance(np.array([0.63, 0.5])) > 0.005
+    True
+    """
+    numbers = values[np.isfinite(values)]
+    for digits in ROUNDED_TO:
+        if np.allclose(numbers, np.round(numbers, digits), rtol=0, atol=1e-12):
+            return max(FLOAT32, 0.5001 * 10.0**-digits)
+    return FLOAT32
+
+
+def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Floats) -> Check:
+    """Compare scores with every definition."""
+    tolerance = _tolerance(values)
+    expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
+    agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
+    matches = [Match(name) for name, each in agree.items() if each.all()] or _slips_on(
+        queries, values, expected, tolerance
+    )
+    result = replace(
+        result,
+        answered=len(queries),
+        matches=tuple(matches),
+        agreeing={name: int(np.count_nonzero(each)) for name, each in agree.items()},
+    )
+    differing = ~agree[result.nearest]
+    notes, example = result.notes, None
+    if differing.any():
+        own = [query for query, differs in zip(queries, differing, strict=True) if differs]
+        example = _smallest_example(asker, result.form, own, result.nearest, tolerance)
+        notes = (*([] if matches else _in_common(queries, differing, result.nearest)), *notes)
+    if result.form == "ranked" and asker.counts_duplicates():
+        notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
+    endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
+    signature = Options.parse(k=1 if endless else result.k, convention=result.nearest).signature()
+    return replace(result, signature=signature, example=example, notes=notes)
+
+
+def _slips_on(
+    queries: Sequence[Query], values: Floats, expected: Mapping[str, Floats], tolerance: float
+) -> list[Match]:
+    """Return the slips on conventions with which all values agree, or pairs of slips if no single one does."""
+    distinct: dict[bytes, str] = {}
+    for name, each in expected.items():
+        distinct.setdefault(each.round(9).tobytes(), name)  # conventions that agree on all rankings are tried once
+    singles = [(name, (slip,)) for slip in SLIPS for name in distinct.values()]
+    found = _matching(queries, values, singles, tolerance)
+    if not found:
+        pairs = [(name, pair) for pair in combinations(SLIPS, 2) for name in TRIED_IN_PAIRS]
+        found = _matching(queries, values, pairs, tolerance)
+    return sorted(found, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
+
+
+def _matching(
+    queries: Sequence[Query], values: Floats, candidates: Sequence[tuple[str, tuple[Slip, ...]]], tolerance: float
+) -> list[Match]:
+    found = []
+    with progress(len(candidates), "Comparing", " definitions") as bar:
+        for convention, slips in candidates:
+            slip = slips[0] if len(slips) == 1 else slips[1].over(slips[0])
+            options = {"convention": convention}
+            asked = queries[:FIRST_ASKED]
+            if _agree(values[: len(asked)], slip.scores(asked, options), tolerance).all() and (
+                len(asked) == len(queries) or _agree(values, slip.scores(queries, options), tolerance).all()
+            ):
+                found.append(Match(convention, tuple(each.name for each in slips)))
+            bar.update(1)
+    return found
+
+
+PROPERTIES: dict[str, Callable[[Query], bool]] = {
+    "documents with equal scores": lambda query: len(set(query.run.values())) < len(query.run),
+    "unjudged documents": lambda query: not query.run.keys() <= query.qrels.keys(),
+    "judged documents that were not retrieved": lambda query: not query.qrels.keys() <= query.run.keys(),
+    "no relevant documents": lambda query: not any(query.qrels.values()),
+    "no retrieved documents": lambda query: not query.run,
+    "more retrieved documents than the cutoff": lambda query: query.k is not None and len(query.run) > query.k,
+    "fewer retrieved documents than the cutoff": lambda query: query.k is not None and len(query.run) < query.k,
+    "grades of relevance": lambda query: len(set(query.qrels.values()) - {0}) > 1,
+    "a relevance above 1": lambda query: max(query.qrels.values(), default=0) > 1,
+}
+
+
+def _in_common(queries: Sequence[Query], differing: NDArray[np.bool_], convention: str) -> Iterator[str]:
+    """Yield what all rankings have on which a function differs from a convention, and not all others have."""
+    for name, has in PROPERTIES.items():
+        having = np.array([has(query) for query in queries])
+        if having[differing].all() and not having[~differing].all():
+            same = f"of the {np.count_nonzero(~differing):,} that agree, {np.count_nonzero(having[~differing]):,} do"
+            yield f"All {np.count_nonzero(differing):,} rankings that differ from {convention} have {name}; {same}."
+
+
+def _smallest_example(asker: Asker, form: str, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
+    """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
+    options = {"convention": convention}
+
+    def differs(query: Query) -> bool:
+        value, expected = asker.value(query, form), float(query_scores([query], options)[0])
+        if math.isnan(value) or math.isnan(expected):
+            return math.isnan(value) != math.isnan(expected)
+        return abs(value - expected) > max(tolerance, VISIBLE)
+
+    plain = [query for query in queries if differs(query)] or list(queries)
+    query = min(plain, key=lambda each: len({*each.run, *each.qrels}))
+    while (simpler := next(filter(differs, _simpler(query, form)), None)) is not None:
+        query = simpler
+    return _example(query, asker.value(query, form), options)
+
+
+def _simpler(query: Query, form: str) -> Iterator[Query]:
+    """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
+    for document in {**query.run, **query.qrels}:
+        smaller = query._replace(run=_without(query.run, document), qrels=_without(query.qrels, document))
+        if smaller.qrels:
+            yield smaller
+    if form in ("mappings", "ranked"):
+        yield from (query._replace(run=_without(query.run, document)) for document in query.run)
+        if len(query.qrels) > 1:
+            yield from (query._replace(qrels=_without(query.qrels, document)) for document in query.qrels)
+    if query.k is not None and query.k > 1:
+        yield from (query._replace(k=k) for k in (1, query.k - 1))
+    for document, relevance in query.qrels.items():
+        yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
+    if form != "ranked":  # which has no scores
+        levels = sorted(set(query.run.values()))
+        run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
+        if run != query.run:
+            yield query._replace(run=run)
+
+
+def _without(documents: Mapping[Any, float], one: Any) -> dict[Any, float]:
+    return {document: value for document, value in documents.items() if document != one}
+
+
+def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
+    """Return a ranking with its sums by a convention."""
+    rows = []
+    for document in [*ranked(query), *(each for each in query.qrels if each not in query.run)]:
+        relevance = query.qrels.get(document)
+        gain = product = 0.0
+        if relevance is not None:  # the DCG is the sum of what each document has alone
+            alone = [query._replace(qrels={document: relevance}), Query({document: 1}, {document: relevance}, 1)]
+            product, gain = (
+                float(query_scores([each], options, measure)[0])
+                for each, measure in zip(alone, ("DCG", "CG"), strict=True)
+            )
+        discount = product / gain if gain else math.nan
+        rows.append((str(document), query.run.get(document), relevance, gain, discount, product))
+    expected, ideal = (float(query_scores([query], options, measure)[0]) for measure in ("nDCG", "IDCG"))
+    return Example(query, value, expected, ideal, tuple(rows))
 
 
 # ndcg/statistics/explanation.py: Whose number it is: the same rankings by every convention, and which choice makes what difference.

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .metric import NDCG as NDCG
     from .scores.compute import compute as compute
     from .scores.spark import compute_spark as compute_spark
+    from .statistics.check import Check as Check
+    from .statistics.check import check as check
     from .statistics.comparison import Comparison as Comparison
     from .statistics.comparison import compare as compare
     from .statistics.explanation import Explanation as Explanation
@@ -49,6 +51,7 @@ _MODULES = {
     "metric": ("NDCG",),
     "scores.compute": ("compute",),
     "scores.spark": ("compute_spark",),
+    "statistics.check": ("Check", "check"),
     "statistics.comparison": ("Comparison", "compare"),
     "statistics.explanation": ("Explanation", "explain"),
     "statistics.report": ("Report", "report"),

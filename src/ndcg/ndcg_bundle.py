@@ -38,6 +38,8 @@ from .scores.queries import from_frame as from_frame
 from .scores.queries import query_values as query_values
 from .scores.queries import scores as scores
 from .scores.spark import compute_spark as compute_spark
+from .statistics.check import Check as Check
+from .statistics.check import check as check
 from .statistics.comparison import Comparison as Comparison
 from .statistics.comparison import compare as compare
 from .statistics.explanation import Explanation as Explanation

@@ -15,6 +15,7 @@ from ..statistics.comparison import PLACES, Comparison, Pair, compare
 from ..statistics.explanation import explain
 from ..statistics.report import Report, Score
 from ..statistics.significance import differences
+from .checking import check_function
 from .gate import gate_run
 from .output import FIRST, Listing, Row, Table, level_text, pair_cells, score_cells, value_cell
 from .sides import Sides, scoring
@@ -242,4 +243,5 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Listing]] = {
     "gate": gate_run,
     "audit": _audit,
     "explain": _explain,
+    "check": check_function,
 }

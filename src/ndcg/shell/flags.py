@@ -26,8 +26,10 @@ examples:
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10             exit status 1 if it got worse
   ndcg audit qrels.txt bm25.txt -k 10                            ties, unjudged documents, missing queries
   ndcg explain qrels.txt bm25.txt -k 10 --got 0.5921             which convention gives this score
+  ndcg check my_metrics.py:ndcg_at -k 10                         what a function of yours computes
 
-Each command has its own --help. Exit status: 0 fine, 1 a regression, 2 bad input, 130 interrupted.
+Each command has its own --help. Exit status: 0 fine, 1 a regression or a slip, 2 bad input,
+130 interrupted.
 """
 COMMAND_HELP = {
     "score": (
@@ -92,6 +94,23 @@ examples:
   ndcg explain qrels.txt bm25.txt -k 10 --between sklearn,trec_eval
 """,
     ),
+    "check": (
+        "what a function of yours that computes nDCG computes",
+        "Ask a Python function for the nDCG of small random rankings, and print which library's nDCG it computes, or\n"
+        "which known slip it makes, with the smallest ranking on which it differs and both sums by hand. FUNCTION\n"
+        "is FILE.py:NAME or package.module:NAME; it gets one query and returns its nDCG. --form says how:\n"
+        "  mappings   {document: score}, {document: relevance}, k\n"
+        "  lists      scores, relevance of the same documents, k (arrays: the same as NumPy arrays)\n"
+        "  ranked     ids of documents, best first, {document: relevance}, k\n"
+        "By default, the form is found out by trying. Exit status: 0 if the function computes the nDCG of a library\n"
+        "(with --convention, of that one), 1 if not, 2 if it returns no score.",
+        """\
+examples:
+  ndcg check my_metrics.py:ndcg_at
+  ndcg check my_package.metrics:ndcg -k 5 --form ranked
+  ndcg check my_metrics.py:ndcg_at --convention trec_eval        exit status 1 if it is another's
+""",
+    ),
 }
 
 
@@ -123,7 +142,8 @@ def _of_python(name: str, commands: Sequence[str], besides: str = "", words: Seq
     return Argument(name, commands, sentence, default, tuple(words or option.words), besides)
 
 
-ALL = tuple(COMMAND_HELP)
+CHECK = ("check",)
+ALL = tuple(name for name in COMMAND_HELP if name not in CHECK)  # those that read qrels and a run
 MEANS = ("score", "compare", "gate", "audit")
 SCORE, COMPARE, GATE, EXPLAIN = ("score",), ("compare",), ("gate",), ("explain",)
 RUNS, TESTS, PLOTS = ("score", "compare"), ("compare", "gate"), ("score", "compare", "explain")
@@ -142,6 +162,12 @@ ARGUMENTS = {
             "got", EXPLAIN, "the score to look for, with all of its digits: they decide how close a match must be"
         ),
         Argument("between", EXPLAIN, "two conventions whose difference to explain"),
+        Argument("function", CHECK, "FILE.py:NAME or package.module:NAME"),
+        Argument("k", CHECK, "the cutoff, or all (default: 10)"),
+        Argument("form", CHECK, "how the function takes a ranking", words=("mappings", "lists", "arrays", "ranked")),
+        Argument("convention", CHECK, "the convention that it should compute; by default any"),
+        Argument("cases", CHECK, "the number of rankings", 200),
+        Argument("seed", CHECK, "random seed of the rankings", 0),
     ],
     "regression criteria": [
         Argument("max_drop", GATE, "the fall that is tolerated", 0.01),
@@ -175,7 +201,7 @@ ARGUMENTS = {
     ],
     "output": [
         Argument("by_query", SCORE, "print the value of every query, then the mean", False),
-        Argument("output", ALL, "the format (junit in ndcg gate only)", "text", FORMATS),
+        Argument("output", (*ALL, *CHECK), "the format (junit in ndcg gate only)", "text", FORMATS),
         Argument("places", MEANS, "decimal places of tables", 4),
         Argument("signature", MEANS, "print every choice the numbers depend on, and score nothing", False),
         Argument("confidence", ("score", "compare", "gate"), "confidence level of the intervals", 0.95),
@@ -210,13 +236,13 @@ def _number(text: str) -> float | str:
 
 
 # How the shell spells and reads arguments, and what help shows in their place.
-POSITIONAL = ("qrels", "baseline", "runs", "run")
+POSITIONAL = ("qrels", "baseline", "runs", "run", "function")
 FILES = (*POSITIONAL, "exclude", "by", "plot")  # which shells complete
 SHORT = {"k": "-k", "measures": "-m", "judged_only": "-J", "by_query": "-q", "output": "-o", "places": "-p"}
 READ: dict[str, tuple[Callable[[str], Any], str]] = {
     **dict.fromkeys(("max_drop", "alpha", "margin", "confidence", "log_base", "ignore_index"), (float, "X")),
-    **dict.fromkeys(("places", "resamples", "seed"), (int, "N")),
-    **dict.fromkeys(("query", "document", "score", "label", "convention"), (str, "NAME")),
+    **dict.fromkeys(("places", "resamples", "seed", "cases"), (int, "N")),
+    **dict.fromkeys(("query", "document", "score", "label", "convention", "form"), (str, "NAME")),
     **dict.fromkeys(("exclude", "plot"), (str, "FILE")),
     "by": (str, "FILE|COLUMN"),
     "runs": (str, "RUN"),

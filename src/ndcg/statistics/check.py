@@ -1,0 +1,414 @@
+"""What a function that computes nDCG computes: the definition of which libraries, or which slip on one.
+
+Its answers to some hundred small rankings are compared with every convention, with every slip on each, and with two
+slips at once. Where it differs, the smallest ranking on which it does shows why.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measure.conventions import CONVENTIONS
+from ..measure.messages import shown
+from ..measure.options import Options, choice, result_name, whole
+from ..measure.ties import Floats
+from ..scores.queries import progress
+from .questions import FLOAT32, FUNCTION_FORMS, NO_VALUE, Asker, NDCGFunction, random_rankings
+from .report import Readable, number_text
+from .slips import DUPLICATES_COUNTED, IN_ORDER_OF_INPUT, SLIPS, Query, Slip, query_scores, ranked, slip_named
+
+ROUNDED_TO = range(2, 7)  # digits to which functions round
+FIRST_ASKED = 16  # rankings that rule out most definitions
+TRIED_IN_PAIRS = ("sklearn", "trec_eval", "lightgbm", "ranx")  # conventions on which two slips at once are tried
+VISIBLE = 1e-4  # by what a value differs in the smallest ranking, at least
+
+
+class Match(NamedTuple):
+    """A definition with which all answers agree.
+
+    Attributes:
+        convention: its name.
+        slips: the names of the slips on it; empty for the convention itself.
+    """
+
+    convention: str
+    slips: tuple[str, ...] = ()
+
+
+class Example(NamedTuple):
+    """The smallest ranking on which a function and a convention differ.
+
+    Attributes:
+        query: the ranking.
+        value: the score that the function returns.
+        expected: the score by the convention.
+        ideal: the ideal DCG by the convention.
+        rows: for each document its id, score (None if not retrieved), relevance (None if not judged), gain, discount,
+            and the product of the last two.
+    """
+
+    query: Query
+    value: float
+    expected: float
+    ideal: float
+    rows: tuple[tuple[str, float | None, float | None, float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Check(Readable):
+    """What a function that computes nDCG computes.
+
+    Attributes:
+        signature: the choices of the nearest convention.
+        form: the form in which the function takes rankings.
+        k: the cutoff.
+        cases: the number of rankings that it was asked about.
+        answered: the number of these for which it returned a score, or nan or None for no score.
+        matches: the definitions with which all answers agree: conventions; or else slips on conventions, the one that
+            was reported most often first.
+        agreeing: the number of answers that agree with each convention.
+        wanted: the convention that the function should compute; empty for any.
+        example: the smallest ranking on which the function and the nearest convention differ.
+        notes: what else the function does, and what the rankings that differ have in common.
+    """
+
+    signature: str
+    form: str
+    k: int | None
+    cases: int
+    answered: int
+    matches: tuple[Match, ...]
+    agreeing: dict[str, int]
+    wanted: str = ""
+    example: Example | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def conventions(self) -> tuple[str, ...]:
+        """The conventions that the function computes."""
+        return tuple(each.convention for each in self.matches if not each.slips)
+
+    @property
+    def nearest(self) -> str:
+        """The convention that was wanted, or else the one of the first match, or else the one that agrees most."""
+        if self.wanted:
+            return self.wanted
+        if self.matches:
+            return self.matches[0].convention
+        return max(self.agreeing, key=self.agreeing.__getitem__, default="sklearn")
+
+    @property
+    def status(self) -> int:
+        """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score."""
+        if not self.answered:
+            return 2
+        return 0 if (self.wanted in self.conventions if self.wanted else self.conventions) else 1
+
+    def _tables(self) -> list[list[list[str]]]:
+        if self.example is None:
+            return []
+        header = ["rank", "document", "score", "relevance", "gain", "discount", "gain × discount"]
+        rows = []
+        for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
+            place = ["–", document, "not retrieved"] if score is None else [str(rank), document, f"{score:g}"]
+            rows.append([*place, "not judged" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
+        return [[header, *rows]]
+
+    def _remarks(self) -> list[str]:
+        return [*self._verdict(), *self._difference(), *self.notes]
+
+    def _verdict(self) -> Iterator[str]:
+        """Yield in words what the function computes."""
+        if not self.answered:
+            yield f"The function returned no score for any of {self.cases:,} rankings."
+            return
+        agree = f"all {self.answered:,} rankings agree"
+        if self.answered < self.cases:
+            agree = f"all {self.answered:,} rankings agree for which it returned a score, of {self.cases:,}"
+        if self.conventions:
+            yield f"The function computes the nDCG of {', '.join(self.conventions)}: {agree}."
+        if self.wanted and self.wanted not in self.conventions:
+            count = self.agreeing[self.wanted]
+            yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
+        if not self.matches:
+            count = self.agreeing[self.nearest]
+            yield "No convention and no known slip explains it."
+            yield f"The nearest convention is {self.nearest}: {count:,} of {self.answered:,} rankings agree."
+        on_conventions: dict[tuple[str, ...], list[str]] = {}
+        for each in self.matches:
+            if each.slips:
+                on_conventions.setdefault(each.slips, []).append(each.convention)
+        for at, (names, conventions) in enumerate(on_conventions.items()):
+            slips = [slip_named(name) for name in names]
+            slip = " and ".join(names)
+            found = f"{'Or it' if at else 'It'} computes the nDCG of {', '.join(conventions)} with a slip: {slip}"
+            yield f"{found}: {agree}."
+            yield from (f"{slip.meaning}{slip.reported}" for slip in slips)
+
+    def _difference(self) -> Iterator[str]:
+        """Yield the sums of the smallest ranking on which the function differs."""
+        if (example := self.example) is None:
+            return
+        name, documents = result_name("nDCG", example.query.k), len(example.rows)
+        sums = f"{number_text(math.fsum(row[-1] for row in example.rows))} / {number_text(example.ideal)}"
+        returned = "no score" if math.isnan(example.value) else number_text(example.value)
+        smallest = f"The smallest ranking on which it differs from {self.nearest} has {documents} document"
+        expected = f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}"
+        yield f"{smallest}{'s' * (documents != 1)}. {expected}; the function returns {returned}."
+        yield f"run = {dict(example.query.run)}, qrels = {dict(example.query.qrels)}, k = {example.query.k}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in types that JSON has."""
+        example = self.example and {**self.example._asdict(), "query": self.example.query._asdict()}
+        return {**vars(self), "matches": [each._asdict() for each in self.matches], "example": example}
+
+
+def check(
+    function: NDCGFunction,
+    *,
+    k: int | None = 10,
+    form: str | None = None,
+    convention: str | None = None,
+    cases: int = 200,
+    seed: int = 0,
+) -> Check:
+    """Find out which library's nDCG a function computes, or how it goes wrong.
+
+    The function is asked for the nDCG of small random rankings, one query at a time: with ties, unjudged and
+    unretrieved documents, graded relevance, no relevant documents, more and fewer documents than the cutoff. It is not
+    asked about rankings that its form cannot express.
+
+    Args:
+        function: returns the nDCG of one query, from a ranking and the cutoff; if `k` is None, it may take the ranking
+            only.
+        k: the cutoff; None for the whole list.
+        form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
+            (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
+            `{document: relevance}`, k). By default, the form that gives the most plausible answers.
+        convention: the convention that the function should compute; by default any.
+        cases: the number of rankings.
+        seed: the random seed of the rankings.
+
+    Returns:
+        What the function computes. `print(result)` says it in words, with the smallest ranking on which the function
+        differs from the nearest convention.
+
+    Raises:
+        ValueError: names the argument, what it was and what it may be.
+        TypeError: `function` cannot be called.
+
+    >>> import math
+    >>> def ndcg_at(run, qrels, k):
+    ...     grades = [qrels.get(document, 0) for document in sorted(run, key=run.get, reverse=True)][:k]
+    ...     dcg = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(grades))
+    ...     ideal = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(sorted(grades, reverse=True)))
+    ...     return dcg / ideal if ideal else 0.0
+    >>> result = check(ndcg_at)
+    >>> result.matches[0].slips
+    ('ideal from the top k retrieved',)
+    >>> result.example.query.run, result.example.query.qrels, round(result.example.expected, 4)
+    ({'d14': 1.0}, {'d14': 1, 'd2': 1}, 0.6131)
+    """
+    if not callable(function):
+        raise TypeError(f"function must be a function; got {shown(function)}")
+    if k is not None:
+        whole("k", k, 1, 10**3)
+    whole("cases", cases, 1, 10**5)
+    whole("seed", seed, 0)
+    for name, value, known in (("form", form, FUNCTION_FORMS), ("convention", convention, tuple(CONVENTIONS))):
+        if value is not None:
+            choice(name, value, known)
+    asker = Asker(function, k)
+    form = form or _form_of(asker, k, seed)
+    queries, answers = random_rankings(cases, k, form, seed), []
+    with progress(cases, "Asking", " rankings") as bar:
+        for query in queries:
+            answers.append(asker.answer(query, form))
+            bar.update(1)
+    values = np.array([answer.value for answer in answers])
+    answered = np.array([not answer.problem or answer.problem in NO_VALUE for answer in answers])
+    habits = tuple(f"It {habit}: {count:,} of {cases:,} rankings." for habit, count in asker.habits.items())
+    result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
+    if not np.isfinite(values).any():
+        return result
+    known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
+    return _compared(result, asker, known, values[answered])
+
+
+def _form_of(asker: Asker, k: int | None, seed: int) -> str:
+    """Return the form in which the answers to plain rankings agree best with some definition."""
+    queries = random_rankings(FIRST_ASKED, k, "lists", seed, plain=True)
+    # a function that takes ranked ids ranks mappings by the order of their documents
+    slips = [slip for slip in SLIPS if slip is not IN_ORDER_OF_INPUT]
+    expected = [query_scores(queries, {"convention": name}) for name in CONVENTIONS]
+    expected += [slip.scores(queries, {}) for slip in slips]
+    points = {}
+    for form in FUNCTION_FORMS:
+        values = np.array([asker.value(query, form) for query in queries])
+        tolerance = _tolerance(values)
+        agreeing = max(np.count_nonzero(_agree(values, each, tolerance)) for each in expected)
+        points[form] = agreeing, np.count_nonzero(np.isfinite(values))
+    return max(points, key=lambda form: points[form])
+
+
+def _agree(values: Floats, expected: Floats, tolerance: float = FLOAT32) -> NDArray[np.bool_]:
+    return np.isclose(values, expected, rtol=0, atol=tolerance, equal_nan=True)
+
+
+def _tolerance(values: Floats) -> float:
+    """Return what values may differ by, from the digits to which they are rounded.
+
+    >>> _tolerance(np.array([0.63, 0.5])) > 0.005
+    True
+    """
+    numbers = values[np.isfinite(values)]
+    for digits in ROUNDED_TO:
+        if np.allclose(numbers, np.round(numbers, digits), rtol=0, atol=1e-12):
+            return max(FLOAT32, 0.5001 * 10.0**-digits)
+    return FLOAT32
+
+
+def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Floats) -> Check:
+    """Compare scores with every definition."""
+    tolerance = _tolerance(values)
+    expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
+    agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
+    matches = [Match(name) for name, each in agree.items() if each.all()] or _slips_on(
+        queries, values, expected, tolerance
+    )
+    result = replace(
+        result,
+        answered=len(queries),
+        matches=tuple(matches),
+        agreeing={name: int(np.count_nonzero(each)) for name, each in agree.items()},
+    )
+    differing = ~agree[result.nearest]
+    notes, example = result.notes, None
+    if differing.any():
+        own = [query for query, differs in zip(queries, differing, strict=True) if differs]
+        example = _smallest_example(asker, result.form, own, result.nearest, tolerance)
+        notes = (*([] if matches else _in_common(queries, differing, result.nearest)), *notes)
+    if result.form == "ranked" and asker.counts_duplicates():
+        notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
+    endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
+    signature = Options.parse(k=1 if endless else result.k, convention=result.nearest).signature()
+    return replace(result, signature=signature, example=example, notes=notes)
+
+
+def _slips_on(
+    queries: Sequence[Query], values: Floats, expected: Mapping[str, Floats], tolerance: float
+) -> list[Match]:
+    """Return the slips on conventions with which all values agree, or pairs of slips if no single one does."""
+    distinct: dict[bytes, str] = {}
+    for name, each in expected.items():
+        distinct.setdefault(each.round(9).tobytes(), name)  # conventions that agree on all rankings are tried once
+    singles = [(name, (slip,)) for slip in SLIPS for name in distinct.values()]
+    found = _matching(queries, values, singles, tolerance)
+    if not found:
+        pairs = [(name, pair) for pair in combinations(SLIPS, 2) for name in TRIED_IN_PAIRS]
+        found = _matching(queries, values, pairs, tolerance)
+    return sorted(found, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
+
+
+def _matching(
+    queries: Sequence[Query], values: Floats, candidates: Sequence[tuple[str, tuple[Slip, ...]]], tolerance: float
+) -> list[Match]:
+    found = []
+    with progress(len(candidates), "Comparing", " definitions") as bar:
+        for convention, slips in candidates:
+            slip = slips[0] if len(slips) == 1 else slips[1].over(slips[0])
+            options = {"convention": convention}
+            asked = queries[:FIRST_ASKED]
+            if _agree(values[: len(asked)], slip.scores(asked, options), tolerance).all() and (
+                len(asked) == len(queries) or _agree(values, slip.scores(queries, options), tolerance).all()
+            ):
+                found.append(Match(convention, tuple(each.name for each in slips)))
+            bar.update(1)
+    return found
+
+
+PROPERTIES: dict[str, Callable[[Query], bool]] = {
+    "documents with equal scores": lambda query: len(set(query.run.values())) < len(query.run),
+    "unjudged documents": lambda query: not query.run.keys() <= query.qrels.keys(),
+    "judged documents that were not retrieved": lambda query: not query.qrels.keys() <= query.run.keys(),
+    "no relevant documents": lambda query: not any(query.qrels.values()),
+    "no retrieved documents": lambda query: not query.run,
+    "more retrieved documents than the cutoff": lambda query: query.k is not None and len(query.run) > query.k,
+    "fewer retrieved documents than the cutoff": lambda query: query.k is not None and len(query.run) < query.k,
+    "grades of relevance": lambda query: len(set(query.qrels.values()) - {0}) > 1,
+    "a relevance above 1": lambda query: max(query.qrels.values(), default=0) > 1,
+}
+
+
+def _in_common(queries: Sequence[Query], differing: NDArray[np.bool_], convention: str) -> Iterator[str]:
+    """Yield what all rankings have on which a function differs from a convention, and not all others have."""
+    for name, has in PROPERTIES.items():
+        having = np.array([has(query) for query in queries])
+        if having[differing].all() and not having[~differing].all():
+            same = f"of the {np.count_nonzero(~differing):,} that agree, {np.count_nonzero(having[~differing]):,} do"
+            yield f"All {np.count_nonzero(differing):,} rankings that differ from {convention} have {name}; {same}."
+
+
+def _smallest_example(asker: Asker, form: str, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
+    """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
+    options = {"convention": convention}
+
+    def differs(query: Query) -> bool:
+        value, expected = asker.value(query, form), float(query_scores([query], options)[0])
+        if math.isnan(value) or math.isnan(expected):
+            return math.isnan(value) != math.isnan(expected)
+        return abs(value - expected) > max(tolerance, VISIBLE)
+
+    plain = [query for query in queries if differs(query)] or list(queries)
+    query = min(plain, key=lambda each: len({*each.run, *each.qrels}))
+    while (simpler := next(filter(differs, _simpler(query, form)), None)) is not None:
+        query = simpler
+    return _example(query, asker.value(query, form), options)
+
+
+def _simpler(query: Query, form: str) -> Iterator[Query]:
+    """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
+    for document in {**query.run, **query.qrels}:
+        smaller = query._replace(run=_without(query.run, document), qrels=_without(query.qrels, document))
+        if smaller.qrels:
+            yield smaller
+    if form in ("mappings", "ranked"):
+        yield from (query._replace(run=_without(query.run, document)) for document in query.run)
+        if len(query.qrels) > 1:
+            yield from (query._replace(qrels=_without(query.qrels, document)) for document in query.qrels)
+    if query.k is not None and query.k > 1:
+        yield from (query._replace(k=k) for k in (1, query.k - 1))
+    for document, relevance in query.qrels.items():
+        yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
+    if form != "ranked":  # which has no scores
+        levels = sorted(set(query.run.values()))
+        run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
+        if run != query.run:
+            yield query._replace(run=run)
+
+
+def _without(documents: Mapping[Any, float], one: Any) -> dict[Any, float]:
+    return {document: value for document, value in documents.items() if document != one}
+
+
+def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
+    """Return a ranking with its sums by a convention."""
+    rows = []
+    for document in [*ranked(query), *(each for each in query.qrels if each not in query.run)]:
+        relevance = query.qrels.get(document)
+        gain = product = 0.0
+        if relevance is not None:  # the DCG is the sum of what each document has alone
+            alone = [query._replace(qrels={document: relevance}), Query({document: 1}, {document: relevance}, 1)]
+            product, gain = (
+                float(query_scores([each], options, measure)[0])
+                for each, measure in zip(alone, ("DCG", "CG"), strict=True)
+            )
+        discount = product / gain if gain else math.nan
+        rows.append((str(document), query.run.get(document), relevance, gain, discount, product))
+    expected, ideal = (float(query_scores([query], options, measure)[0]) for measure in ("nDCG", "IDCG"))
+    return Example(query, value, expected, ideal, tuple(rows))

@@ -1,0 +1,590 @@
+"""Every way in which nDCG is known to go wrong, as one table.
+
+A slip changes one thing about the nDCG of a query: the input that the function makes of its arguments, the options, or
+what it divides by what. So it can be put on any convention, and two slips can be put on one another. The threads
+are public reports, `owner/repository#number` on GitHub unless another site is named.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..inputs.reading import Inputs
+from ..measure.options import Options
+from ..measure.ties import Floats
+from ..scores.queries import query_values
+
+Documents = Mapping[Any, float]
+
+
+class Query(NamedTuple):
+    """What a function that computes nDCG is given: one query.
+
+    Attributes:
+        run: the score of each retrieved document.
+        qrels: the relevance of each judged document.
+        k: the cutoff; None for the whole list.
+    """
+
+    run: Documents
+    qrels: Documents
+    k: int | None
+
+
+Change = Callable[[Query], Query]
+
+
+class Term(NamedTuple):
+    """How a slip computes the DCG, or the value that it is divided by.
+
+    Attributes:
+        change: what it makes of the query.
+        options: options of `compute`, in place of the convention's.
+        measure: the measure that it takes for it, in place of DCG or IDCG.
+    """
+
+    change: Change | None = None
+    options: Mapping[str, Any] = {}
+    measure: str = ""
+
+    def over(self, other: "Term") -> "Term":
+        """Return what two slips do together, the other one first."""
+        changes = [each for each in (other.change, self.change) if each is not None]
+        return Term(_one_after_another(changes), {**other.options, **self.options}, self.measure or other.measure)
+
+
+class Slip(NamedTuple):
+    """A way in which nDCG goes wrong.
+
+    Attributes:
+        name: a few words for it.
+        meaning: one sentence on what is computed.
+        threads: where it was reported.
+        both: how it computes both DCG and IDCG.
+        dcg: what it does to the DCG alone.
+        ideal: what it does to the IDCG alone.
+        rule: makes the values of queries from their DCG, IDCG and nDCG; None for DCG / IDCG.
+    """
+
+    name: str
+    meaning: str
+    threads: tuple[str, ...] = ()
+    both: Term = Term()
+    dcg: Term = Term()
+    ideal: Term = Term()
+    rule: Callable[[Sequence[Query], Floats, Floats, Floats], Floats] | None = None
+
+    @property
+    def reported(self) -> str:
+        """A sentence on how often it was reported, and where; empty if it was not."""
+        times = f"{len(self.threads)} times, for example" if len(self.threads) > 1 else "once,"
+        return f" It was reported {times} in {self.threads[0]}." if self.threads else ""
+
+    def over(self, other: "Slip") -> "Slip":
+        """Return two slips as one, the other one first."""
+        return Slip(
+            f"{other.name}; {self.name}",
+            f"{other.meaning} {self.meaning}",
+            both=self.both.over(other.both),
+            dcg=self.dcg.over(other.dcg),
+            ideal=self.ideal.over(other.ideal),
+            rule=self.rule or other.rule,
+        )
+
+    def scores(self, queries: Sequence[Query], options: Mapping[str, Any]) -> Floats:
+        """Return the value of each query by options of `compute`, such as a convention, with this slip."""
+        one = _term_scores(queries, self.both, options, "nDCG")
+        if self.dcg == self.ideal == Term() and self.rule is None:
+            return one
+        dcg = _term_scores(queries, self.dcg.over(self.both), options, "DCG")
+        ideal = _term_scores(queries, self.ideal.over(self.both), options, "IDCG")
+        if self.rule is not None:
+            return self.rule(queries, dcg, ideal, one)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(ideal > 0, dcg / ideal, one)
+
+
+def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG") -> Floats:
+    """Return the value of each query, by its own cutoff; nan for a query that is left out of the mean.
+
+    >>> query_scores([Query({"a": 2, "b": 1}, {"b": 1}, 2)], {"convention": "sklearn"}).round(4).tolist()
+    [0.6309]
+    """
+    values = np.full(len(queries), np.nan)
+    for k in {query.k for query in queries}:
+        rows = [row for row, query in enumerate(queries) if query.k == k]
+        run, qrels = ({row: getattr(queries[row], name) for row in rows} for name in ("run", "qrels"))
+        cutoff = k
+        if k is None and Options.parse(k=1, **options).ideal == "full":  # which is as long as the longest list then
+            cutoff = max(1, *(len(side) for sides in (run, qrels) for side in sides.values()))
+        parsed = Options.parse(measures=measure, k=cutoff, **options)
+        values[rows] = next(iter(query_values(Inputs(run, qrels), parsed).values()))
+    return values
+
+
+def _term_scores(queries: Sequence[Query], term: Term, options: Mapping[str, Any], measure: str) -> Floats:
+    changed = [query if term.change is None else term.change(query) for query in queries]
+    return query_scores(changed, {**options, **term.options}, term.measure or measure)
+
+
+def _one_after_another(changes: Sequence[Change]) -> Change | None:
+    if len(changes) <= 1:
+        return changes[0] if changes else None
+
+    def both(query: Query) -> Query:
+        for change in changes:
+            query = change(query)
+        return query
+
+    return both
+
+
+# Changes of a query
+
+
+def in_order(documents: Iterable[Any]) -> dict[Any, float]:
+    """Return scores that fall by 1 from document to document.
+
+    >>> in_order(["b", "a"])
+    {'b': -1.0, 'a': -2.0}
+    """
+    return {document: -float(rank) for rank, document in enumerate(documents, start=1)}
+
+
+def ranked(query: Query) -> list[Any]:
+    """Return the documents of a run, best first; those with equal scores in their order."""
+    return sorted(query.run, key=lambda document: -query.run[document])
+
+
+def _cut(query: Query) -> Query:
+    top = ranked(query)[: query.k]
+    return query._replace(run={document: query.run[document] for document in top})
+
+
+def _judged_of_top(query: Query) -> Query:
+    top = ranked(query)[: query.k]
+    return query._replace(qrels={each: query.qrels[each] for each in top if each in query.qrels})
+
+
+def _whole(query: Query) -> Query:
+    return query._replace(k=None)
+
+
+def _longer_cutoff(query: Query) -> Query:
+    return query._replace(k=None if query.k is None else query.k + 1)
+
+
+def _shorter_cutoff(query: Query) -> Query:
+    return query._replace(k=None if query.k is None else max(query.k - 1, 1))
+
+
+def _with_zeros(query: Query) -> Query:
+    return query._replace(run={**query.run, **{each: 0.0 for each in query.qrels if each not in query.run}})
+
+
+def _with_last(query: Query) -> Query:
+    below = min(query.run.values(), default=0.0) - 1
+    return query._replace(run={**query.run, **{each: below for each in query.qrels if each not in query.run}})
+
+
+def _places_in_truth(query: Query) -> Query:
+    """Give each hit among the first k the rank that it has in the list of relevant documents."""
+    top = set(ranked(query)[: query.k])
+    truth = [document for document, relevance in query.qrels.items() if relevance > 0]
+    run = in_order(document if document in top else _another(document) for document in truth)
+    return query._replace(run=run)
+
+
+def _doubled(query: Query) -> Query:
+    return query._replace(qrels={**query.qrels, **{_another(each): value for each, value in query.qrels.items()}})
+
+
+def _another(document: Any) -> Any:
+    """Return an id of the same kind that no document has."""
+    return f"another {document}" if isinstance(document, str) else ~document
+
+
+def _without_negative(query: Query) -> Query:
+    kept = {document: score for document, score in query.run.items() if query.qrels.get(document, 0) >= 0}
+    return query._replace(
+        run=kept, qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0}
+    )
+
+
+def _in_input_order(query: Query) -> Query:
+    return query._replace(run=in_order(query.run))
+
+
+def _with_lowest_first(query: Query) -> Query:
+    return query._replace(run={document: -score for document, score in query.run.items()})
+
+
+def _swapped(query: Query) -> Query:
+    return query._replace(run=query.qrels, qrels=query.run)
+
+
+def _by_qrels(query: Query) -> Query:
+    return query._replace(run=in_order(query.qrels))
+
+
+# Rules
+
+
+def _always_one(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(dcg > 0, dcg / dcg, one)
+
+
+def _dcg_alone(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+    return dcg
+
+
+def _zero_if(short: Callable[[Query], bool]) -> Callable[[Sequence[Query], Floats, Floats, Floats], Floats]:
+    def rule(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+        return np.where([short(query) for query in queries], 0.0, one)
+
+    return rule
+
+
+def _is_short(query: Query) -> bool:
+    return query.k is not None and max(len(query.run), len(query.qrels)) < query.k
+
+
+def _has_few_judged(query: Query) -> bool:
+    return query.k is not None and len(query.qrels) < query.k
+
+
+def _with_discount(of_rank: Callable[[NDArray[np.float64]], Any]) -> Term:
+    """Return other weights of the ranks."""
+    return Term(options={"discount": lambda ranks: of_rank(np.asarray(ranks, np.float64))})
+
+
+def _with_gain(of_relevance: Callable[[NDArray[np.float64]], Any]) -> Term:
+    return Term(options={"gain": lambda relevance: of_relevance(np.asarray(relevance, np.float64))})
+
+
+# It takes ranked ids to make it, in which a document can be listed twice; other forms have no place for it.
+DUPLICATES_COUNTED = Slip(
+    "a document counted twice",
+    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores exceed 1.",
+    (
+        "deepset-ai/haystack#11959",
+        "truera/trulens#2746",
+        "garrytan/gbrain#4607",
+    ),
+)
+IN_ORDER_OF_INPUT = Slip(
+    "documents in the order of the input",
+    "The scores are ignored: documents are ranked in the order in which they are listed.",
+    ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
+    both=Term(_in_input_order),
+)
+SLIPS = (
+    Slip(
+        "ideal from the top k retrieved",
+        "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
+        "that finds one of many relevant documents can score 1.",
+        (
+            "OpenBMB/ToolBench#184",
+            "xiangwang1223/neural_graph_collaborative_filtering#34",
+            "huangtinglin/NGCF-PyTorch#8",
+            "THUDM/ComiRec#25",
+            "karlhigley/ranking-metrics-torch#1",
+            "mongodb/chatbot#555",
+            "spiceai/spiceai#12277",
+            "opensearch-project/search-relevance#39",
+            "supermemoryai/memorybench#67",
+            "Marker-Inc-Korea/AutoRAG#386",
+            "o19s/quepid#78",
+            "apache/spark#12461",
+            "stats.stackexchange 341611",
+            "reczoo/RecZoo#5",
+            "kuandeng/LightGCN#1",
+            "kuandeng/LightGCN#3",
+        ),
+        ideal=Term(_judged_of_top),
+    ),
+    Slip(
+        "ideal from all that was retrieved",
+        "The ideal is the best order of the retrieved documents, so relevant documents that the run misses cost "
+        "nothing.",
+        ("o19s/search-metrics#3", "NTMC-Community/MatchZoo#598", "guoguibing/librec#269"),
+        both=Term(options={"ideal": "retrieved"}),
+    ),
+    Slip(
+        "exponential gain",
+        "The gain is 2^r - 1 instead of r.",
+        (
+            "Georgetown-IR-Lab/OpenNIR#14",
+            "scikit-learn/scikit-learn#18817",
+            "scikit-learn/scikit-learn#32049",
+        ),
+        both=Term(options={"gain": "exponential"}),
+    ),
+    Slip(
+        "linear gain",
+        "The gain is r instead of 2^r - 1.",
+        ("Georgetown-IR-Lab/OpenNIR#14",),
+        both=Term(options={"gain": "linear"}),
+    ),
+    Slip(
+        "ideal not cut at k",
+        "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking scores less than 1.",
+        (
+            "lenskit/lenskit#869",
+            "o19s/quepid#1335",
+            "AI-Colleagues/orcheo#191",
+            "usnistgov/trec_eval#11",
+            "cvangysel/pytrec_eval#40",
+            "lenskit/lkpy#309",
+        ),
+        ideal=Term(_whole),
+    ),
+    Slip(
+        "ideal of k relevant documents",
+        "The ideal has the query's highest gain at every rank up to k, even if fewer documents are relevant, so that "
+        "queries with few relevant documents cannot reach 1.",
+        (
+            "datawhalechina/torch-rechub#45",
+            "run-llama/llama_index#17070",
+            "ireval/cwl#20",
+            "MTSWebServices/RecTools#266",
+            "allenjack/HGN#1",
+        ),
+        both=Term(options={"ideal": "full"}),
+    ),
+    Slip(
+        "equal weights at ranks 1 and 2",
+        "The discount is 1 / log2(i) from rank 2 on, so ranks 1 and 2 weigh the same.",
+        (
+            "OpenAgentHQ/openagent-eval#223",
+            "xiangwang1223/knowledge_graph_attention_network#27",
+            "lenskit/lkpy#417",
+            "CCRI-POPROX/poprox-recommender#15",
+            "castorini/anserini#92",
+        ),
+        both=Term(options={"discount": "jarvelin", "log_base": 2}),
+    ),
+    Slip(
+        "ties by document id",
+        "Documents with equal scores are ordered by their ids, the highest first, so the names of documents decide.",
+        (
+            "usnistgov/trec_eval#22",
+            "cvangysel/pytrec_eval#56",
+            "cvangysel/pytrec_eval#51",
+        ),
+        both=Term(options={"ties": "docid"}),
+    ),
+    Slip(
+        "ideal cut at the length of the result list",
+        "The ideal has as many documents as were retrieved, so a short result list is not penalized for the documents "
+        "that it omits.",
+        ("mlflow/mlflow#24541", "elastic/elasticsearch#154362", "baekenough/second-brain#256", "lenskit/lenskit#399"),
+        both=Term(options={"ideal": "truncated"}),
+    ),
+    Slip(
+        "graded relevance read as 0 or 1",
+        "Every relevant document has the gain 1, so that it does not matter whether the best ones rank first.",
+        (
+            "recommenders-team/recommenders#1749",
+            "apache/spark#36843",
+            "huggingface/sentence-transformers#1349",
+            "geek-ai/irgan#13",
+        ),
+        both=Term(options={"gain": "binary"}),
+    ),
+    Slip(
+        "unjudged documents removed",
+        "Documents without a judgment are taken out before ranking, so those below them move up.",
+        (
+            "github/CodeSearchNet#226",
+            "github/CodeSearchNet#233",
+            "alphagov/search-api#2195",
+            "FlagOpen/FlagEmbedding#445",
+        ),
+        both=Term(options={"judged_only": True}),
+    ),
+    Slip(
+        "ties in the order of the input",
+        "Documents with equal scores stay in the order of the input, so sorting a file differently changes the score.",
+        (
+            "dmlc/xgboost#3050",
+            "lightgbm-org/LightGBM#2091",
+            "Lightning-AI/torchmetrics#2031",
+            "embeddings-benchmark/mteb#5376",
+        ),
+        both=Term(options={"ties": "first"}),
+    ),
+    Slip(
+        "ties in the reverse order of the input",
+        "Of documents with equal scores the last in the input ranks first, as a reversed ascending sort leaves them.",
+        both=Term(options={"ties": "last"}),
+    ),
+    Slip(
+        "ties in the model's favor",
+        "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
+        "perfect.",
+        ("elixir-nx/scholar#360", "mlcommons/training_policies#131"),
+        both=Term(options={"ties": "best"}),
+    ),
+    Slip(
+        "no relevant documents scored 1",
+        "A query with no relevant documents scores 1 and raises the mean.",
+        ("catboost/benchmarks#19", "allegro/allRank#25", "dmlc/xgboost#2208", "dmlc/xgboost#3875"),
+        both=Term(options={"zero_division": 1.0}),
+    ),
+    Slip(
+        "no relevant documents scored 0",
+        "A query with no relevant documents scores 0 and lowers the mean.",
+        ("scikit-learn/scikit-learn#29521", "davidrsch/rrlmgraph-bench#230"),
+        both=Term(options={"zero_division": 0.0}),
+    ),
+    Slip(
+        "no relevant documents left out",
+        "A query with no relevant documents has no value, so it counts in no mean.",
+        ("joaopalotti/trectools#25", "joaopalotti/trectools#51", "elastic/elasticsearch#29267"),
+        both=Term(options={"zero_division": float("nan")}),
+    ),
+    Slip(
+        "discount from the place in the truth",
+        "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
+        ("THUDM/ComiRec#6", "THUDM/ComiRec#21", "ShiningCosmos/pytorch_ComiRec#2"),
+        dcg=Term(_places_in_truth),
+    ),
+    Slip(
+        "DCG with binary gain, ideal with graded gain",
+        "The DCG has gains of 0 and 1 and the ideal those of the grades, so that a perfect ranking scores less than 1.",
+        ("RapidFireAI/rapidfireai#261",),
+        dcg=Term(options={"gain": "binary"}),
+    ),
+    Slip(
+        "ideal with binary gain, DCG with graded gain",
+        "The ideal has gains of 0 and 1 and the DCG those of the grades, so that scores exceed 1.",
+        ("SeaseLtd/rated-ranking-evaluator#71",),
+        ideal=Term(options={"gain": "binary"}),
+    ),
+    IN_ORDER_OF_INPUT,
+    Slip(
+        "ascending order",
+        "The lowest score ranks first, as distances do.",
+        both=Term(_with_lowest_first),
+    ),
+    Slip(
+        "scores and relevance swapped",
+        "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
+        ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
+        both=Term(_swapped, {"negative_relevance": "keep"}),
+    ),
+    Slip(
+        "unretrieved documents with the score 0",
+        "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
+        ("mlflow/mlflow#24553", "datascience.stackexchange 63667"),
+        both=Term(_with_zeros),
+    ),
+    Slip(
+        "unretrieved documents ranked last",
+        "Judged documents that were not retrieved take ranks at the end of the list.",
+        both=Term(_with_last),
+    ),
+    Slip(
+        "ideal in the order of the run",
+        "The ideal is computed in the order of the run, so the score is always 1.",
+        ("maciejkula/rustlearn#52",),
+        rule=_always_one,
+    ),
+    Slip(
+        "ideal in the order of the qrels",
+        "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
+        ("xuehaiping/CSCE670_NCF#20",),
+        ideal=Term(_by_qrels, measure="DCG"),
+    ),
+    Slip(
+        "judgments counted twice in the ideal",
+        "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
+        ("joaopalotti/trectools#52",),
+        ideal=Term(_doubled),
+    ),
+    Slip(
+        "DCG one rank too deep",
+        "The DCG begins with the discount of rank 2, the ideal with that of rank 1.",
+        ("yihong-chen/neural-collaborative-filtering#2",),
+        dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+    ),
+    Slip(
+        "discount begins at rank 2",
+        "The discount is 1 / log2(i + 2) with ranks from 1, in the DCG and in the ideal.",
+        both=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+    ),
+    Slip(
+        "no discount",
+        "Every rank counts the same.",
+        ("RUCAIBox/RecBole#120",),
+        both=_with_discount(np.ones_like),
+    ),
+    Slip(
+        "discount 1 / rank",
+        "The gain is divided by the rank instead of its logarithm.",
+        both=Term(options={"discount": "reciprocal"}),
+    ),
+    Slip(
+        "discount without a logarithm's base",
+        "The discount is 1 / (1 + ln i) instead of 1 / log2(i + 1).",
+        both=_with_discount(lambda rank: 1 / (1 + np.log(rank))),
+    ),
+    Slip(
+        "gain 2^r",
+        "The gain is 2^r without the - 1, so that irrelevant documents count too.",
+        both=_with_gain(np.exp2),
+    ),
+    Slip(
+        "gain r^2",
+        "The gain is the square of the relevance.",
+        both=_with_gain(np.square),
+    ),
+    Slip(
+        "DCG not cut at k",
+        "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
+        ("lenskit/lkpy#309",),
+        dcg=Term(_whole),
+    ),
+    Slip(
+        "nothing cut at k",
+        "The cutoff has no effect.",
+        ("Lightning-AI/torchmetrics#1952",),
+        both=Term(_whole),
+    ),
+    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=Term(_longer_cutoff)),
+    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term(_shorter_cutoff)),
+    Slip(
+        "run cut at k before everything else",
+        "Only the first k documents are kept, and the ideal, or what else depends on all that was retrieved, is that "
+        "of these.",
+        both=Term(_cut),
+    ),
+    Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
+    Slip(
+        "0 if lists are shorter than k",
+        "A query with fewer than k documents retrieved and judged scores 0.",
+        ("jongwook/spark-ranking-metrics#2",),
+        rule=_zero_if(_is_short),
+    ),
+    Slip(
+        "0 until k documents are judged",
+        "A query with fewer than k judgments scores 0.",
+        ("o19s/quepid#234",),
+        rule=_zero_if(_has_few_judged),
+    ),
+    Slip(
+        "negative relevance removed",
+        "Documents with a negative relevance are taken out, so those below them move up.",
+        ("tensorflow/ranking#40",),
+        both=Term(_without_negative),
+    ),
+)
+
+
+def slip_named(name: str) -> Slip:
+    """Return a slip of the table."""
+    return next(slip for slip in SLIPS if slip.name == name)
