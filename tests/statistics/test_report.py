@@ -62,6 +62,13 @@ def test_weights_may_differ_a_lot_but_not_beyond_all_digits(ndcg: evaluate.Metri
             ndcg.report(**inputs, sample_weight=weight)
 
 
+@pytest.mark.parametrize("name", ["resamples", "seed"])
+def test_a_report_draws_nothing_at_random(ndcg: evaluate.Metric, name: str) -> None:
+    with pytest.raises(TypeError, match=f"^report has no option {name}; it has predictions, .*confidence"):
+        ndcg.report(**SMALL, **{name: 7})
+    assert ndcg.report(**SMALL) == ndcg.report(**SMALL)
+
+
 def test_batches_that_were_added_are_reported_on(fresh_metric: MetricFactory, ndcg: evaluate.Metric) -> None:
     metric = fresh_metric()
     metric.add_batch(predictions=PREDICTIONS[:2], references=REFERENCES[:2])

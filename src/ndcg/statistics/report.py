@@ -304,8 +304,6 @@ def report(
     exclude: Any = None,
     by: Any = None,
     confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
     **options: Unpack[QueryOptions],
 ) -> Report:
     """Score as `compute` does, and say how sure the scores are and what they rest on.
@@ -322,8 +320,6 @@ def report(
         by: a value per query (text, an integer or a boolean; None for none), such as its language: the
             queries that share one are scored as a slice. In the order of the queries, or `{query: value}`.
         confidence: of the intervals, between 0 and 1.
-        resamples: of no effect since 1.1, whose intervals are found without drawing queries anew.
-        seed: likewise.
         **options: of `compute`, but `use_aggregator` and `engine`.
 
     Raises:
@@ -335,7 +331,7 @@ def report(
     >>> found.scores["nDCG@3"].value.__round__(4), found.scores["nDCG@3"].tied
     (0.8552, 1)
     """
-    resampling = Resampling.parse(confidence, resamples, seed)
+    resampling = Resampling.parse(confidence)
     parsed = Options.of_method(report, k, options)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
     rankings = from_frame(data, inputs, sample_weight, by=by)
