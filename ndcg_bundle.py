@@ -6742,23 +6742,41 @@ class Mark(NamedTuple):
     filled: bool = True
 
 
-def figure_of(panels: int, height: float = 4.0, width: float | None = None) -> tuple[Any, list[Any]]:
-    """Return a figure that belongs to no window, with its axes in one row.
+def figure_of(
+    panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
+) -> tuple[Any, list[Any]]:
+    """Return a figure that belongs to no window, with its axes in one row; or axes that are given, with their figure.
 
     Args:
-        panels: how many axes it has.
-        height: of the figure in inches.
-        width: of each panel in inches.
+        panels: how many there are to draw.
+        height: of a figure in inches.
+        width: of each of its panels in inches.
+        ax: axes to draw the first panels into.
+        figsize: width and height in inches, in place of those above.
 
     Raises:
         ImportError: Matplotlib is missing.
+        ValueError: ``ax`` or ``figsize`` is something else, or both are given.
     """
     try:
+        from matplotlib.axes import Axes
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError('plot needs Matplotlib: pip install matplotlib, or "ndcg[report]"') from None
-    width = (7 if panels == 1 else 5) if width is None else width
-    figure = Figure(figsize=(panels * width, height), layout="constrained")
+    if ax is not None:
+        axes = np.ravel(np.array(ax, object)).tolist()
+        if not all(isinstance(each, Axes) for each in axes) or not 1 <= len(axes) <= panels:
+            several = f", or a list of up to {panels}" if panels > 1 else ""
+            raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
+        if figsize is not None:
+            raise ValueError("figsize is that of a new figure, but ax has one already; give one of the two")
+        return axes[0].figure, axes
+    if figsize is None:
+        figsize = panels * ((7 if panels == 1 else 5) if width is None else width), height
+    is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
+    if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
+        raise ValueError(f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}")
+    figure = Figure(figsize=figsize, layout="constrained")
     return figure, list(figure.subplots(1, panels, squeeze=False)[0])
 
 
@@ -7636,14 +7654,17 @@ class Report(Readable):
         queries, confidence = self.counts["queries"], self.resampling.confidence
         return eval_results(self.scores, queries, confidence, self.signature, dataset, task_id, measure, fields)
 
-    def plot(self, measure: str | None = None) -> Any:
+    def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
         """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
 
         Args:
             measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.
+            ax: Matplotlib Axes to draw into: one for the means, or a list for the means, the queries and the slices.
+                By default a new figure has all of them.
+            figsize: width and height of a new figure in inches.
 
         Raises:
-            ValueError: a measure that is not in the report.
+            ValueError: a measure that is not in the report; other axes, or another size.
         """
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
         if measure not in (None, *measures, *self.scores):
@@ -7652,8 +7673,8 @@ class Report(Readable):
         names = [name for name in self.scores if measure_of(name) == measure]
         panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
-        figure, axes = figure_of(len(panels), height)
-        for draw, each in zip(panels, axes, strict=True):
+        figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
+        for draw, each in zip(panels, axes, strict=False):  # of fewer axes each has its panel
             draw(each, names)
         return figure
 
@@ -8785,14 +8806,17 @@ class Comparison(Readable):
             at = f"pairs: {pair.system} - {pair.other}, {pair.measure}"
             check_figures(pair, other, ("p_holm", "p_t_holm"), at, 1.0)
 
-    def plot(self, measure: str | None = None) -> Any:
+    def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
         """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
 
         Args:
             measure: such as ``"nDCG@10"``, or ``"nDCG"`` for the first of its cutoffs; by default the first of all.
+            ax: Matplotlib Axes to draw into: one for the differences, or a list for these and the slices. By default
+                a new figure has both.
+            figsize: width and height of a new figure in inches.
 
         Raises:
-            ValueError: an unknown measure.
+            ValueError: an unknown measure; other axes, or another size.
         """
         of_measure = [name for name in self.measures if measure in (None, name, measure_of(name))]
         if not of_measure:
@@ -8801,8 +8825,8 @@ class Comparison(Readable):
         pairs = [pair for pair in self.pairs if pair.measure == measure]
         panels = [self._plot_pairs, *[self._plot_slices] * bool(self.slices)]
         lines = len(pairs) * max(1, min(len(self.slices), SHOWN) / 2)
-        figure, axes = figure_of(len(panels), 1.2 + 0.4 * lines, 7)
-        for draw, each in zip(panels, axes, strict=True):
+        figure, axes = figure_of(len(panels), 1.2 + 0.4 * lines, 7, ax=ax, figsize=figsize)
+        for draw, each in zip(panels, axes, strict=False):  # of fewer axes each has its panel
             draw(each, pairs)
         return figure
 

@@ -356,14 +356,17 @@ class Comparison(Readable):
             at = f"pairs: {pair.system} - {pair.other}, {pair.measure}"
             check_figures(pair, other, ("p_holm", "p_t_holm"), at, 1.0)
 
-    def plot(self, measure: str | None = None) -> Any:
+    def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
         """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
 
         Args:
             measure: such as ``"nDCG@10"``, or ``"nDCG"`` for the first of its cutoffs; by default the first of all.
+            ax: Matplotlib Axes to draw into: one for the differences, or a list for these and the slices. By default
+                a new figure has both.
+            figsize: width and height of a new figure in inches.
 
         Raises:
-            ValueError: an unknown measure.
+            ValueError: an unknown measure; other axes, or another size.
         """
         of_measure = [name for name in self.measures if measure in (None, name, measure_of(name))]
         if not of_measure:
@@ -372,8 +375,8 @@ class Comparison(Readable):
         pairs = [pair for pair in self.pairs if pair.measure == measure]
         panels = [self._plot_pairs, *[self._plot_slices] * bool(self.slices)]
         lines = len(pairs) * max(1, min(len(self.slices), SHOWN) / 2)
-        figure, axes = figure_of(len(panels), 1.2 + 0.4 * lines, 7)
-        for draw, each in zip(panels, axes, strict=True):
+        figure, axes = figure_of(len(panels), 1.2 + 0.4 * lines, 7, ax=ax, figsize=figsize)
+        for draw, each in zip(panels, axes, strict=False):  # of fewer axes each has its panel
             draw(each, pairs)
         return figure
 

@@ -3,6 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ..measure.messages import shown
+from ..measure.options import is_real
+
 
 class Mark(NamedTuple):
     """A value as plots show it: a dot on the line of its interval.
@@ -20,23 +25,41 @@ class Mark(NamedTuple):
     filled: bool = True
 
 
-def figure_of(panels: int, height: float = 4.0, width: float | None = None) -> tuple[Any, list[Any]]:
-    """Return a figure that belongs to no window, with its axes in one row.
+def figure_of(
+    panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
+) -> tuple[Any, list[Any]]:
+    """Return a figure that belongs to no window, with its axes in one row; or axes that are given, with their figure.
 
     Args:
-        panels: how many axes it has.
-        height: of the figure in inches.
-        width: of each panel in inches.
+        panels: how many there are to draw.
+        height: of a figure in inches.
+        width: of each of its panels in inches.
+        ax: axes to draw the first panels into.
+        figsize: width and height in inches, in place of those above.
 
     Raises:
         ImportError: Matplotlib is missing.
+        ValueError: ``ax`` or ``figsize`` is something else, or both are given.
     """
     try:
+        from matplotlib.axes import Axes
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError('plot needs Matplotlib: pip install matplotlib, or "ndcg[report]"') from None
-    width = (7 if panels == 1 else 5) if width is None else width
-    figure = Figure(figsize=(panels * width, height), layout="constrained")
+    if ax is not None:
+        axes = np.ravel(np.array(ax, object)).tolist()
+        if not all(isinstance(each, Axes) for each in axes) or not 1 <= len(axes) <= panels:
+            several = f", or a list of up to {panels}" if panels > 1 else ""
+            raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
+        if figsize is not None:
+            raise ValueError("figsize is that of a new figure, but ax has one already; give one of the two")
+        return axes[0].figure, axes
+    if figsize is None:
+        figsize = panels * ((7 if panels == 1 else 5) if width is None else width), height
+    is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
+    if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
+        raise ValueError(f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}")
+    figure = Figure(figsize=figsize, layout="constrained")
     return figure, list(figure.subplots(1, panels, squeeze=False)[0])
 
 

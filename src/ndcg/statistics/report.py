@@ -233,14 +233,17 @@ class Report(Readable):
         queries, confidence = self.counts["queries"], self.resampling.confidence
         return eval_results(self.scores, queries, confidence, self.signature, dataset, task_id, measure, fields)
 
-    def plot(self, measure: str | None = None) -> Any:
+    def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
         """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
 
         Args:
             measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.
+            ax: Matplotlib Axes to draw into: one for the means, or a list for the means, the queries and the slices.
+                By default a new figure has all of them.
+            figsize: width and height of a new figure in inches.
 
         Raises:
-            ValueError: a measure that is not in the report.
+            ValueError: a measure that is not in the report; other axes, or another size.
         """
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
         if measure not in (None, *measures, *self.scores):
@@ -249,8 +252,8 @@ class Report(Readable):
         names = [name for name in self.scores if measure_of(name) == measure]
         panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
-        figure, axes = figure_of(len(panels), height)
-        for draw, each in zip(panels, axes, strict=True):
+        figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
+        for draw, each in zip(panels, axes, strict=False):  # of fewer axes each has its panel
             draw(each, names)
         return figure
 
