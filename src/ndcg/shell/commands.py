@@ -13,10 +13,9 @@ from ..measure.messages import in_short
 from ..measure.options import OF_COMPUTE, Options, whole
 from ..statistics.comparison import PLACES, Comparison, compare, differing_cells
 from ..statistics.explanation import explain
-from ..statistics.measured import Score
+from ..statistics.measured import Score, affected_by_ties
 from ..statistics.pairs import Pair
 from ..statistics.report import Report
-from ..statistics.significance import differences
 from ..statistics.tables import Table, cell_text, count_text, level_text
 from .gate import gate_run
 from .output import FIRST, Listing, Row
@@ -198,8 +197,8 @@ def _findings(found: Report, judged: Sequence[Any], ranked: Sequence[Any]) -> di
     """
     first = next(iter(found.scores))
     ids = np.array(found.queries["query"].to_pylist(), object)
-    best, worst = (found.queries[f"{order} {first}"].to_numpy() for order in ("best", "worst"))
-    tied = ids[differences(best, worst) > 0]
+    worst, best = (found.queries[f"{order} {first}"].to_numpy() for order in ("worst", "best"))
+    tied = ids[affected_by_ties(worst, best)]
     in_qrels, in_run = set(judged), set(ranked)
     missing = [each for each in judged if each not in in_run]
     extra = [each for each in ranked if each not in in_qrels]

@@ -284,7 +284,7 @@ def scores_of(
             "standard_error": error[at],
             "worst": _means(name, worst, weight, counted, parts),
             "best": _means(name, best, weight, counted, parts),
-            "tied": parts.sums((differences(best, worst) > 0) & counted),
+            "tied": parts.sums(affected_by_ties(worst, best) & counted),
             "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
             "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
             "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
@@ -293,6 +293,11 @@ def scores_of(
         for of_part, score in zip(scores, zip(*lists, strict=True), strict=True):
             of_part[name] = Score._make(score)
     return scores
+
+
+def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return for each query whether its value depends on how ties are ordered."""
+    return differences(best, worst) > 0
 
 
 def _means(
