@@ -119,3 +119,23 @@ def test_axes_that_are_none_or_too_many_are_rejected(sliced: dict[str, Any]) -> 
     with pytest.raises(ValueError, match=r"^figsize is that of a new figure, but ax has one already; give one of"):
         report.plot(ax=axes[0], figsize=(7, 4))
     assert not any(each.lines for each in axes)
+
+
+def test_a_dot_is_filled_if_the_corrected_p_value_is_significant(ndcg: evaluate.Metric) -> None:
+    found = ndcg.compare(systems={**SYSTEMS, "oracle": RELEVANCE}, references=RELEVANCE, k=10)
+    significant = [pair.p_holm < 0.05 for pair in found.pairs]
+    assert set(significant) == {False, True}
+    (axes,) = found.plot().axes
+    dots = axes.lines[1 : 2 * len(found.pairs) : 2]
+    assert [dot.get_markerfacecolor() == dot.get_color() for dot in dots] == significant
+    assert {dot.get_markerfacecolor() for dot in dots} == {"C0", "white"}
+
+
+def test_rows_are_drawn_from_top_to_bottom_with_their_intervals_close_together(sliced: dict[str, Any]) -> None:
+    for kind, panel, rows, close in (("report", 2, 2, [-0.125, 0.125]), ("comparison", 0, 3, [0.0])):
+        axes = sliced[kind][0].plot().axes[panel]
+        assert axes.yaxis_inverted()
+        lines = axes.lines[: 2 * rows * len(close)]
+        expected = [row + offset for row in range(rows) for offset in close]
+        assert [line.get_ydata()[0] for line in lines[::2]] == expected  # intervals
+        assert [line.get_ydata()[0] for line in lines[1::2]] == expected  # dots

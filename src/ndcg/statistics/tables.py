@@ -170,8 +170,8 @@ def count_text(value: float | None) -> str:
 def p_text(value: float) -> str:
     """Return a p-value as tables show it.
 
-    >>> p_text(0.04), p_text(0.00004)
-    ('0.0400', '<0.0001')
+    >>> p_text(0.04), p_text(0.0001), p_text(0.00009)
+    ('0.0400', '0.0001', '<0.0001')
     """
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
