@@ -137,3 +137,10 @@ def test_p_values_too_near_to_the_level_are_noted(ndcg: evaluate.Metric) -> None
         found = notes_on_tests([pair._replace(p=p, p_holm=p)], room.Testing(), None)
         assert found == ["1 of 1 corrected p-values lie within two standard errors of 0.05: more resamples tell on "
                          "which side."] * noted  # fmt: skip
+
+
+@pytest.mark.parametrize(("queries", "noted"), [(10, True), (11, False)])
+def test_queries_without_negatives_are_noted_from_a_tenth_on(ndcg: evaluate.Metric, queries: int, noted: bool) -> None:
+    references = [[1, 2], *[[1, 0]] * (queries - 1)]
+    notes = ndcg.report(predictions=[[2, 1]] * queries, references=references).notes
+    assert any(each.startswith(f"No negatives: in 1 of {queries} queries ") for each in notes) is noted

@@ -7,6 +7,7 @@ from typing import Any
 
 import evaluate
 import pytest
+from systems import RELEVANCE, SYSTEMS
 from systems import shown as shown
 
 from ndcg.statistics import saved as room
@@ -107,3 +108,47 @@ def test_what_json_lacks_is_null(shown: tuple[Any, Any]) -> None:
         "a": [expected],
         "b": [None, "text", 1, None],
     }
+
+
+def changed(values: dict[str, Any], **figures: float) -> dict[str, Any]:
+    """The same values with other figures of the first pair."""
+    first, *others = values["pairs"]
+    return {**values, "pairs": [{**first, **figures}, *others]}
+
+
+@pytest.mark.parametrize("figure", ["low", "high", "standard_error", "p_t", "exchanges", "detectable"])
+def test_no_figure_of_a_pair_may_be_a_little_off(shown: tuple[Any, Any], figure: str) -> None:
+    comparison = shown[1]
+    values = changed(comparison.to_dict(), **{figure: getattr(comparison.pairs[0], figure) * 2})
+    with pytest.raises(ValueError, match=f"pairs: .*{figure}: must be .*, by the values of the queries; got "):
+        type(comparison).from_dict(values)
+
+
+@pytest.mark.parametrize(("errors", "accepted"), [(-7, False), (-5, True), (5, True), (7, False)])
+def test_a_sampled_p_value_may_be_off_by_six_standard_errors(
+    shown: tuple[Any, Any], errors: int, accepted: bool
+) -> None:
+    comparison = shown[1]
+    one = max(comparison.pairs, key=lambda pair: pair.p_error)
+    moved = one._replace(p=one.p + errors * one.p_error)
+    pairs = comparison.testing.corrected([moved if pair == one else pair for pair in comparison.pairs])
+    values = {**comparison.to_dict(), "pairs": [pair._asdict() for pair in pairs]}
+    if accepted:
+        assert type(comparison).from_dict(values).pairs == tuple(pairs)
+    else:
+        with pytest.raises(ValueError, match=r"pairs: .*: p: must be .*, by the values of the queries; got "):
+            type(comparison).from_dict(values)
+
+
+@pytest.mark.parametrize(
+    "figures", [{"low": 0.99}, {"high": -0.99}, {"wins": 61}, {"wins": 20, "ties": 20, "losses": 21}]
+)
+def test_with_weights_a_pair_must_lie_in_its_interval_and_among_the_queries(
+    ndcg: evaluate.Metric, figures: dict[str, float]
+) -> None:
+    systems = {name: SYSTEMS[name] for name in ("bm25", "dense")}
+    comparison = ndcg.compare(systems=systems, references=RELEVANCE, sample_weight=[1, 2] * 30)
+    values = comparison.to_dict()
+    assert type(comparison).from_dict(values) == comparison
+    with pytest.raises(ValueError, match="pairs: bm25 - dense, nDCG: does not follow from the values of the queries"):
+        type(comparison).from_dict(changed(values, **figures))
