@@ -308,12 +308,10 @@ class NDCG(Batches, evaluate.Metric):
         exclude: Any = None,
         by: Any = None,
         confidence: float = 0.95,
-        resamples: int = 10_000,
-        seed: int = 0,
         **options: Unpack[QueryOptions],
     ) -> Report | None:
         """Report on the queries given and those added before, then done with; None in processes other than 0."""
-        resampling = Resampling.parse(confidence, resamples, seed)
+        resampling = Resampling.parse(confidence)
         parsed = Options.of_method(self.report, k, options)
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
         inputs, weight, by = from_frame(data, inputs, sample_weight, by=by)

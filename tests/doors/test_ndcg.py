@@ -603,10 +603,10 @@ def test_a_value_of_any_size_is_refused_in_few_words(ndcg: evaluate.Metric, name
 
 
 ROWS = {"references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude", "missing"}
-RESAMPLING = {"confidence", "resamples", "seed"}
 OF_METHODS: dict[str, set[str]] = {
-    "report": {"predictions", "by", *ROWS, *RESAMPLING},
-    "compare": {"systems", "baseline", "by", "alternative", "margin", "corrected_over", *ROWS, *RESAMPLING},
+    "report": {"predictions", "by", "confidence", *ROWS},
+    "compare": {"systems", "baseline", "by", "confidence", "resamples", "seed", *ROWS}
+    | {"alternative", "margin", "corrected_over"},
     "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "exclude"}
     | {"k", "use_aggregator", "missing"},
     "trainer_metrics": {"k", "query_ids", "references", "main_input", "ignore_index"},
