@@ -18,6 +18,7 @@ import evaluate
 from .ndcg_bundle import (
     CONVENTIONS,
     OPTIONS,
+    SLIPS,
     Batch,
     Batches,
     Check,
@@ -310,12 +311,10 @@ class NDCG(Batches, evaluate.Metric):
         exclude: Any = None,
         by: Any = None,
         confidence: float = 0.95,
-        resamples: int = 10_000,
-        seed: int = 0,
         **options: Unpack[QueryOptions],
     ) -> Report | None:
         """Report on the queries given and those added before, then done with; None in processes other than 0."""
-        resampling = Resampling.parse(confidence, resamples, seed)
+        resampling = Resampling.parse(confidence)
         parsed = Options.of_method(self.report, k, options)
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
         inputs, weight, by = from_frame(data, inputs, sample_weight, by=by)
@@ -349,6 +348,6 @@ class NDCG(Batches, evaluate.Metric):
         return self._batch(*to_arrow(rankings), rankings.query_ids)._replace(unmatched=unmatched)
 
 
-# With these a loaded metric lists the conventions, reads back what `to_dict` gave, and bounds what it reads.
-NDCG.CONVENTIONS, NDCG.Limits = CONVENTIONS, Limits
+# With these a loaded metric lists conventions and slips, reads back what `to_dict` gave, and bounds what it reads.
+NDCG.CONVENTIONS, NDCG.SLIPS, NDCG.Limits = CONVENTIONS, SLIPS, Limits
 NDCG.Report, NDCG.Comparison, NDCG.Explanation, NDCG.Check = Report, Comparison, Explanation, Check

@@ -4678,9 +4678,8 @@ def default_of(name: str) -> Any:
 def text_of(name: str) -> str:
     """Return what an argument or an option is, in sentences.
 
-    >>> text_of("discount").partition(", a list")[0]
-    'the factor of the gain at rank i: `"log"` (default, 1 / log_b(i + 1)), `"reciprocal"` (1 / i), \
-`"jarvelin"` (1 / max(1, log_b(i)))'
+    >>> text_of("negative_relevance")
+    'how to treat a negative relevance: `"raise"` (default, an error), `"clip"` (gain 0), `"keep"` (used as it is).'
     """
     if name in ARGUMENTS:
         return ARGUMENTS[name]
@@ -6090,6 +6089,16 @@ def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
     return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
 
 
+def falls_beyond(difference: float, max_drop: float) -> bool:
+    """Return whether a mean falls by more than is tolerated, beyond rounding."""
+    return -difference > max_drop + ROUNDING
+
+
+def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
+    """Return whether a one-sided randomisation test, one of so many, can have a corrected p of at most `alpha`."""
+    return 0.5**queries <= alpha / tests
+
+
 def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha: float = 0.05) -> bool:
     """Return whether a mean falls by more than is tolerated, and so that it is hardly by chance.
 
@@ -6102,7 +6111,7 @@ def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha:
     >>> is_regression(-0.02, 0.01), is_regression(-0.01, 0.01), is_regression(-0.02, 0.06)
     (True, False, False)
     """
-    return -difference > max_drop + ROUNDING and p <= alpha
+    return falls_beyond(difference, max_drop) and p <= alpha
 
 
 def holm(p_values: Floats) -> Floats:
@@ -6188,12 +6197,215 @@ def _special() -> Any:
         raise ImportError('intervals and tests need SciPy: pip install scipy, or "ndcg[report]"') from None
 
 
-# ndcg/statistics/report.py: One system: its scores, how sure they are, and what they rest on.
+# ndcg/statistics/tables.py: Tables, remarks and a signature as a person reads them: text, Markdown, HTML, LaTeX, a terminal's tables; and TSV.
+
+LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
+CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
+TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
+LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+
+Table = list[list[str]]  # the header first
+
+
+class Readable:
+    """Tables, remarks and the signature of a result, as a person reads them."""
+
+    signature: str
+
+    def tables(self) -> list[Table]:
+        """Return tables of text, the header first; the first column holds names.
+
+        Characters that do not print, as ids may have, are spelled out.
+        """
+        return [[list(map(visible, row)) for row in table] for table in self._tables()]
+
+    def remarks(self) -> list[str]:
+        """Return the sentences below the tables, in which all characters print too."""
+        return list(map(visible, self._remarks()))
+
+    def _tables(self) -> list[Table]:
+        raise NotImplementedError
+
+    def _remarks(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def to_markdown(self) -> str:
+        """Return tables and notes as Markdown."""
+        tables = []
+        for table in self.tables():
+            header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
+            tables.append("\n".join([header, "|---" + "|---:" * (len(table[0]) - 1) + "|", *rows]))
+        remarks = map(markdown_text, self.remarks())
+        return "\n\n".join([*tables, *remarks, f"Signature: `{visible(self.signature)}`"])
+
+    def __str__(self) -> str:
+        tables = []
+        for table in self.tables():
+            widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+            rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
+            tables.append("\n".join("  ".join(row).rstrip() for row in rows))
+        return "\n\n".join([*tables, "\n".join(_sentences(self))])
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        tables = []
+        for header, *rows in self.tables():
+            cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
+            cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
+            tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
+        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
+        return "".join(tables) + remarks + f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>"
+
+
+def latex_of(result: Readable) -> str:
+    """Return a tabular for each table, after remarks and signature as comments."""
+    lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
+    for table in result.tables():
+        lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
+    return "\n".join(lines)
+
+
+def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a LaTeX tabular, from the kinds of its columns and rows of LaTeX, the header first."""
+    header, *body = (" & ".join(row) + " \\\\" for row in rows)
+    begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
+    return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
+
+
+def rich_of(result: Readable) -> str:
+    """Return tables for a terminal, as wide as it is.
+
+    Raises:
+        ImportError: Rich is missing.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        for header, *rows in result.tables():
+            table = RichTable(box=box.SIMPLE_HEAD)
+            for at, name in enumerate(header):
+                table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
+            for row in rows:
+                table.add_row(*map(Text, row))
+            console.print(table)
+        for sentence in _sentences(result):
+            console.print(Text(sentence), soft_wrap=True)
+    return captured.get().rstrip("\n")
+
+
+def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    r"""Return a line for each row, after one with the names of all columns.
+
+    Control characters are escaped, so that `cut` and `sort` see the columns.
+
+    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
+    ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
+    """
+    names = dict.fromkeys(name for row in rows for name in row)
+    lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
+    cells = (["" if each is None else str(each).translate(TSV_ESCAPES) for each in line] for line in lines)
+    return "\n".join(map("\t".join, cells))
+
+
+def _sentences(result: Readable) -> list[str]:
+    """Return what stands below the tables of plain text."""
+    return [*result.remarks(), f"Signature: {visible(result.signature)}"]
+
+
+def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
+    """Return a number as tables show it, with a sign before positive ones too if that is "+".
+
+    >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
+    ('0.5000', '+0.25', '1.5000e+200', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
+
+
+def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
+    """Return an interval, or a range, as tables show it.
+
+    >>> interval_text(0.25, 0.5, 2), interval_text(math.nan, math.nan)
+    ('0.25 – 0.50', '–')
+    """
+    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
+
+
+def level_text(confidence: float) -> str:
+    """Return what an interval is called.
+
+    >>> level_text(0.95)
+    '95% interval'
+    """
+    return f"{100 * confidence:g}% interval"
+
+
+def count_text(value: float | None) -> str:
+    """Return a number of queries or documents as tables show it: it may be an expectation.
+
+    >>> count_text(1234567), count_text(12.25), count_text(None)
+    ('1,234,567', '12.25', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
+
+
+def p_text(value: float) -> str:
+    """Return a p-value as tables show it.
+
+    >>> p_text(0.04), p_text(0.0001), p_text(0.00009)
+    ('0.0400', '0.0001', '<0.0001')
+    """
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
+    """Return the cell of a number, or of an id, which may be a number too.
+
+    >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
+    ('q7', '7', '0.50', '–')
+    """
+    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
+
+
+def letter_text(index: int) -> str:
+    """Return the letters a, b, ..., z, aa, ab, ...
+
+    >>> [letter_text(index) for index in (0, 25, 26, 701, 702)]
+    ['a', 'z', 'aa', 'zz', 'aaa']
+    """
+    return (letter_text(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
+
+
+def latex_text(text: str) -> str:
+    r"""Return text that LaTeX shows as it is.
+
+    >>> print(latex_text("50%_of $x$"))
+    50\%\_of \$x\$
+    """
+    return "".join(LATEX_SPECIAL.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
+
+
+def markdown_text(text: str) -> str:
+    r"""Return text that Markdown shows as it is.
+
+    >>> print(markdown_text("<b>|_&"))
+    \<b\>\|\_\&
+    """
+    escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
+    return " ".join(escaped.split())
+
+
+# ndcg/statistics/measured.py: What is known of each query of one or several systems, and the scores that follow from it.
 
 COUNTS = ("retrieved", "judged", "relevant")
-SAVED = 1e-9  # relative to the values, what saved figures may differ by from those found again elsewhere
 SHOWN = 50  # slices, at most, in tables and plots
-LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
 
@@ -6229,6 +6441,18 @@ class Score(NamedTuple):
     unjudged: float
     chance: float = math.nan
 
+    def cells(self, level: str, places: int = 4) -> dict[str, str]:
+        """Return the cells of tables by their headings; that of the interval is its level."""
+        return {
+            "mean": number_text(self.value, places),
+            level: interval_text(self.low, self.high, places),
+            "chance": number_text(self.chance, places),
+            "standard error": number_text(self.standard_error, places),
+            "range over tie orders": interval_text(self.worst, self.best, places),
+            "queries affected by ties": count_text(self.tied),
+            "unjudged": f"{count_text(self.unjudged)} of {count_text(self.ranked)}",
+        }
+
 
 class Slice(NamedTuple):
     """The scores of the queries that have one value of `by`.
@@ -6243,12 +6467,12 @@ class Slice(NamedTuple):
 
 
 class Resampling(NamedTuple):
-    """How sure intervals are, and how a comparison's randomisation test was made.
+    """The confidence of intervals, and how a comparison's randomisation test is made; a report has no test.
 
     Attributes:
         confidence: of the intervals.
-        resamples: how often the systems' scores were exchanged.
-        seed: of the random numbers.
+        resamples: the least number of exchanges of scores that the test tries.
+        seed: of its random numbers.
         exact: whether all exchanges were tried.
     """
 
@@ -6258,7 +6482,7 @@ class Resampling(NamedTuple):
     exact: bool = False
 
     @classmethod
-    def parse(cls, confidence: Any, resamples: Any, seed: Any) -> "Resampling":
+    def parse(cls, confidence: Any, resamples: Any = 10_000, seed: Any = 0) -> "Resampling":
         """Check how intervals and tests are to be found.
 
         Raises:
@@ -6270,539 +6494,13 @@ class Resampling(NamedTuple):
             whole("seed", seed, 0),
         )
 
-    def __str__(self) -> str:
-        return f"{100 * self.confidence:g}% intervals of means by Wilson, of differences by Student"
-
-
-class Readable:
-    """Tables, remarks and the signature of a report or a comparison, as a person reads them."""
-
-    signature: str
-    notes: tuple[str, ...]
-
-    def tables(self) -> list[list[list[str]]]:
-        """Return tables of text, the header first; the first column holds names.
-
-        Characters that do not print, as ids may have, are spelled out.
-        """
-        return [[list(map(visible, row)) for row in table] for table in self._tables()]
-
-    def remarks(self) -> list[str]:
-        """Return the sentences below the tables, in which all characters print too."""
-        return list(map(visible, self._remarks()))
-
-    def _tables(self) -> list[list[list[str]]]:
-        raise NotImplementedError
-
-    def _remarks(self) -> Sequence[str]:
-        raise NotImplementedError
-
-    def to_markdown(self) -> str:
-        """Return tables and notes as Markdown."""
-        tables = [
-            "\n".join(
-                "| " + " | ".join(map(_markdown, row)) + " |" + ("\n|---" + "|---:" * (len(row) - 1) + "|") * (at == 0)
-                for at, row in enumerate(table)
-            )
-            for table in self.tables()
-        ]
-        remarks = [_markdown(remark) for remark in self.remarks()]
-        return "\n\n".join([*tables, *remarks, f"Signature: `{visible(self.signature)}`"])
+    @property
+    def level(self) -> str:
+        """What the intervals are called, such as "95% interval"."""
+        return level_text(self.confidence)
 
     def __str__(self) -> str:
-        tables = []
-        for table in self.tables():
-            widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))]
-            tables.append(
-                "\n".join(
-                    "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in table
-                )
-            )
-        return "\n\n".join([*tables, "\n".join([*self.remarks(), f"Signature: {visible(self.signature)}"])])
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
-        tables = []
-        for header, *rows in self.tables():
-            cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
-            cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
-            tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
-        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
-        return "".join(tables) + remarks + f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>"
-
-
-@contextmanager
-def as_saved(kind: str) -> Iterator[None]:
-    """Reject values that `to_dict` has not given, in one kind of error."""
-    try:
-        yield
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
-        problem = f"{type(error).__name__}: {error}"
-        raise ValueError(f"values must be what {kind}.to_dict() gave, whole and unchanged ({problem})") from error
-
-
-@dataclass(frozen=True)
-class Report(Readable):
-    """The scores of one system, how sure they are, and what they rest on.
-
-    Attributes:
-        signature: every choice that the scores depend on.
-        scores: by name, such as ``"nDCG@10"``.
-        counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
-            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means.
-        queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
-            how many documents were
-            ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
-            value (null where it has none), under that name after ``worst`` and ``best`` the values
-            by the order of ties, after ``chance`` that of a random order, and under ``unjudged@k``
-            the unjudged documents within the cutoff.
-        resampling: how the intervals were found.
-        notes: what the reader should know besides.
-        slices: by each value of `by`, ascending; queries without one, None, come last.
-    """
-
-    signature: str
-    scores: dict[str, Score]
-    counts: dict[str, int]
-    queries: pa.Table
-    resampling: Resampling
-    notes: tuple[str, ...] = ()
-    slices: dict[Value, Slice] = field(default_factory=dict)
-
-    def _tables(self) -> list[list[list[str]]]:
-        level = f"{100 * self.resampling.confidence:g}% interval"
-        header = [
-            "measure",
-            "mean",
-            level,
-            "chance",
-            "standard error",
-            "range over tie orders",
-            "queries affected by ties",
-            "unjudged",
-        ]
-        rows = [
-            [
-                name,
-                number_text(score.value),
-                interval_text(score.low, score.high),
-                number_text(score.chance),
-                number_text(score.standard_error),
-                interval_text(score.worst, score.best),
-                f"{score.tied:,}",
-                f"{count_text(score.unjudged)} of {score.ranked:,}",
-            ]
-            for name, score in self.scores.items()
-        ]
-        counts = [["queries", "number"]]
-        counts += [[name.replace("_", " "), f"{count:,}"] for name, count in self.counts.items()]
-        counts[1][0] = "all"
-        slices = [["slice", "queries", *(text for name in self.scores for text in (name, level))]]
-        for value, each in islice(self.slices.items(), SHOWN):
-            cells = [
-                text
-                for score in each.scores.values()
-                for text in (number_text(score.value), interval_text(score.low, score.high))
-            ]
-            slices.append([slice_name(value), f"{each.queries:,}", *cells])
-        return [[header, *rows], *([slices] if self.slices else []), counts]
-
-    def _remarks(self) -> list[str]:
-        return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has."""
-        return {
-            "signature": self.signature,
-            "scores": score_dicts(self.scores),
-            "counts": self.counts,
-            "queries": self.queries.to_pydict(),
-            "resampling": self.resampling._asdict(),
-            "notes": list(self.notes),
-            "slices": [
-                {"slice": value, "queries": each.queries, "scores": score_dicts(each.scores)}
-                for value, each in self.slices.items()
-            ],
-        }
-
-    @classmethod
-    @as_saved("Report")
-    def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report that `to_dict` was called on, in this version or in 1.0.
-
-        Every entry must have its type and range. Means, intervals and counts must follow from the values of the
-        queries, up to rounding; intervals only if this version found them. These cannot be checked: ids, notes, the
-        signature after its measures, how many documents of a query are judged or relevant, how many queries have
-        nothing relevant or nothing irrelevant, and `resamples` and `seed`, which have no effect. Since weights are not
-        saved, a weighted mean need only lie among the values, and within its interval.
-
-        Raises:
-            ValueError: the values are others; names the entry.
-        """
-        scores = scores_from_dicts(values["scores"], "scores", values["signature"])
-        found = cls(
-            signature=saved_signature(values["signature"], scores),
-            scores=scores,
-            counts={name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()},
-            queries=table_from_lists(values["queries"]),
-            resampling=saved_resampling(values["resampling"]),
-            notes=saved_notes(values["notes"]),
-            slices={
-                each["slice"]: Slice(
-                    saved_count(each["queries"], place := f"slices: {slice_name(each['slice'])}"),
-                    scores_from_dicts(each["scores"], place, values["signature"]),
-                )
-                for each in values.get("slices", [])
-            },
-        )
-        found._check_figures()
-        return found
-
-    def _check_figures(self) -> None:
-        """Raise an error unless the figures follow from the values of the queries."""
-        options = Options.parse(measures=list(self.scores))
-        columns = saved_columns(self.queries, options.names)
-        expected = set(columns) - {"ideal"}
-        if "retrieved" in columns:
-            expected |= {*COUNTS, *(result_name("unjudged", k) for k in options.cutoffs)}
-        if is_of_this_version(self.signature) and set(self.queries.column_names) - {"slice"} != expected | {"query"}:
-            raise ValueError(f"queries: must have the columns query, {', '.join(sorted(expected))}")
-        if self.resampling.exact:
-            raise ValueError("resampling: exact: must be False in a report; got True")
-        (scores,) = scored(columns, options, None, self.resampling.confidence)
-        check_scores(self.scores, scores, columns, self.signature, "scores")
-        none: NDArray[np.bool_] = np.any([np.isnan(columns[name]) for name in self.scores], axis=0)
-        counts: dict[str, int | None] = {"queries": len(none), "left_out": int(none.sum())}
-        if "retrieved" in columns:
-            unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "nothing_irrelevant")}
-            counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
-        if self.counts != counts or max(self.counts.values()) > len(none):
-            raise ValueError(f"counts: do not follow from the queries; got {shown(self.counts)}")
-        slices = saved_slices(self.queries, self.slices)
-        again = {} if slices is None else _slices(slices, columns, options, None, self.resampling.confidence)
-        for value, each in self.slices.items():
-            place = f"slices: {slice_name(value)}"
-            if each.queries != again[value].queries:
-                raise ValueError(f"{place}: queries: must be {again[value].queries}; got {each.queries}")
-            check_scores(each.scores, again[value].scores, columns, self.signature, place)
-
-    def flat(self) -> dict[str, float]:
-        """Return the scores as experiment trackers log them, without what a slice has no value or interval of.
-
-        Beside `nDCG@10` stand `nDCG@10/low` and `nDCG@10/high`, and for a slice such as `de` all three under
-        `nDCG@10/slice=de`.
-
-        Raises:
-            ValueError: two values would have one name, by slices such as `de` and `de/low`.
-        """
-        found: dict[str, float] = {}
-        for where, _, scores in self._parts():
-            for name, score in scores.items():
-                key = name if where is None else f"{name}/slice={where}"
-                flat = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
-                if both := found.keys() & flat:
-                    raise ValueError(f"by: two values would be called {shown(min(both))}; give the slices other names")
-                found |= flat
-        return {key: value for key, value in found.items() if not math.isnan(value)}
-
-    def to_model_index(
-        self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
-    ) -> list[dict[str, Any]]:
-        """Return the `model-index` of a model card's metadata: every score, of each slice too.
-
-        The `args` of each score hold its interval, the number of queries and the signature.
-
-        Args:
-            model_name: the model's name.
-            dataset: the id of the dataset on the Hub.
-            task_type: of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
-            **fields: of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
-                `dataset_split`, `dataset_revision`, `source_url`.
-
-        Raises:
-            ImportError: huggingface_hub is missing.
-            ValueError: a name that is no text, or empty.
-        """
-        for argument, text in {"model_name": model_name, "dataset": dataset, "task_type": task_type}.items():
-            if not isinstance(text, str) or not text.strip():
-                raise ValueError(f"{argument} must be a name; got {shown(text)}")
-        try:
-            from huggingface_hub import EvalResult
-            from huggingface_hub.repocard_data import eval_results_to_model_index
-        except ImportError:
-            hint = 'pip install huggingface_hub, or "ndcg[card]"'
-            raise ImportError(f"to_model_index needs huggingface_hub: {hint}") from None
-        fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
-        results = [
-            EvalResult(
-                **fields,
-                metric_type=name.lower(),
-                metric_name=name if where is None else f"{name} slice={where}",
-                metric_value=score.value,
-                metric_args={**self._interval(score), "queries": queries, "signature": self.signature},
-            )
-            for where, queries, scores in self._parts()
-            for name, score in scores.items()
-            if not math.isnan(score.value)
-        ]
-        return eval_results_to_model_index(model_name, results)
-
-    def to_eval_results(
-        self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
-    ) -> list[dict[str, Any]]:
-        """Return what a file in the `.eval_results/` of a model's repository holds: one score, for a leaderboard.
-
-        The notes name the score, its interval, the number of queries and the signature.
-
-        Args:
-            dataset: the id of the benchmark's dataset on the Hub.
-            task_id: of the benchmark's tasks.
-            measure: the score, such as `"nDCG@10"`; None where there is only one.
-            **fields: of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
-
-        Raises:
-            ValueError: a measure that is not in the report.
-            ImportError: huggingface_hub is missing or older than 1.16.
-        """
-        try:
-            from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
-        except ImportError:
-            hint = 'pip install "huggingface_hub>=1.16", or "ndcg[card]"'
-            raise ImportError(f"to_eval_results needs huggingface_hub 1.16 or newer: {hint}") from None
-        if measure is None and len(self.scores) == 1:
-            measure = next(iter(self.scores))
-        if not isinstance(measure, str) or measure not in self.scores:
-            raise ValueError(f"measure must be one of {', '.join(map(repr, self.scores))}; got {shown(measure)}")
-        score = self.scores[measure]
-        level, queries = f"{100 * self.resampling.confidence:g}% interval", f"{self.counts['queries']:,} queries"
-        notes = f"{measure}, {level} {interval_text(score.low, score.high)}, {queries}; {self.signature}"
-        entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
-        return eval_result_entries_to_yaml([entry])
-
-    def plot(self, measure: str | None = None) -> Any:
-        """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
-
-        Args:
-            measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.
-
-        Raises:
-            ValueError: a measure that is not in the report.
-        """
-        measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
-        if measure not in (None, *measures, *self.scores):
-            raise ValueError(f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}")
-        measure = measures[0] if measure is None else measure_of(measure)
-        scores = {name: score for name, score in self.scores.items() if measure_of(name) == measure}
-        height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
-        figure, (means, queries, *slices) = figure_of(2 + bool(self.slices), height)
-        for at, (name, score) in enumerate(scores.items()):
-            means.plot([at, at], [score.low, score.high], color=f"C{at}", linewidth=2)
-            means.plot(at, score.value, "o", color=f"C{at}")
-            values = self.queries[name].drop_null().sort().to_numpy()
-            queries.plot([100 * (each + 0.5) / len(values) for each in range(len(values))], values, label=name)
-        means.set_xticks(range(len(scores)), scores, rotation=30 if len(scores) > 4 else 0)
-        means.margins(x=0.3)
-        means.set_ylabel(f"mean, with {100 * self.resampling.confidence:g}% interval")
-        means.set_title(f"Mean of {self.counts['queries']:,} queries")
-        queries.set_xlabel("% of the queries, lowest first")
-        queries.set_ylabel("value of a query")
-        queries.set_title("From the lowest to the highest query")
-        queries.legend()
-        if self.slices:
-            self._plot_slices(slices[0], list(scores))
-        return figure
-
-    def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
-        """Return the scores of all queries, then those of each slice by its name, with how many queries there are."""
-        yield None, self.counts["queries"], self.scores
-        for value, each in self.slices.items():
-            yield slice_name(value), each.queries, each.scores
-
-    def _interval(self, score: Score) -> dict[str, float]:
-        """Return the interval of a score, where it has one."""
-        if math.isnan(score.low):
-            return {}
-        return {"confidence": self.resampling.confidence, "low": score.low, "high": score.high}
-
-    def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        """Draw the means of slices, the first on top, with their intervals."""
-        slices = list(self.slices.items())[:SHOWN]
-        for at, (_, each) in enumerate(slices):
-            for row, name in enumerate(names):
-                height, score = at + (row + 0.5) / len(names) / 2 - 0.25, each.scores[name]
-                axes.plot([score.low, score.high], [height, height], color=f"C{row}", linewidth=2)
-                axes.plot(score.value, height, "o", color=f"C{row}")
-        axes.set_yticks(range(len(slices)), [f"{slice_name(value)} ({each.queries:,})" for value, each in slices])
-        for label in axes.get_yticklabels():
-            label.set_parse_math(False)
-        axes.invert_yaxis()
-        axes.set_xlabel(f"mean, with {100 * self.resampling.confidence:g}% interval")
-        axes.set_title("Slices (and their queries)")
-
-
-def report(
-    *,
-    predictions: Any,
-    references: Any,
-    k: Cutoffs = None,
-    sample_weight: Any = None,
-    query_ids: Any = None,
-    document_ids: Any = None,
-    data: Any = None,
-    exclude: Any = None,
-    by: Any = None,
-    confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-    **options: Unpack[QueryOptions],
-) -> Report:
-    """Score as `compute` does, and say how sure the scores are and what they rest on.
-
-    Args:
-        predictions: as in `compute`.
-        references: as in `compute`.
-        k: the cutoff or cutoffs.
-        sample_weight: one weight per query for the mean.
-        query_ids: for flat predictions and references.
-        document_ids: with `query_ids`.
-        data: a frame; then the arguments above may be names of its columns.
-        exclude: documents to leave out, as in `compute`.
-        by: a value per query (text, an integer or a boolean; None for none), such as its language: the
-            queries that share one are scored as a slice. In the order of the queries, or `{query: value}`.
-        confidence: of the intervals, between 0 and 1.
-        resamples: of no effect since 1.1, whose intervals are found without drawing queries anew.
-        seed: likewise.
-        **options: of `compute`, but `use_aggregator` and `engine`.
-
-    Raises:
-        ValueError: what `compute` refuses, and fewer than two queries.
-        ImportError: SciPy is missing.
-
-    >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
-    >>> found = report(predictions=predictions, references=references, k=[1, 3])
-    >>> found.scores["nDCG@3"].value.__round__(4), found.scores["nDCG@3"].tied
-    (0.8552, 1)
-    """
-    resampling = Resampling.parse(confidence, resamples, seed)
-    parsed = Options.of_method(report, k, options)
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    rankings = from_frame(data, inputs, sample_weight, by=by)
-    return report_on(*rankings, options=parsed, resampling=resampling)
-
-
-def report_on(
-    inputs: Inputs, sample_weight: Any = None, by: Any = None, *, options: Options, resampling: Resampling
-) -> Report:
-    """Return the report on rankings, once the options are checked."""
-    columns = query_columns(inputs, options)
-    weight = weights(sample_weight, len(columns["ideal"]))
-    signature = options.signature(weighted=weight is not None, excluding=inputs.exclude is not None)
-    return report_of(columns, weight, by, options=options, resampling=resampling, signature=signature)
-
-
-def report_of(
-    columns: PerQuery,
-    weight: NDArray[np.float64] | None,
-    by: Any,
-    *,
-    options: Options,
-    resampling: Resampling,
-    signature: str,
-) -> Report:
-    """Return the report on what is known of each query, of values alone too, whose rankings are unknown."""
-    queries = len(columns["ideal"])
-    parts = None if by is None else slices_of(by, columns.get("query"), queries)
-    (scores,) = scored(columns, options, weight, resampling.confidence)
-    slices = {} if parts is None else _slices(parts, columns, options, weight, resampling.confidence)
-    counts = {"queries": queries}
-    if "retrieved" in columns:
-        counts |= {
-            "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
-            "nothing_irrelevant": int(np.count_nonzero(columns["nothing irrelevant"])),
-            "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
-        }
-    return Report(
-        signature=signature,
-        scores=scores,
-        counts={
-            **counts,
-            "left_out": int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum()),
-        },
-        queries=query_table(columns if parts is None else with_slices(columns, parts)),
-        resampling=resampling,
-        notes=(
-            *notes([columns], options, weight),
-            *chance_notes(scores, columns),
-            *small_slices(slices),
-            *slice_notes(slices),
-        ),
-        slices=slices,
-    )
-
-
-def scored(
-    columns: PerQuery,
-    options: Options,
-    weight: NDArray[np.float64] | None,
-    confidence: float,
-    parts: Parts | None = None,
-) -> list[dict[str, Score]]:
-    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one."""
-    values = np.stack([columns[name] for name in options.names])
-    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=parts)
-    return scores_of(columns, options, weight, found, parts)
-
-
-def _slices(
-    parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
-) -> dict[Value, Slice]:
-    """Return the scores of each slice, as its queries alone have them."""
-    found: list[Slice] = []
-    for part in in_pieces(parts):
-        own = {name: column[part.queries] for name, column in columns.items()}
-        own_weight = None if weight is None else weight[part.queries]
-        scores = scored(own, options, own_weight, confidence, part.parts)
-        found += map(Slice, part.parts.sizes.tolist(), scores)
-    return dict(zip(parts.values, found, strict=True))
-
-
-class Piece(NamedTuple):
-    """Some slices that follow each other.
-
-    Attributes:
-        values: of the slices.
-        queries: all queries of theirs, slice after slice.
-        parts: where each slice begins.
-    """
-
-    values: list[Value]
-    queries: NDArray[np.intp]
-    parts: Parts
-
-
-def in_pieces(slices: Slices) -> Iterator[Piece]:
-    """Yield slices with their queries, as many slices at a time as have few queries together.
-
-    >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
-    >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
-    [(['de', 'en', None], [2, 0, 3, 1])]
-    """
-    order = np.argsort(slices.code, kind="stable")
-    sizes = np.bincount(slices.code, minlength=len(slices.values))
-    end = np.cumsum(sizes)
-    pieces = np.split(np.arange(len(sizes)), np.flatnonzero(np.diff((end - 1) // SLICED)) + 1)
-    for own in pieces:
-        first, last = own[0], own[-1]
-        yield Piece(slices.values[first : last + 1], order[end[first] - sizes[first] : end[last]], Parts(sizes[own]))
-
-
-def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.float64]]) -> PerQuery:
-    """Return the columns of queries of which only the values are known, by the name of each result."""
-    columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
-    for name, each in values.items():
-        columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
-        columns[f"chance {name}"] = np.full(len(queries), np.nan)
-    return columns
+        return f"{self.level}s of means by Wilson, of differences by Student"
 
 
 def query_columns(inputs: Inputs, options: Options) -> PerQuery:
@@ -6861,6 +6559,28 @@ def _nothing_irrelevant(counts: PerQuery) -> NDArray[np.bool_]:
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
 
 
+def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.float64]]) -> PerQuery:
+    """Return the columns of queries of which only the values are known, by the name of each result."""
+    columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
+    for name, each in values.items():
+        columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
+        columns[f"chance {name}"] = np.full(len(queries), np.nan)
+    return columns
+
+
+def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
+    """Leave a query that has no value for one system out of the means of all, so that they are over the same queries.
+
+    It is one that a system lacks, of those that are skipped, or of which it retrieved nothing, if the ideal is of that.
+    """
+    for name in names:
+        lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
+        if lacking.any():
+            for each in columns.values():
+                for column in (name, f"worst {name}", f"best {name}", f"chance {name}"):
+                    each[column] = np.where(lacking, np.nan, each[column])
+
+
 def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
     """Return columns with the slice of each query as the first."""
     return {"slice": np.array(parts.values, object)[parts.code], **columns}
@@ -6886,6 +6606,32 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
         if kinds == {str}:
             return pa.array(values, pa.string())
     return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
+
+
+def scored(
+    columns: PerQuery,
+    options: Options,
+    weight: NDArray[np.float64] | None,
+    confidence: float,
+    parts: Parts | None = None,
+) -> list[dict[str, Score]]:
+    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one."""
+    values = np.stack([columns[name] for name in options.names])
+    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=parts)
+    return scores_of(columns, options, weight, found, parts)
+
+
+def scored_slices(
+    parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
+) -> dict[Value, Slice]:
+    """Return the scores of each slice, as its queries alone have them."""
+    found: list[Slice] = []
+    for part in in_pieces(parts):
+        own = {name: column[part.queries] for name, column in columns.items()}
+        own_weight = None if weight is None else weight[part.queries]
+        scores = scored(own, options, own_weight, confidence, part.parts)
+        found += map(Slice, part.parts.sizes.tolist(), scores)
+    return dict(zip(parts.values, found, strict=True))
 
 
 def scores_of(
@@ -6918,7 +6664,7 @@ def scores_of(
             "standard_error": error[at],
             "worst": _means(name, worst, weight, counted, parts),
             "best": _means(name, best, weight, counted, parts),
-            "tied": parts.sums((differences(best, worst) > 0) & counted),
+            "tied": parts.sums(affected_by_ties(worst, best) & counted),
             "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
             "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
             "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
@@ -6927,6 +6673,11 @@ def scores_of(
         for of_part, score in zip(scores, zip(*lists, strict=True), strict=True):
             of_part[name] = Score._make(score)
     return scores
+
+
+def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return for each query whether its value depends on how ties are ordered."""
+    return differences(best, worst) > 0
 
 
 def _means(
@@ -6955,6 +6706,438 @@ def _means(
         mean(name, values[queries], None if weight is None else weight[queries])  # raises the error
     return np.where(has_mean, found, np.nan)
 
+
+def greatest_values(options: Options) -> NDArray[np.float64]:
+    """Return the greatest value that a query can have in each result."""
+    return np.array([1.0 if measure_of(name) == "nDCG" else np.inf for name in options.names])
+
+
+class Piece(NamedTuple):
+    """Some slices that follow each other.
+
+    Attributes:
+        values: of the slices.
+        queries: all queries of theirs, slice after slice.
+        parts: where each slice begins.
+    """
+
+    values: list[Value]
+    queries: NDArray[np.intp]
+    parts: Parts
+
+
+def in_pieces(slices: Slices) -> Iterator[Piece]:
+    """Yield slices with their queries, as many slices at a time as have few queries together.
+
+    >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
+    >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
+    [(['de', 'en', None], [2, 0, 3, 1])]
+    """
+    order = np.argsort(slices.code, kind="stable")
+    sizes = np.bincount(slices.code, minlength=len(slices.values))
+    end = np.cumsum(sizes)
+    pieces = np.split(np.arange(len(sizes)), np.flatnonzero(np.diff((end - 1) // SLICED)) + 1)
+    for own in pieces:
+        first, last = own[0], own[-1]
+        yield Piece(slices.values[first : last + 1], order[end[first] - sizes[first] : end[last]], Parts(sizes[own]))
+
+
+def plain_list(figures: NDArray[Any], missing: float | None = math.nan) -> list[Any]:
+    """Return figures as numbers of Python, with the same object for each nan, so that equal figures are equal."""
+    return [missing if each != each else each for each in figures.tolist()]
+
+
+# ndcg/statistics/drawing.py: How results are drawn by Matplotlib: values with their intervals, in panels side by side.
+
+class Mark(NamedTuple):
+    """A value as plots show it: a dot on the line of its interval.
+
+    Attributes:
+        value: where the dot is.
+        low: lower end of the interval; nan where there is none.
+        high: upper end.
+        filled: whether the dot is.
+    """
+
+    value: float
+    low: float
+    high: float
+    filled: bool = True
+
+
+def figure_of(
+    panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
+) -> tuple[Any, list[Any]]:
+    """Return a figure that belongs to no window, with its axes in one row; or axes that are given, with their figure.
+
+    Args:
+        panels: how many there are to draw.
+        height: of a figure in inches.
+        width: of each of its panels in inches.
+        ax: axes to draw the first panels into.
+        figsize: width and height in inches, in place of those above.
+
+    Raises:
+        ImportError: Matplotlib is missing.
+        ValueError: ``ax`` or ``figsize`` is something else, or both are given.
+    """
+    try:
+        from matplotlib.axes import Axes
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError('plot needs Matplotlib: pip install matplotlib, or "ndcg[report]"') from None
+    if ax is not None:
+        axes = np.ravel(np.array(ax, object)).tolist()
+        if not all(isinstance(each, Axes) for each in axes) or not 1 <= len(axes) <= panels:
+            several = f", or a list of up to {panels}" if panels > 1 else ""
+            raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
+        if figsize is not None:
+            raise ValueError("figsize is that of a new figure, but ax has one already; give one of the two")
+        return axes[0].figure, axes
+    if figsize is None:
+        figsize = panels * ((7 if panels == 1 else 5) if width is None else width), height
+    is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
+    if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
+        raise ValueError(f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}")
+    figure = Figure(figsize=figsize, layout="constrained")
+    return figure, list(figure.subplots(1, panels, squeeze=False)[0])
+
+
+def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
+    """Draw a value with its interval at a height, or if it is upright, at a place of the other axis."""
+    line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
+    if upright:
+        line, dot = line[::-1], dot[::-1]
+    axes.plot(*line, color=color, linewidth=2, label=label)
+    axes.plot(*dot, "o", color=color, markerfacecolor=color if mark.filled else "white")
+
+
+def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()) -> None:
+    """Draw rows of values with their intervals, the first on top.
+
+    Args:
+        axes: where to.
+        rows: the name of each with its values, close to each other, each of another color.
+        labels: what a legend calls the values of a row.
+    """
+    for at, (_, marks) in enumerate(rows):
+        for number, mark in enumerate(marks):
+            height = at + (number + 0.5) / len(marks) / 2 - 0.25
+            label = labels[number].replace("$", r"\$") if labels and at == 0 else None
+            draw_mark(axes, mark, height, f"C{number}", label=label)
+    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    for tick in axes.get_yticklabels():
+        tick.set_parse_math(False)
+    axes.yaxis.set_inverted(True)
+
+
+# ndcg/statistics/model_cards.py: What the Hugging Face Hub and experiment trackers take of a report: the metadata of model cards, and flat numbers.
+
+ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]  # a slice or None for all, its queries, its scores
+
+
+def flat_scores(parts: ScoresByPart) -> dict[str, float]:
+    """Return scores with the ends of their intervals as trackers log them, each by a name of its own.
+
+    Raises:
+        ValueError: two values would have the same name.
+    """
+    flat: dict[str, float] = {}
+    for part, _, scores in parts:
+        for name, score in scores.items():
+            key = name if part is None else f"{name}/slice={part}"
+            own = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
+            if both := flat.keys() & own:
+                raise ValueError(f"by: two values would be called {shown(min(both))}; give the slices other names")
+            flat |= own
+    return {key: value for key, value in flat.items() if not math.isnan(value)}
+
+
+def model_index(
+    parts: ScoresByPart,
+    confidence: float,
+    signature: str,
+    model_name: str,
+    dataset: str,
+    task_type: str,
+    fields: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """Return the `model-index` of a model card, as `Report.to_model_index` describes it."""
+    for argument, text in {"model_name": model_name, "dataset": dataset, "task_type": task_type}.items():
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"{argument} must be a name; got {shown(text)}")
+    try:
+        from huggingface_hub import EvalResult
+        from huggingface_hub.repocard_data import eval_results_to_model_index
+    except ImportError:
+        hint = 'pip install huggingface_hub, or "ndcg[card]"'
+        raise ImportError(f"to_model_index needs huggingface_hub: {hint}") from None
+    fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
+    results = []
+    for part, queries, scores in parts:
+        for name, score in scores.items():
+            if math.isnan(score.value):
+                continue
+            interval = {"confidence": confidence, "low": score.low, "high": score.high}
+            result = EvalResult(
+                **fields,
+                metric_type=name.lower(),
+                metric_name=name if part is None else f"{name} slice={part}",
+                metric_value=score.value,
+                metric_args={
+                    **({} if math.isnan(score.low) else interval),
+                    "queries": queries,
+                    "signature": signature,
+                },
+            )
+            results.append(result)
+    return eval_results_to_model_index(model_name, results)
+
+
+def eval_results(
+    scores: Mapping[str, Score],
+    queries: int,
+    confidence: float,
+    signature: str,
+    dataset: str,
+    task_id: str,
+    measure: str | None,
+    fields: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """Return what a file in `.eval_results/` holds, as `Report.to_eval_results` describes it."""
+    try:
+        from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+    except ImportError:
+        hint = 'pip install "huggingface_hub>=1.16", or "ndcg[card]"'
+        raise ImportError(f"to_eval_results needs huggingface_hub 1.16 or newer: {hint}") from None
+    if measure is None and len(scores) == 1:
+        measure = next(iter(scores))
+    if not isinstance(measure, str) or measure not in scores:
+        raise ValueError(f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}")
+    score = scores[measure]
+    interval = f"{level_text(confidence)} {interval_text(score.low, score.high)}"
+    notes = f"{measure}, {interval}, {count_text(queries)} queries; {signature}"
+    entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
+    return eval_result_entries_to_yaml([entry])
+
+
+# ndcg/statistics/pairs.py: How two systems differ, pair by pair and measure by measure: intervals, tests and their correction.
+
+SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
+
+ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # of some queries: scores by system, name, and pairs
+
+
+class Testing(NamedTuple):
+    """What the tests of a comparison ask.
+
+    Attributes:
+        alternative: whether two systems differ ("two-sided"), the first is better ("greater") or worse ("less").
+        margin: by how much, in units of the measure, the first may yet be worse ("greater") or better ("less").
+        corrected_over: the p-values that Holm corrects together: those of a "measure", or "all".
+    """
+
+    alternative: str = "two-sided"
+    margin: float = 0.0
+    corrected_over: str = "measure"
+
+    @classmethod
+    def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
+        """Check what the tests are to ask.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        choice("alternative", alternative, ("two-sided", "greater", "less"))
+        margin = in_units("margin", margin)
+        if margin and alternative == "two-sided":
+            hint = '"greater" asks whether a system is worse by less than the margin'
+            raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
+        return cls(alternative, margin, choice("corrected_over", corrected_over, ("measure", "all")))
+
+    def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
+        """Return the indices of the pairs in each family: Holm corrects the p-values of a family together."""
+        families: dict[str, list[int]] = {}
+        for at, pair in enumerate(pairs):
+            families.setdefault("all" if self.corrected_over == "all" else pair.measure, []).append(at)
+        return list(families.values())
+
+    def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float]) -> list[float]:
+        """Return the p-values of pairs, corrected by Holm in their families."""
+        corrected = np.array(p_values, float)
+        for family in self.families(pairs):
+            corrected[family] = holm(corrected[family])
+        return list(map(float, corrected))
+
+    def corrected(self, pairs: Sequence["Pair"]) -> list["Pair"]:
+        """Return pairs with their corrected p-values."""
+        p_holm, p_t_holm = (self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t"))
+        return [pair._replace(p_holm=p, p_t_holm=p_t) for pair, p, p_t in zip(pairs, p_holm, p_t_holm, strict=True)]
+
+    @property
+    def relation(self) -> str:
+        """What a small p-value says of the system that is ahead."""
+        return "not worse than" if self.margin else "better than"
+
+    def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
+        """Return the system that a small p-value is in favour of, and the other one."""
+        ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
+        return (system, other) if ahead else (other, system)
+
+    def __str__(self) -> str:
+        if self.alternative == "two-sided":
+            return "do the two differ"
+        how = {"greater": ("better", "worse"), "less": ("worse", "better")}[self.alternative]
+        return f"is the first not {how[1]} by {self.margin:g} or more" if self.margin else f"is the first {how[0]}"
+
+
+class Pair(NamedTuple):
+    """How two systems differ in one measure.
+
+    Attributes:
+        measure: the name of the result, such as ``"nDCG@10"``.
+        system: the one.
+        other: the one it is compared with.
+        difference: the mean of ``system`` less that of ``other``.
+        low: lower end of its confidence interval.
+        high: upper end.
+        standard_error: of the difference.
+        p: of the randomisation test, of what the comparison's `testing` asks.
+        p_holm: the same, corrected by Holm for all pairs of this measure, or of all measures.
+        p_t: of the paired t-test.
+        p_t_holm: the same, corrected.
+        wins: queries, of those with any weight, in which ``system`` scores higher.
+        ties: queries in which both score the same, up to rounding.
+        losses: queries in which ``system`` scores lower.
+        exact: whether the randomisation test tried all exchanges of scores.
+        exchanges: how many it tried.
+        detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
+            the 5% level with 80% power; None where that is unknown.
+        queries_needed: how many queries such a test needs for the difference seen; None where no number would do.
+    """
+
+    measure: str
+    system: str
+    other: str
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    p: float
+    p_holm: float
+    p_t: float
+    p_t_holm: float
+    wins: int
+    ties: int
+    losses: int
+    exact: bool
+    exchanges: int
+    detectable: float | None
+    queries_needed: int | None
+
+    @property
+    def p_error(self) -> float:
+        """The standard error of `p`, from trying only some of the exchanges."""
+        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
+
+    @property
+    def title(self) -> str:
+        """What tables and plots call it: the names of both systems."""
+        return f"{self.system} – {self.other}"
+
+    def cells(self, level: str, places: int = 4) -> dict[str, str]:
+        """Return the cells of tables by their headings; that of the interval is its level."""
+        return {
+            "difference": number_text(self.difference, places, "+"),
+            level: interval_text(self.low, self.high, places, "+"),
+            "p": p_text(self.p),
+            "p (Holm)": p_text(self.p_holm),
+            "p (t-test)": p_text(self.p_t),
+            "p (t-test, Holm)": p_text(self.p_t_holm),
+            "won–tied–lost": "–".join(map(count_text, (self.wins, self.ties, self.losses))),
+            "detectable difference": number_text(self.detectable, places),
+            "queries needed for the one seen": count_text(self.queries_needed),
+        }
+
+
+class Contest(NamedTuple):
+    """How to compare systems: in what, with whom, and by which intervals and tests."""
+
+    options: Options
+    baseline: str | None
+    resampling: Resampling
+    testing: Testing
+
+    def results(
+        self, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None, parts: Parts | None = None
+    ) -> list[ScoresAndPairs]:
+        """Return what each part of the queries says, or all of them as the only part, before Holm's correction."""
+        names = self.options.names
+        values = np.stack([each[name] for each in columns.values() for name in names])
+        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
+        opponents = list(combinations(columns, 2))
+        if self.baseline is not None:
+            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
+        contests = [(name, *each) for name in names for each in opponents]
+        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
+        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
+        found = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
+        by_system = []
+        for at, each in enumerate(columns.values()):
+            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in found))
+            by_system.append(scores_of(each, self.options, weight, of_system, parts))
+        results: list[ScoresAndPairs] = [
+            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
+        ]
+        of_pairs = Intervals(*(figures[len(values) :] for figures in found))
+        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
+        for contest, figures in zip(contests, figures_of_pairs, strict=True):
+            name, *systems = contest
+            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
+            difference = differences(*means)
+            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
+            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
+            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
+            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
+            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
+                of_part.append(Pair(*contest, *of_pair))
+        return results
+
+    def _figures(
+        self,
+        values: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+        pairs: Sequence[tuple[int, int]],
+        found: Intervals,
+        parts: Parts | None,
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield for each pair of rows the fields of a `Pair` that rest on the values, in each part."""
+        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
+        resamples, seed = self.resampling.resamples, self.resampling.seed
+        tests = paired_tests(values, weight, pairs, **how, resamples=resamples, seed=seed)
+        told = power(values, weight, pairs, **how)
+        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
+        whole = Parts([values.shape[1]]) if parts is None else parts
+        for at, (one, other) in enumerate(pairs):
+            by_query = differences(values[one], values[other])
+            by_part = {
+                **{name: each[at] for name, each in found._asdict().items()},
+                "p": tests.randomization[at],
+                "p_holm": tests.randomization[at],
+                "p_t": tests.t_test[at],
+                "p_t_holm": tests.t_test[at],
+                "wins": whole.sums((by_query > 0) & counted),
+                "ties": whole.sums((by_query == 0) & counted),
+                "losses": whole.sums((by_query < 0) & counted),
+                "exact": tests.exact[at],
+                "exchanges": tests.exchanges[at],
+                "detectable": told.detectable[at],
+                "queries_needed": told.queries_needed[at],
+            }
+            yield {name: each.reshape(-1) for name, each in by_part.items()}
+
+
+# ndcg/statistics/notes.py: What the reader of a report or a comparison should know besides its figures, in sentences.
 
 def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
     """Return what the reader should know besides: a cutoff that cuts nothing off, ids that never meet, few queries."""
@@ -7029,9 +7212,96 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
 
 
-def greatest_values(options: Options) -> NDArray[np.float64]:
-    """Return the greatest value that a query can have in each result."""
-    return np.array([1.0 if measure_of(name) == "nDCG" else np.inf for name in options.names])
+def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
+    """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
+    sides = 2 if testing.alternative == "two-sided" else 1
+    together = len(testing.families(pairs)[0])
+    least = testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
+    found = []
+    if beyond:
+        few, ways = "queries that differ", [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
+        if not all(pair.exact for pair, _ in beyond):
+            few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+        if together > 1:
+            ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
+        corrected = f" corrected for {together:,}" if together > 1 else ""
+        found.append(
+            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p{corrected} is at "
+            f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
+        )
+    near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
+    if near:
+        found.append(
+            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: more "
+            "resamples tell on which side."
+        )
+    return found
+
+
+def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slices: int) -> list[str]:
+    """Say over what the p-values of slices are corrected, and how many slices are not compared.
+
+    Args:
+        pairs: of all queries.
+        testing: what the tests ask.
+        compared: how many slices are compared.
+        slices: how many there are.
+    """
+    found = []
+    if compared:
+        together = len(testing.families(pairs)[0])
+        of = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
+        family = f"{together * compared:,} of {of}, {together:,} in each"
+        found.append(f"In slices, p-values are corrected by Holm for the {family} of {compared:,} slices.")
+    if left := slices - compared:
+        few = "fewer than two of their queries have a value"
+        found.append(f"{left:,} of {slices:,} slices are not compared: {few}.")
+    return found
+
+
+# ndcg/statistics/saved.py: Results as JSON, and back: what was saved is read only if its figures follow from the values of its queries.
+
+SAVED = 1e-9  # relative to the values, what saved figures may differ by from those found again elsewhere
+
+
+@contextmanager
+def as_saved(kind: str) -> Iterator[None]:
+    """Reject values that `to_dict` has not given, in one kind of error."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise ValueError(f"values must be what {kind}.to_dict() gave, whole and unchanged ({problem})") from error
+
+
+def without_nan(value: Any) -> Any:
+    """Return a value in types that JSON has: a named tuple as a dict, and None for a number that is not finite.
+
+    >>> without_nan({"a": [0.5, math.nan], "b": {"c": math.inf}})
+    {'a': [0.5, None], 'b': {'c': None}}
+    """
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {name: without_nan(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_nan(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signature: str) -> dict[str, Score]:
+    """Return saved scores by their names."""
+    found = {}
+    for name, score in scores.items():
+        if is_of_this_version(signature) and "chance" not in score:  # which 1.0 did not have
+            raise ValueError(f"{place}: {name}: chance is missing")
+        kinds = {"tied": saved_count, "ranked": saved_count}
+        checked: dict[str, Any] = {
+            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}") for key, each in score.items()
+        }
+        found[name] = Score(**checked)
+    return found
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
@@ -7092,6 +7362,28 @@ def saved_resampling(values: Mapping[str, Any]) -> Resampling:
     if not isinstance(found.exact, bool):
         raise ValueError(f"resampling: exact: must be True or False; got {shown(found.exact)}")
     return Resampling.parse(*found[:3])._replace(exact=found.exact)
+
+
+def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
+    """Return a saved difference, once its fields are of their types and ranges."""
+    found = Pair(**values)
+    at = f"{place}: {shown(found.system)} - {shown(found.other)}, {shown(found.measure)}"
+    checked: dict[str, Any] = {}
+    for name, value in values.items():
+        if name in ("wins", "ties", "losses", "exchanges") or (name == "queries_needed" and value is not None):
+            checked[name] = saved_count(value, f"{at}: {name}")
+        elif name == "exact" and not isinstance(value, bool):
+            raise ValueError(f"{at}: exact: must be True or False; got {shown(value)}")
+        elif name not in ("measure", "system", "other", "exact", "queries_needed") and (name, value) != (
+            "detectable",
+            None,
+        ):
+            checked[name] = saved_number(value, f"{at}: {name}")
+            if math.isnan(checked[name]) or (name.startswith("p") and not 0 <= checked[name] <= 1):
+                raise ValueError(f"{at}: {name}: is beyond its range; got {shown(value)}")
+    if found.exchanges < 1:
+        raise ValueError(f"{at}: exchanges: must be at least 1; got {found.exchanges}")
+    return found._replace(**checked)
 
 
 def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
@@ -7164,77 +7456,383 @@ def check_figures(found: Any, again: Any, fields: Iterable[str], place: str, siz
             raise ValueError(f"{place}: {name}: must be {other:.6g}, by the values of the queries; got {shown(one)}")
 
 
-def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
-    """Return a number as tables show it, with a sign before positive ones too if that is "+".
+def check_pairs(
+    pairs: Sequence[Pair],
+    again: Sequence[Pair],
+    scores: Mapping[str, Mapping[str, Score]],
+    queries: int,
+    signature: str,
+    place: str,
+) -> None:
+    """Raise an error unless saved differences are those found again from the values of queries, as far as these tell.
 
-    >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
-    ('0.5000', '+0.25', '1.5000e+200', '–')
+    Args:
+        pairs: that were saved.
+        again: that were found again.
+        scores: that were saved, by system and name.
+        queries: how many they are about.
+        signature: that was saved.
+        place: where they were saved.
     """
-    if value is None or math.isnan(value):
-        return "–"
-    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
+    if [pair[:3] for pair in pairs] != [pair[:3] for pair in again]:
+        raise ValueError(f"{place}pairs: are not those of the systems and measures")
+    fields = ["wins", "ties", "losses"]
+    if is_of_this_version(signature):
+        fields += ["low", "high", "standard_error", "p_t", "exact", "exchanges", "detectable", "queries_needed"]
+    for pair, other in zip(pairs, again, strict=True):
+        at = f"{place}pairs: {pair.system} - {pair.other}, {pair.measure}"
+        one, two = (scores[each][pair.measure].value for each in (pair.system, pair.other))
+        size = max(abs(one), abs(two))
+        mean = pair._replace(difference=float(differences(np.array(one), np.array(two))))
+        check_figures(pair, mean, ["difference"], at, size)
+        if not pair.low <= pair.difference <= pair.high or pair.wins + pair.ties + pair.losses > queries:
+            raise ValueError(f"{at}: does not follow from the values of the queries")
+        if "|weights:given" not in signature:
+            check_figures(pair, other, fields, at, size)
+            if is_of_this_version(signature) and abs(pair.p - other.p) > SAVED + 6 * other.p_error:
+                raise ValueError(f"{at}: p: must be {other.p:.6g}, by the values of the queries; got {pair.p}")
 
 
-def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
-    """Return an interval, or a range, as tables show it."""
-    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
+# ndcg/statistics/report.py: One system: its scores, how sure they are, and what they rest on.
 
+@dataclass(frozen=True)
+class Report(Readable):
+    """The scores of one system, how sure they are, and what they rest on.
 
-def count_text(value: float) -> str:
-    """Return a number of documents as tables show it: it may be an expectation.
-
-    >>> count_text(1234567.0), count_text(12.25)
-    ('1,234,567', '12.25')
+    Attributes:
+        signature: every choice that the scores depend on.
+        scores: by name, such as ``"nDCG@10"``.
+        counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
+            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means.
+        queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
+            how many documents were
+            ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
+            value (null where it has none), under that name after ``worst`` and ``best`` the values
+            by the order of ties, after ``chance`` that of a random order, and under ``unjudged@k``
+            the unjudged documents within the cutoff.
+        resampling: how the intervals were found.
+        notes: what the reader should know besides.
+        slices: by each value of `by`, ascending; queries without one, None, come last.
     """
-    return f"{value:,.4f}".rstrip("0").rstrip(".")
 
+    signature: str
+    scores: dict[str, Score]
+    counts: dict[str, int]
+    queries: pa.Table
+    resampling: Resampling
+    notes: tuple[str, ...] = ()
+    slices: dict[Value, Slice] = field(default_factory=dict)
 
-def score_dicts(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
-    """Return scores by name in types that JSON has: None for nan."""
-    return {name: without_nan(score) for name, score in scores.items()}
+    def _tables(self) -> list[Table]:
+        level = self.resampling.level
+        measures = {name: score.cells(level) for name, score in self.scores.items()}
+        header = ["measure", *next(iter(measures.values()))]
+        counts = [[name.replace("_", " "), count_text(count)] for name, count in self.counts.items()]
+        counts[0][0] = "all"
+        tables = [
+            [header, *([name, *cells.values()] for name, cells in measures.items())],
+            [["queries", "number"], *counts],
+        ]
+        if self.slices:
+            tables.insert(1, self._slice_table(level))
+        return tables
 
+    def _slice_table(self, level: str) -> Table:
+        table = [["slice", "queries", *(heading for name in self.scores for heading in (name, level))]]
+        for value, each in islice(self.slices.items(), SHOWN):
+            cells = [score.cells(level) for score in each.scores.values()]
+            means = [of_score[heading] for of_score in cells for heading in ("mean", level)]
+            table.append([slice_name(value), count_text(each.queries), *means])
+        return table
 
-def without_nan(figures: Any) -> dict[str, Any]:
-    """Return a named tuple as a dict, with None for nan."""
-    return {
-        name: None if isinstance(value, float) and math.isnan(value) else value
-        for name, value in figures._asdict().items()
-    }
+    def _remarks(self) -> list[str]:
+        return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
-
-def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signature: str) -> dict[str, Score]:
-    """Return the scores that `score_dicts` was called on."""
-    found = {}
-    for name, score in scores.items():
-        if is_of_this_version(signature) and "chance" not in score:  # which 1.0 did not have
-            raise ValueError(f"{place}: {name}: chance is missing")
-        kinds = {"tied": saved_count, "ranked": saved_count}
-        checked: dict[str, Any] = {
-            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}") for key, each in score.items()
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in types that JSON has."""
+        return {
+            "signature": self.signature,
+            "scores": without_nan(self.scores),
+            "counts": self.counts,
+            "queries": self.queries.to_pydict(),
+            "resampling": self.resampling._asdict(),
+            "notes": list(self.notes),
+            "slices": [
+                {"slice": value, "queries": each.queries, "scores": without_nan(each.scores)}
+                for value, each in self.slices.items()
+            ],
         }
-        found[name] = Score(**checked)
-    return found
+
+    @classmethod
+    @as_saved("Report")
+    def from_dict(cls, values: Mapping[str, Any]) -> "Report":
+        """Return the report that `to_dict` was called on, in this version or in 1.0.
+
+        Every entry must have its type and range. Means, intervals and counts must follow from the values of the
+        queries, up to rounding; intervals only if this version found them. These cannot be checked: ids, notes, the
+        signature after its measures, how many documents of a query are judged or relevant, how many queries have
+        nothing relevant or nothing irrelevant, and `resamples` and `seed`, which have no effect. Since weights are not
+        saved, a weighted mean need only lie among the values, and within its interval.
+
+        Raises:
+            ValueError: the values are others; names the entry.
+        """
+        scores = scores_from_dicts(values["scores"], "scores", values["signature"])
+        found = cls(
+            signature=saved_signature(values["signature"], scores),
+            scores=scores,
+            counts={name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()},
+            queries=table_from_lists(values["queries"]),
+            resampling=saved_resampling(values["resampling"]),
+            notes=saved_notes(values["notes"]),
+            slices={
+                each["slice"]: Slice(
+                    saved_count(each["queries"], place := f"slices: {slice_name(each['slice'])}"),
+                    scores_from_dicts(each["scores"], place, values["signature"]),
+                )
+                for each in values.get("slices", [])
+            },
+        )
+        found._check_figures()
+        return found
+
+    def _check_figures(self) -> None:
+        """Raise an error unless the figures follow from the values of the queries."""
+        options = Options.parse(measures=list(self.scores))
+        columns = saved_columns(self.queries, options.names)
+        expected = set(columns) - {"ideal"}
+        if "retrieved" in columns:
+            expected |= {*COUNTS, *(result_name("unjudged", k) for k in options.cutoffs)}
+        if is_of_this_version(self.signature) and set(self.queries.column_names) - {"slice"} != expected | {"query"}:
+            raise ValueError(f"queries: must have the columns query, {', '.join(sorted(expected))}")
+        if self.resampling.exact:
+            raise ValueError("resampling: exact: must be False in a report; got True")
+        (scores,) = scored(columns, options, None, self.resampling.confidence)
+        check_scores(self.scores, scores, columns, self.signature, "scores")
+        none: NDArray[np.bool_] = np.any([np.isnan(columns[name]) for name in self.scores], axis=0)
+        counts: dict[str, int | None] = {"queries": len(none), "left_out": int(none.sum())}
+        if "retrieved" in columns:
+            unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "nothing_irrelevant")}
+            counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
+        if self.counts != counts or max(self.counts.values()) > len(none):
+            raise ValueError(f"counts: do not follow from the queries; got {shown(self.counts)}")
+        slices = saved_slices(self.queries, self.slices)
+        again = {} if slices is None else scored_slices(slices, columns, options, None, self.resampling.confidence)
+        for value, each in self.slices.items():
+            place = f"slices: {slice_name(value)}"
+            if each.queries != again[value].queries:
+                raise ValueError(f"{place}: queries: must be {again[value].queries}; got {each.queries}")
+            check_scores(each.scores, again[value].scores, columns, self.signature, place)
+
+    def flat(self) -> dict[str, float]:
+        """Return the scores as experiment trackers log them, without what a slice has no value or interval of.
+
+        Beside `nDCG@10` stand `nDCG@10/low` and `nDCG@10/high`, and for a slice such as `de` all three under
+        `nDCG@10/slice=de`.
+
+        Raises:
+            ValueError: two values would have one name, by slices such as `de` and `de/low`.
+        """
+        return flat_scores(self._parts())
+
+    def to_model_index(
+        self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
+    ) -> list[dict[str, Any]]:
+        """Return the `model-index` of a model card's metadata: every score, of each slice too.
+
+        The `args` of each score hold its interval, the number of queries and the signature.
+
+        Args:
+            model_name: the model's name.
+            dataset: the id of the dataset on the Hub.
+            task_type: of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
+            **fields: of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
+                `dataset_split`, `dataset_revision`, `source_url`.
+
+        Raises:
+            ImportError: huggingface_hub is missing.
+            ValueError: a name that is no text, or empty.
+        """
+        return model_index(
+            self._parts(), self.resampling.confidence, self.signature, model_name, dataset, task_type, fields
+        )
+
+    def to_eval_results(
+        self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
+    ) -> list[dict[str, Any]]:
+        """Return what a file in the `.eval_results/` of a model's repository holds: one score, for a leaderboard.
+
+        The notes name the score, its interval, the number of queries and the signature.
+
+        Args:
+            dataset: the id of the benchmark's dataset on the Hub.
+            task_id: of the benchmark's tasks.
+            measure: the score, such as `"nDCG@10"`; None where there is only one.
+            **fields: of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
+
+        Raises:
+            ValueError: a measure that is not in the report.
+            ImportError: huggingface_hub is missing or older than 1.16.
+        """
+        queries, confidence = self.counts["queries"], self.resampling.confidence
+        return eval_results(self.scores, queries, confidence, self.signature, dataset, task_id, measure, fields)
+
+    def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
+        """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
+
+        Args:
+            measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.
+            ax: Matplotlib Axes to draw into: one for the means, or a list for the means, the queries and the slices.
+                By default a new figure has all of them.
+            figsize: width and height of a new figure in inches.
+
+        Raises:
+            ValueError: a measure that is not in the report; other axes, or another size.
+        """
+        measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
+        if measure not in (None, *measures, *self.scores):
+            raise ValueError(f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}")
+        measure = measures[0] if measure is None else measure_of(measure)
+        names = [name for name in self.scores if measure_of(name) == measure]
+        panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
+        height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
+        figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
+        for draw, each in zip(panels, axes, strict=False):  # of fewer axes each has its panel
+            draw(each, names)
+        return figure
+
+    def _plot_means(self, axes: Any, names: Sequence[str]) -> None:
+        for at, name in enumerate(names):
+            draw_mark(axes, _mark_of_mean(self.scores[name]), at, f"C{at}", upright=True)
+        axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 4 else 0)
+        axes.margins(x=0.3)
+        axes.set_ylabel(f"mean, with {self.resampling.level}")
+        axes.set_title(f"Mean of {count_text(self.counts['queries'])} queries")
+
+    def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
+        for name in names:
+            values = self.queries[name].drop_null().sort().to_numpy()
+            axes.plot([100 * (each + 0.5) / len(values) for each in range(len(values))], values, label=name)
+        axes.set_xlabel("% of the queries, lowest first")
+        axes.set_ylabel("value of a query")
+        axes.set_title("From the lowest to the highest query")
+        axes.legend()
+
+    def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
+        rows = [
+            (f"{slice_name(value)} ({count_text(each.queries)})", [_mark_of_mean(each.scores[name]) for name in names])
+            for value, each in islice(self.slices.items(), SHOWN)
+        ]
+        draw_rows(axes, rows)
+        axes.set_xlabel(f"mean, with {self.resampling.level}")
+        axes.set_title("Slices (and their queries)")
+
+    def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
+        """Return the scores of all queries, then those of each slice by its name, with how many queries there are."""
+        yield None, self.counts["queries"], self.scores
+        for value, each in self.slices.items():
+            yield slice_name(value), each.queries, each.scores
 
 
-def plain_list(figures: NDArray[Any]) -> list[Any]:
-    """Return figures as numbers of Python; nan is always the same one, so that equal figures are equal."""
-    return [math.nan if each != each else each for each in figures.tolist()]
+def _mark_of_mean(score: Score) -> Mark:
+    """Return a mean as plots show it."""
+    return Mark(score.value, score.low, score.high)
 
 
-def _markdown(text: str) -> str:
-    """Return text that Markdown shows as it is."""
-    escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
-    return " ".join(escaped.split())
+def report(
+    *,
+    predictions: Any,
+    references: Any,
+    k: Cutoffs = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    by: Any = None,
+    confidence: float = 0.95,
+    **options: Unpack[QueryOptions],
+) -> Report:
+    """Score as `compute` does, and say how sure the scores are and what they rest on.
+
+    Args:
+        predictions: as in `compute`.
+        references: as in `compute`.
+        k: the cutoff or cutoffs.
+        sample_weight: one weight per query for the mean.
+        query_ids: for flat predictions and references.
+        document_ids: with `query_ids`.
+        data: a frame; then the arguments above may be names of its columns.
+        exclude: documents to leave out, as in `compute`.
+        by: a value per query (text, an integer or a boolean; None for none), such as its language: the
+            queries that share one are scored as a slice. In the order of the queries, or `{query: value}`.
+        confidence: of the intervals, between 0 and 1.
+        **options: of `compute`, but `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: what `compute` refuses, and fewer than two queries.
+        ImportError: SciPy is missing.
+
+    >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
+    >>> found = report(predictions=predictions, references=references, k=[1, 3])
+    >>> found.scores["nDCG@3"].value.__round__(4), found.scores["nDCG@3"].tied
+    (0.8552, 1)
+    """
+    resampling = Resampling.parse(confidence)
+    parsed = Options.of_method(report, k, options)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+    rankings = from_frame(data, inputs, sample_weight, by=by)
+    return report_on(*rankings, options=parsed, resampling=resampling)
 
 
-def figure_of(axes: int, height: float = 4.0) -> tuple[Any, Any]:
-    """Return a figure that belongs to no window, with its axes in one row."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError('plot needs Matplotlib: pip install matplotlib, or "ndcg[report]"') from None
-    figure = Figure(figsize=(5 * axes + 2 * (axes == 1), height), layout="constrained")
-    return figure, figure.subplots(1, axes, squeeze=False)[0]
+def report_on(
+    inputs: Inputs, sample_weight: Any = None, by: Any = None, *, options: Options, resampling: Resampling
+) -> Report:
+    """Return the report on rankings, once the options are checked."""
+    columns = query_columns(inputs, options)
+    weight = weights(sample_weight, len(columns["ideal"]))
+    signature = options.signature(weighted=weight is not None, excluding=inputs.exclude is not None)
+    return report_of(columns, weight, by, options=options, resampling=resampling, signature=signature)
+
+
+def report_of(
+    columns: PerQuery,
+    weight: NDArray[np.float64] | None,
+    by: Any,
+    *,
+    options: Options,
+    resampling: Resampling,
+    signature: str,
+) -> Report:
+    """Return the report on what is known of each query, of values alone too, whose rankings are unknown."""
+    queries = len(columns["ideal"])
+    parts = None if by is None else slices_of(by, columns.get("query"), queries)
+    (scores,) = scored(columns, options, weight, resampling.confidence)
+    slices = {} if parts is None else scored_slices(parts, columns, options, weight, resampling.confidence)
+    counts = {"queries": queries}
+    if "retrieved" in columns:
+        counts |= {
+            "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
+            "nothing_irrelevant": int(np.count_nonzero(columns["nothing irrelevant"])),
+            "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
+        }
+    return Report(
+        signature=signature,
+        scores=scores,
+        counts={
+            **counts,
+            "left_out": int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum()),
+        },
+        queries=query_table(columns if parts is None else with_slices(columns, parts)),
+        resampling=resampling,
+        notes=(
+            *notes([columns], options, weight),
+            *chance_notes(scores, columns),
+            *small_slices(slices),
+            *slice_notes(slices),
+        ),
+        slices=slices,
+    )
 
 
 # ndcg/loops/evaluator.py: The metric as an evaluator of sentence-transformers: of bi-encoders, sparse encoders and rerankers.
@@ -7467,7 +8065,7 @@ def sentence_transformers_evaluator(
         ImportError: sentence-transformers or SciPy is missing.
     """
     parsed = Options.of_method(sentence_transformers_evaluator, k, options)
-    resampling = Resampling.parse(confidence, 10_000, 0)
+    resampling = Resampling.parse(confidence)
     evaluator_class = _evaluator_class()
     _check_texts(queries, corpus, relevant_docs)
     references: Run = {
@@ -7932,106 +8530,7 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
 PLACES = 16  # at most: float64 holds no more digits
-SIGNIFICANT = 0.05  # the corrected p-value below which tables mark a difference
 ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
-
-
-class Testing(NamedTuple):
-    """What the tests of a comparison ask.
-
-    Attributes:
-        alternative: whether two systems differ ("two-sided"), the first is better ("greater") or worse ("less").
-        margin: by how much, in units of the measure, the first may yet be worse ("greater") or better ("less").
-        corrected_over: the p-values that Holm corrects together: those of a "measure", or "all".
-    """
-
-    alternative: str = "two-sided"
-    margin: float = 0.0
-    corrected_over: str = "measure"
-
-    @classmethod
-    def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
-        """Check what the tests are to ask.
-
-        Raises:
-            ValueError: names the option, what it was and what it may be.
-        """
-        choice("alternative", alternative, ("two-sided", "greater", "less"))
-        margin = in_units("margin", margin)
-        if margin and alternative == "two-sided":
-            hint = '"greater" asks whether a system is worse by less than the margin'
-            raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
-        return cls(alternative, margin, choice("corrected_over", corrected_over, ("measure", "all")))
-
-    def families(self, pairs: Sequence["Pair"]) -> int:
-        """Return into how many groups of p-values Holm's correction divides pairs."""
-        return 1 if self.corrected_over == "all" else len({each.measure for each in pairs})
-
-    @property
-    def relation(self) -> str:
-        """What a small p-value says of the system that is ahead."""
-        return "not worse than" if self.margin else "better than"
-
-    def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
-        """Return the system that a small p-value is in favour of, and the other one."""
-        ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
-        return (system, other) if ahead else (other, system)
-
-    def __str__(self) -> str:
-        if self.alternative == "two-sided":
-            return "do the two differ"
-        how = {"greater": ("better", "worse"), "less": ("worse", "better")}[self.alternative]
-        return f"is the first not {how[1]} by {self.margin:g} or more" if self.margin else f"is the first {how[0]}"
-
-
-class Pair(NamedTuple):
-    """How two systems differ in one measure.
-
-    Attributes:
-        measure: the name of the result, such as ``"nDCG@10"``.
-        system: the one.
-        other: the one it is compared with.
-        difference: the mean of ``system`` less that of ``other``.
-        low: lower end of its confidence interval.
-        high: upper end.
-        standard_error: of the difference.
-        p: of the randomisation test, of what the comparison's `testing` asks.
-        p_holm: the same, corrected by Holm for all pairs of this measure, or of all measures.
-        p_t: of the paired t-test.
-        p_t_holm: the same, corrected.
-        wins: queries, of those with any weight, in which ``system`` scores higher.
-        ties: queries in which both score the same, up to rounding.
-        losses: queries in which ``system`` scores lower.
-        exact: whether the randomisation test tried all exchanges of scores.
-        exchanges: how many it tried.
-        detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
-            the 5% level with 80% power; None where that is unknown.
-        queries_needed: how many queries such a test needs for the difference seen; None where no number would do.
-    """
-
-    measure: str
-    system: str
-    other: str
-    difference: float
-    low: float
-    high: float
-    standard_error: float
-    p: float
-    p_holm: float
-    p_t: float
-    p_t_holm: float
-    wins: int
-    ties: int
-    losses: int
-    exact: bool
-    exchanges: int
-    detectable: float | None
-    queries_needed: int | None
-
-    @property
-    def p_error(self) -> float:
-        """The standard error of `p`, from trying only some of the exchanges."""
-        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
 
 
 class ComparedSlice(NamedTuple):
@@ -8046,9 +8545,6 @@ class ComparedSlice(NamedTuple):
     queries: int
     scores: dict[str, dict[str, Score]]
     pairs: tuple[Pair, ...]
-
-
-ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # of some queries: scores by system and name, and pairs
 
 
 @dataclass(frozen=True)
@@ -8109,7 +8605,7 @@ class Comparison(Readable):
         return table.take(order[:n]).rename_columns(["query", system, other, "difference"])
 
     def _letters(self) -> dict[str, str]:
-        return {system: _letter(at) for at, system in enumerate(self.scores)}
+        return {system: letter_text(at) for at, system in enumerate(self.scores)}
 
     def _better_than(self, system: str, measure: str) -> str:
         """Return the letters of the systems that this one is significantly better than, or not worse than."""
@@ -8122,58 +8618,39 @@ class Comparison(Readable):
                     beaten.append(letters[behind])
         return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
 
-    def _tables(self) -> list[list[list[str]]]:
-        level = f"{100 * self.resampling.confidence:g}% interval"
-        systems = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
-        for system, letter in self._letters().items():
-            row = [f"{letter}  {system}"]
-            for name in self.measures:
-                score = self.scores[system][name]
-                interval = interval_text(score.low, score.high)
-                row += [number_text(score.value), interval, self._better_than(system, name)]
-            systems.append(row)
-        pairs = [
-            ["pair", "measure", "difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
-        ]
-        for pair in self.pairs:
-            pairs.append(
-                [
-                    f"{pair.system} – {pair.other}",
-                    pair.measure,
-                    number_text(pair.difference, sign="+"),
-                    interval_text(pair.low, pair.high, sign="+"),
-                    *(p_text(each) for each in (pair.p, pair.p_holm, pair.p_t, pair.p_t_holm)),
-                    f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}",
-                ]
-            )
-        power = [
-            [
-                "80% power (4 of 5 trials at the 5% level)",
-                "measure",
-                "detectable difference",
-                "queries needed for the one seen",
-            ]
-        ]
-        for pair in self.pairs:
-            needed = "–" if pair.queries_needed is None else f"{pair.queries_needed:,}"
-            power.append([f"{pair.system} – {pair.other}", pair.measure, number_text(pair.detectable), needed])
+    def _tables(self) -> list[Table]:
+        level = self.resampling.level
+        tests = ["difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
+        samples = ["detectable difference", "queries needed for the one seen"]
         most = [[f"queries that differ most in {self.measures[0]}", "query", "first", "second", "difference"]]
         for pair in self.pairs:
             if pair.measure == self.measures[0]:
-                columns = self.differences(pair.system, pair.other, n=3).columns
-                for query, first, second, difference in zip(*(each.to_pylist() for each in columns), strict=True):
-                    values = [number_text(first), number_text(second), number_text(difference, sign="+")]
-                    most.append([f"{pair.system} – {pair.other}", str(query), *values])
-        return [systems, pairs, power, *([self._slice_table(level)] if self.slices else []), most]
+                most += [[pair.title, *cells] for cells in differing_cells(self, pair.system, pair.other, 3)]
+        return [
+            self._system_table(level),
+            _pair_table("pair", self.pairs, tests, level),
+            _pair_table("80% power (4 of 5 trials at the 5% level)", self.pairs, samples, level),
+            *([self._slice_table(level)] if self.slices else []),
+            most,
+        ]
 
-    def _slice_table(self, level: str) -> list[list[str]]:
-        rows = [["slice", "queries", "pair", "measure", "difference", level, "p", "p (Holm)"]]
+    def _system_table(self, level: str) -> Table:
+        table = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
+        for system, letter in self._letters().items():
+            row = [f"{letter}  {system}"]
+            for name, score in self.scores[system].items():
+                cells = score.cells(level)
+                row += [cells["mean"], cells[level], self._better_than(system, name)]
+            table.append(row)
+        return table
+
+    def _slice_table(self, level: str) -> Table:
+        columns = ["difference", level, "p", "p (Holm)"]
+        table = [["slice", "queries", "pair", "measure", *columns]]
         for value, each in islice(self.slices.items(), SHOWN):
-            for pair in each.pairs:
-                figures = [number_text(pair.difference, sign="+"), interval_text(pair.low, pair.high, sign="+")]
-                cells = [pair.measure, *figures, p_text(pair.p), p_text(pair.p_holm)]
-                rows.append([slice_name(value), f"{each.queries:,}", f"{pair.system} – {pair.other}", *cells])
-        return rows
+            _, *rows = _pair_table("pair", each.pairs, columns, level)
+            table += [[slice_name(value), count_text(each.queries), *row] for row in rows]
+        return table
 
     def _exactness(self) -> str:
         """Return for how many pairs p is exact, and how near it is for the others."""
@@ -8216,11 +8693,8 @@ class Comparison(Readable):
             f"% {marks} (paired randomisation test, p corrected by Holm < {SIGNIFICANT}).",
             *(f"% {remark}" for remark in self.remarks()),
             f"% {visible(self.signature)}",
-            "\\begin{tabular}{ll" + "c" * len(self.measures) + "}",
-            "\\hline",
-            " & ".join(["", "System", *map(latex_text, self.measures)]) + " \\\\",
-            "\\hline",
         ]
+        rows = [["", "System", *map(latex_text, self.measures)]]
         for system, letter in self._letters().items():
             cells = [f"$^{{{letter}}}$", latex_text(system)]
             for name in self.measures:
@@ -8229,14 +8703,14 @@ class Comparison(Readable):
                 text = f"\\textbf{{{text}}}" if value == best[name] else text
                 beaten = self._better_than(system, name).replace(" ", "")
                 cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
-            lines.append(" & ".join(cells) + " \\\\")
-        return "\n".join([*lines, "\\hline", "\\end{tabular}"])
+            rows.append(cells)
+        return "\n".join([*lines, *tabular("ll" + "c" * len(self.measures), rows)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
         return {
             "signature": self.signature,
-            "scores": {system: score_dicts(scores) for system, scores in self.scores.items()},
+            "scores": without_nan(self.scores),
             "pairs": [pair._asdict() for pair in self.pairs],
             "baseline": self.baseline,
             "queries": self.queries.to_pydict(),
@@ -8247,7 +8721,7 @@ class Comparison(Readable):
                 {
                     "slice": value,
                     "queries": each.queries,
-                    "scores": {system: score_dicts(scores) for system, scores in each.scores.items()},
+                    "scores": without_nan(each.scores),
                     "pairs": [pair._asdict() for pair in each.pairs],
                 }
                 for value, each in self.slices.items()
@@ -8271,14 +8745,13 @@ class Comparison(Readable):
         resampling, signature = saved_resampling(values["resampling"]), values["signature"]
         of_1_0: dict[str, Any] = {"exact": resampling.exact, "exchanges": resampling.resamples}
         of_1_0 |= {"detectable": None, "queries_needed": None}
-
         of_1_0 = {} if is_of_this_version(signature) else of_1_0
 
         def read(part: Mapping[str, Any], place: str) -> dict[str, Any]:
             scores = part["scores"].items()
             return {
                 "scores": {name: scores_from_dicts(each, f"{place}scores: {name}", signature) for name, each in scores},
-                "pairs": tuple(_saved_pair({**of_1_0, **pair}, f"{place}pairs") for pair in part["pairs"]),
+                "pairs": tuple(saved_pair({**of_1_0, **pair}, f"{place}pairs") for pair in part["pairs"]),
             }
 
         slices = {}
@@ -8314,7 +8787,7 @@ class Comparison(Readable):
             raise ValueError("queries: must be the same for each system, system after system")
         columns = {name: saved_columns(each, options.names) for name, each in zip(names, tables, strict=True)}
         slices = saved_slices(tables[0], self.slices, left_out=True)
-        contest = _Contest(options, self.baseline, self.resampling, self.testing)
+        contest = Contest(options, self.baseline, self.resampling, self.testing)
         ((scores, pairs),) = contest.results(columns, None)
         self._check_part(ComparedSlice(len(tables[0]), self.scores, self.pairs), scores, pairs, columns, "")
         self._check_holm(self.pairs)
@@ -8348,84 +8821,84 @@ class Comparison(Readable):
             check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
             if any(max(each.tied, 0) > found.queries for each in of_system.values()):
                 raise ValueError(f"{place}scores: {system}: tied: must be at most {found.queries}")
-        if [pair[:3] for pair in found.pairs] != [pair[:3] for pair in pairs]:
-            raise ValueError(f"{place}pairs: are not those of the systems and measures")
-        fields = ["wins", "ties", "losses"]
-        if is_of_this_version(self.signature):
-            fields += ["low", "high", "standard_error", "p_t", "exact", "exchanges", "detectable", "queries_needed"]
-        for pair, other in zip(found.pairs, pairs, strict=True):
-            at = f"{place}pairs: {pair.system} - {pair.other}, {pair.measure}"
-            one, two = (found.scores[each][pair.measure].value for each in (pair.system, pair.other))
-            size = max(abs(one), abs(two))
-            mean = pair._replace(difference=float(differences(np.array(one), np.array(two))))
-            check_figures(pair, mean, ["difference"], at, size)
-            if not pair.low <= pair.difference <= pair.high or pair.wins + pair.ties + pair.losses > found.queries:
-                raise ValueError(f"{at}: does not follow from the values of the queries")
-            if "|weights:given" not in self.signature:
-                check_figures(pair, other, fields, at, size)
-                if is_of_this_version(self.signature) and abs(pair.p - other.p) > SAVED + 6 * other.p_error:
-                    raise ValueError(f"{at}: p: must be {other.p:.6g}, by the values of the queries; got {pair.p}")
+        check_pairs(found.pairs, pairs, found.scores, found.queries, self.signature, place)
 
     def _check_holm(self, pairs: Sequence[Pair]) -> None:
         """Raise an error unless corrected p-values follow from the others."""
-        for pair, other in zip(pairs, _corrected(pairs, self.testing), strict=True):
+        for pair, other in zip(pairs, self.testing.corrected(pairs), strict=True):
             at = f"pairs: {pair.system} - {pair.other}, {pair.measure}"
             check_figures(pair, other, ("p_holm", "p_t_holm"), at, 1.0)
 
-    def plot(self, measure: str | None = None) -> Any:
+    def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
         """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
 
         Args:
             measure: such as ``"nDCG@10"``, or ``"nDCG"`` for the first of its cutoffs; by default the first of all.
+            ax: Matplotlib Axes to draw into: one for the differences, or a list for these and the slices. By default
+                a new figure has both.
+            figsize: width and height of a new figure in inches.
 
         Raises:
-            ValueError: an unknown measure.
+            ValueError: an unknown measure; other axes, or another size.
         """
         of_measure = [name for name in self.measures if measure in (None, name, measure_of(name))]
         if not of_measure:
             raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
         measure = of_measure[0]
         pairs = [pair for pair in self.pairs if pair.measure == measure]
+        panels = [self._plot_pairs, *[self._plot_slices] * bool(self.slices)]
         lines = len(pairs) * max(1, min(len(self.slices), SHOWN) / 2)
-        figure, (axes, *slices) = figure_of(1 + bool(self.slices), height=1.2 + 0.4 * lines)
-        figure.set_figwidth(7 * (1 + len(slices)))
-        for at, pair in enumerate(reversed(pairs)):
-            sure = pair.p_holm < SIGNIFICANT
-            axes.plot([pair.low, pair.high], [at, at], color="C0", linewidth=2)
-            axes.plot(pair.difference, at, "o", color="C0", markerfacecolor="C0" if sure else "white")
+        figure, axes = figure_of(len(panels), 1.2 + 0.4 * lines, 7, ax=ax, figsize=figsize)
+        for draw, each in zip(panels, axes, strict=False):  # of fewer axes each has its panel
+            draw(each, pairs)
+        return figure
+
+    def _plot_pairs(self, axes: Any, pairs: Sequence[Pair]) -> None:
+        draw_rows(axes, [(pair.title, [_mark_of_difference(pair)]) for pair in pairs])
         axes.axvline(0, color="gray", linewidth=1)
         if self.testing.margin:
             sign = {"greater": -1, "less": 1}[self.testing.alternative]
             axes.axvline(sign * self.testing.margin, color="gray", linewidth=1, linestyle="dashed")
-        axes.set_yticks(range(len(pairs)), [f"{pair.system} – {pair.other}" for pair in reversed(pairs)])
-        for label in axes.get_yticklabels():
-            label.set_parse_math(False)
         axes.margins(y=0.5 / max(1, len(pairs)))
-        level = f"{100 * self.resampling.confidence:g}%"
+        with_interval = f"difference in {pairs[0].measure}, with {self.resampling.level}"
         sides = "" if self.testing.alternative == "two-sided" else f" ({self.testing}?)"
-        axes.set_xlabel(f"difference in {measure}, with {level} interval; filled: corrected p < {SIGNIFICANT}{sides}")
-        if self.slices:
-            self._plot_slices(slices[0], measure)
-        return figure
+        axes.set_xlabel(f"{with_interval}; filled: corrected p < {SIGNIFICANT}{sides}")
 
-    def _plot_slices(self, axes: Any, measure: str) -> None:
-        """Draw the differences in slices, the first on top, with their intervals; each pair has a color."""
-        slices = list(self.slices.items())[:SHOWN]
-        for at, (_, each) in enumerate(slices):
-            pairs = [pair for pair in each.pairs if pair.measure == measure]
-            for row, pair in enumerate(pairs):
-                height, sure = at + (row + 0.5) / len(pairs) / 2 - 0.25, pair.p_holm < SIGNIFICANT
-                name = f"{pair.system} – {pair.other}".replace("$", r"\$") if at == 0 else None
-                axes.plot([pair.low, pair.high], [height, height], color=f"C{row}", linewidth=2, label=name)
-                face = f"C{row}" if sure else "white"
-                axes.plot(pair.difference, height, "o", color=f"C{row}", markerfacecolor=face)
+    def _plot_slices(self, axes: Any, pairs: Sequence[Pair]) -> None:
+        measure = pairs[0].measure
+        rows = [
+            (
+                f"{slice_name(value)} ({count_text(each.queries)})",
+                [_mark_of_difference(pair) for pair in each.pairs if pair.measure == measure],
+            )
+            for value, each in islice(self.slices.items(), SHOWN)
+        ]
+        draw_rows(axes, rows, [pair.title for pair in pairs])
         axes.axvline(0, color="gray", linewidth=1)
-        axes.set_yticks(range(len(slices)), [f"{slice_name(value)} ({each.queries:,})" for value, each in slices])
-        for label in axes.get_yticklabels():
-            label.set_parse_math(False)
-        axes.invert_yaxis()
         axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
         axes.legend()
+
+
+def differing_cells(found: Comparison, system: str, other: str, n: int, places: int = 4) -> list[list[str]]:
+    """Return the queries in which two systems differ most in the first measure, as rows of a table."""
+    table = found.differences(system, other, n=n)
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return [
+        [str(query), *(cell_text(each, places) for each in values), cell_text(difference, places, "+")]
+        for query, *values, difference in rows
+    ]
+
+
+def _mark_of_difference(pair: Pair) -> Mark:
+    """Return a difference as plots show it."""
+    return Mark(pair.difference, pair.low, pair.high, pair.p_holm < SIGNIFICANT)
+
+
+def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
+    """Return some columns of a table of pairs, the first of which has a name."""
+    cells = ((pair, pair.cells(level)) for pair in pairs)
+    rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
+    return [[name, "measure", *columns], *rows]
 
 
 def compare(
@@ -8526,9 +8999,9 @@ def comparison_of(
     signature: str,
 ) -> Comparison:
     """Return the comparison of systems by what is known of each query, of values alone too."""
-    contest = _Contest(options, baseline, resampling, testing)
+    contest = Contest(options, baseline, resampling, testing)
     ((scores, pairs),) = contest.results(columns, weight)
-    pairs = _corrected(pairs, testing)
+    pairs = testing.corrected(pairs)
     comparison = Comparison(
         signature=signature,
         scores=scores,
@@ -8538,7 +9011,7 @@ def comparison_of(
         resampling=resampling._replace(exact=all(pair.exact for pair in pairs)),
         notes=(
             *notes(list(columns.values()), options, weight),
-            *_notes_on_tests(pairs, testing, baseline),
+            *notes_on_tests(pairs, testing, baseline),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
         ),
         testing=testing,
@@ -8549,12 +9022,15 @@ def comparison_of(
     slices = slices_of(by, first.get("query"), len(first["ideal"]))
     queries = _table_of_systems({name: with_slices(each, slices) for name, each in columns.items()}, options.names)
     compared = _compared_slices(contest, slices, columns, weight)
-    of_slices = (*small_slices(compared), *_notes_on_slices(comparison, compared, len(slices.values)))
+    of_slices = (
+        *small_slices(compared),
+        *notes_on_slices(comparison.pairs, testing, len(compared), len(slices.values)),
+    )
     return replace(comparison, queries=queries, slices=compared, notes=(*comparison.notes, *of_slices))
 
 
 def _compared_slices(
-    contest: "_Contest", slices: Slices, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None
+    contest: Contest, slices: Slices, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None
 ) -> dict[Value, ComparedSlice]:
     """Return how systems differ in each slice in which every system has two values or more of each measure."""
     found: dict[Value, tuple[int, ScoresAndPairs]] = {}
@@ -8572,142 +9048,11 @@ def _compared_slices(
                 values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
                 found |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
             bar.update(len(piece.values))
-    corrected = iter(_corrected([pair for _, (_, pairs) in found.values() for pair in pairs], contest.testing))
+    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in found.values() for pair in pairs]))
     return {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
         for value, (queries, (scores, pairs)) in found.items()
     }
-
-
-def _notes_on_slices(comparison: Comparison, compared: Mapping[Value, ComparedSlice], slices: int) -> list[str]:
-    """Say over what the p-values of slices are corrected, and how many slices are not compared."""
-    found = []
-    if compared:
-        of_all = comparison.testing.corrected_over == "all"
-        pairs = len(comparison.pairs) // (1 if of_all else len(comparison.measures))
-        family = f"{pairs * len(compared):,} of {'all measures' if of_all else 'a measure'}, {pairs:,} in each"
-        found.append(f"In slices, p-values are corrected by Holm for the {family} of {len(compared):,} slices.")
-    if left := slices - len(compared):
-        few = "fewer than two of their queries have a value"
-        found.append(f"{left:,} of {slices:,} slices are not compared: {few}.")
-    return found
-
-
-def _corrected(pairs: Sequence[Pair], testing: Testing) -> list[Pair]:
-    """Return pairs with p-values that are corrected for all pairs of a measure, or of all measures."""
-    found = list(pairs)
-    for measure in [None] if testing.corrected_over == "all" else {pair.measure for pair in pairs}:
-        alike = [at for at, pair in enumerate(pairs) if measure in (None, pair.measure)]
-        p_holm, p_t_holm = (holm(np.array([getattr(pairs[at], name) for at in alike])) for name in ("p", "p_t"))
-        for at, p, p_t in zip(alike, p_holm.tolist(), p_t_holm.tolist(), strict=True):
-            found[at] = pairs[at]._replace(p_holm=p, p_t_holm=p_t)
-    return found
-
-
-class _Contest(NamedTuple):
-    """How to compare systems: in what, with whom, and by which intervals and tests."""
-
-    options: Options
-    baseline: str | None
-    resampling: Resampling
-    testing: Testing
-
-    def results(
-        self, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None, parts: Parts | None = None
-    ) -> list[ScoresAndPairs]:
-        """Return what each part of the queries says, or all of them as the only part, before Holm's correction."""
-        names = self.options.names
-        values = np.stack([each[name] for each in columns.values() for name in names])
-        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
-        opponents = list(combinations(columns, 2))
-        if self.baseline is not None:
-            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
-        contests = [(name, *each) for name in names for each in opponents]
-        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
-        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
-        found = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
-        by_system = []
-        for at, each in enumerate(columns.values()):
-            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in found))
-            by_system.append(scores_of(each, self.options, weight, of_system, parts))
-        results: list[ScoresAndPairs] = [
-            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
-        ]
-        of_pairs = Intervals(*(figures[len(values) :] for figures in found))
-        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
-        for contest, figures in zip(contests, figures_of_pairs, strict=True):
-            name, *systems = contest
-            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
-            difference = differences(*means)
-            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
-            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
-            lists = [_plain(columns_of_pair[field]) for field in Pair._fields[3:]]
-            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
-            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
-                of_part.append(Pair(*contest, *of_pair))
-        return results
-
-    def _figures(
-        self,
-        values: NDArray[np.float64],
-        weight: NDArray[np.float64] | None,
-        pairs: Sequence[tuple[int, int]],
-        found: Intervals,
-        parts: Parts | None,
-    ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield for each pair of rows the fields of a `Pair` that rest on the values, in each part."""
-        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
-        resamples, seed = self.resampling.resamples, self.resampling.seed
-        tests = paired_tests(values, weight, pairs, **how, resamples=resamples, seed=seed)
-        told = power(values, weight, pairs, **how)
-        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
-        whole = Parts([values.shape[1]]) if parts is None else parts
-        for at, (one, other) in enumerate(pairs):
-            by_query = differences(values[one], values[other])
-            by_part = {
-                **{name: each[at] for name, each in found._asdict().items()},
-                "p": tests.randomization[at],
-                "p_holm": tests.randomization[at],
-                "p_t": tests.t_test[at],
-                "p_t_holm": tests.t_test[at],
-                "wins": whole.sums((by_query > 0) & counted),
-                "ties": whole.sums((by_query == 0) & counted),
-                "losses": whole.sums((by_query < 0) & counted),
-                "exact": tests.exact[at],
-                "exchanges": tests.exchanges[at],
-                "detectable": told.detectable[at],
-                "queries_needed": told.queries_needed[at],
-            }
-            yield {name: each.reshape(-1) for name, each in by_part.items()}
-
-
-def _notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
-    sides = 2 if testing.alternative == "two-sided" else 1
-    families = testing.families(pairs)
-    together = len(pairs) // families
-    of_family = np.split(np.array([min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs]), families)
-    least = np.concatenate([holm(each) for each in of_family])
-    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
-    found = []
-    if beyond:
-        few, ways = "queries that differ", [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
-        if not all(pair.exact for pair, _ in beyond):
-            few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
-        if together > 1:
-            ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
-        corrected = f" corrected for {together:,}" if together > 1 else ""
-        found.append(
-            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p{corrected} is at "
-            f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
-        )
-    near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
-    if near:
-        found.append(
-            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: more "
-            "resamples tell on which side."
-        )
-    return found
 
 
 def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:
@@ -8745,19 +9090,6 @@ def _columns_of_systems(
             raise ValueError(f"{argument}: {error}") from None
     leave_out_alike(columns, options.names)
     return columns
-
-
-def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
-    """Leave a query that has no value for one system out of the means of all, so that they are over the same queries.
-
-    It is one that a system lacks, of those that are skipped, or of which it retrieved nothing, if the ideal is of that.
-    """
-    for name in names:
-        lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
-        if lacking.any():
-            for each in columns.values():
-                for column in (name, f"worst {name}", f"best {name}", f"chance {name}"):
-                    each[column] = np.where(lacking, np.nan, each[column])
 
 
 def system_names(systems: Any, baseline: Any) -> list[str]:
@@ -8800,49 +9132,6 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
                 "all systems"
             )
             raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
-
-
-def _saved_pair(values: Mapping[str, Any], place: str) -> Pair:
-    """Return a saved difference, once its fields are of their types and ranges."""
-    found = Pair(**values)
-    at = f"{place}: {shown(found.system)} - {shown(found.other)}, {shown(found.measure)}"
-    checked: dict[str, Any] = {}
-    for name, value in values.items():
-        if name in ("wins", "ties", "losses", "exchanges") or (name == "queries_needed" and value is not None):
-            checked[name] = saved_count(value, f"{at}: {name}")
-        elif name == "exact" and not isinstance(value, bool):
-            raise ValueError(f"{at}: exact: must be True or False; got {shown(value)}")
-        elif name not in ("measure", "system", "other", "exact", "queries_needed") and (name, value) != (
-            "detectable",
-            None,
-        ):
-            checked[name] = saved_number(value, f"{at}: {name}")
-            if math.isnan(checked[name]) or (name.startswith("p") and not 0 <= checked[name] <= 1):
-                raise ValueError(f"{at}: {name}: is beyond its range; got {shown(value)}")
-    if found.exchanges < 1:
-        raise ValueError(f"{at}: exchanges: must be at least 1; got {found.exchanges}")
-    return found._replace(**checked)
-
-
-def _plain(figures: NDArray[Any]) -> list[Any]:
-    """Return figures as numbers of Python, None for nan."""
-    return [None if each != each else each for each in figures.tolist()]
-
-
-def p_text(value: float) -> str:
-    """Return a p-value as tables show it."""
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def _letter(index: int) -> str:
-    """Return the letters a, b, ..., z, aa, ab, ..."""
-    return (_letter(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
-
-
-def latex_text(text: str) -> str:
-    """Return text that LaTeX shows as it is."""
-    special = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-    return "".join(special.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
 
 
 # ndcg/loops/mteb_files.py: What MTEB leaves of an evaluation, across tasks: its predictions as one ranking, its results as a value per task.
@@ -8902,7 +9191,7 @@ class MTEBResults:
                 None,
                 self._by(by, units),
                 options=self._options,
-                resampling=Resampling.parse(confidence, 10_000, 0),
+                resampling=Resampling.parse(confidence),
                 signature=self._signature(per),
             ),
             per,
@@ -11376,6 +11665,7 @@ def _random_ranking(rng: np.random.Generator, k: int | None, form: str, plain: b
 ROUNDED_TO = range(2, 7)  # digits to which functions round
 FIRST_ASKED = 16  # rankings that rule out most definitions
 TRIED_IN_PAIRS = ("sklearn", "trec_eval", "lightgbm", "ranx")  # conventions on which two slips at once are tried
+NEAREST_SHOWN = 5  # conventions in the table
 VISIBLE = 1e-4  # by what a value differs in the smallest ranking, at least
 
 
@@ -11460,15 +11750,19 @@ class Check(Readable):
             return 2
         return 0 if (self.wanted in self.conventions if self.wanted else self.conventions) else 1
 
-    def _tables(self) -> list[list[list[str]]]:
+    def _tables(self) -> list[Table]:
+        best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
+        counts = [["convention", "rankings that agree"], *([name, f"{count:,}"] for name, count in best)]
+        return [*self._example_tables(), *([counts] if best else [])]
+
+    def _example_tables(self) -> list[Table]:
         if self.example is None:
             return []
-        header = ["rank", "document", "score", "relevance", "gain", "discount", "gain × discount"]
-        rows = []
+        rows = [["rank", "document", "score", "relevance", "gain", "discount", "gain × discount"]]
         for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
             place = ["–", document, "not retrieved"] if score is None else [str(rank), document, f"{score:g}"]
             rows.append([*place, "not judged" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
-        return [[header, *rows]]
+        return [rows]
 
     def _remarks(self) -> list[str]:
         return [*self._verdict(), *self._difference(), *self.notes]

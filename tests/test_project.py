@@ -118,6 +118,18 @@ def test_no_tracked_file_holds_a_path_of_some_machine() -> None:
     assert found == []
 
 
+TESTS = {path.stem: path for path in (ROOT / "tests").rglob("*.py")}
+
+
+@pytest.mark.parametrize("path", TESTS.values(), ids=lambda path: path.relative_to(ROOT / "tests").as_posix())
+def test_a_file_of_tests_runs_alone(path: Path) -> None:
+    """It imports helpers of its folder and of tests/ only: pytest finds those of another folder after a test of it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = [each.module or "" for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)]
+    helpers = [TESTS[name] for name in names if name in TESTS]
+    assert [helper for helper in helpers if helper.parent not in (path.parent, ROOT / "tests")] == []
+
+
 def undocumented(node: ast.AST, path: str) -> Iterator[str]:
     """Public functions, classes and methods without a docstring."""
     for child in ast.iter_child_nodes(node):

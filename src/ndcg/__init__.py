@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .statistics.explanation import explain as explain
     from .statistics.report import Report as Report
     from .statistics.report import report as report
+    from .statistics.slips import SLIPS as SLIPS
 
 _MODULES = {
     "inputs.file_content": ("Limits",),
@@ -55,6 +56,7 @@ _MODULES = {
     "statistics.comparison": ("Comparison", "compare"),
     "statistics.explanation": ("Explanation", "explain"),
     "statistics.report": ("Report", "report"),
+    "statistics.slips": ("SLIPS",),
 }
 __all__ = sorted(name for names in _MODULES.values() for name in names)
 

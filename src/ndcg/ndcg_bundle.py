@@ -44,7 +44,8 @@ from .statistics.comparison import Comparison as Comparison
 from .statistics.comparison import compare as compare
 from .statistics.explanation import Explanation as Explanation
 from .statistics.explanation import explain as explain
+from .statistics.measured import Resampling as Resampling
 from .statistics.report import Report as Report
-from .statistics.report import Resampling as Resampling
 from .statistics.report import report as report
 from .statistics.report import report_on as report_on
+from .statistics.slips import SLIPS as SLIPS

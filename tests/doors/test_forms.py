@@ -81,7 +81,7 @@ def by_batches(metric: evaluate.Metric, inputs: Inputs) -> Values:
 
 
 def by_report(metric: evaluate.Metric, inputs: Inputs) -> Values:
-    found = metric.report(**inputs, **QUERY_OPTIONS, resamples=2)
+    found = metric.report(**inputs, **QUERY_OPTIONS)
     return in_hex({name: found.queries[name].to_pylist() for name in found.scores})
 
 
@@ -955,7 +955,7 @@ def test_flat_columns_with_document_ids_are_ranked_as_trec_eval_does(ndcg: evalu
             in_order = list(dict.fromkeys(query_ids))
             assert scored["nDCG@5"] == pytest.approx([found[q]["ndcg_cut_5"] for q in in_order], rel=1e-12)
             assert scored["nDCG"] == pytest.approx([found[q]["ndcg"] for q in in_order], rel=1e-12)
-        report = ndcg.report(**flat, convention="trec_eval", k=5, resamples=10)
+        report = ndcg.report(**flat, convention="trec_eval", k=5)
         assert report.queries["nDCG@5"].to_pylist() == pytest.approx(scored["nDCG@5"], rel=1e-12)
         systems = {"one": scores, "other": [-score for score in scores]}
         sides = {name: side for name, side in flat.items() if name != "predictions"}
@@ -1389,9 +1389,7 @@ def test_document_ids_of_two_types_that_never_meet_are_refused(ndcg: evaluate.Me
     ):
         ndcg.compute(predictions={"q": {ids[0]: 1.0}}, references={"q": {ids[1]: 1}})
     assert ndcg.compute(predictions={"q": {"d1": 1.0}}, references={"q": {"d2": 1}}) == {"nDCG": 0.0}
-    report = ndcg.report(
-        predictions={q: {"D1": 1.0} for q in "ab"}, references={q: {"d1": 1} for q in "ab"}, resamples=9
-    )
+    report = ndcg.report(predictions={q: {"D1": 1.0} for q in "ab"}, references={q: {"d1": 1} for q in "ab"})
     assert any("ids of documents the same on both sides" in note for note in report.notes)
 
 
@@ -1432,7 +1430,7 @@ MAPPING_DOORS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "compute": lambda metric, inputs: metric.compute(**inputs),
     "compute, by the order of ids": lambda metric, inputs: metric.compute(**inputs, ties="docid"),
     "values": lambda metric, inputs: metric.compute(**inputs, use_aggregator=False),
-    "report": lambda metric, inputs: metric.report(**inputs, resamples=50),
+    "report": lambda metric, inputs: metric.report(**inputs),
     "explain": lambda metric, inputs: metric.explain(**inputs, got=0.5),
     "add_batch": lambda metric, inputs: metric.add_batch(**inputs),
     "exclude": lambda metric, inputs: metric.compute(**inputs, exclude={"p": ["b", "a"]}),

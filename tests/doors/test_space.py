@@ -17,9 +17,9 @@ from pathlib import Path
 import evaluate
 import pytest
 from conftest import ROOT, lean_environment
+from markdown_pages import dead_links
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from test_readme import dead_links
 
 LOAD = """
 import sys

@@ -29,7 +29,8 @@ REFERENCES = np.ma.array(RELEVANCE, mask=RNG.random((62, 6)) < 0.2)
 SCORES = {name: np.round(RELEVANCE * weight + RNG.normal(size=(62, 6)), 1) for name, weight in (("a", 0.3), ("b", 0.8))}
 SCORES["a"][5] = -np.inf
 WEIGHTS = np.append(RNG.integers(0, 4, 60), [2, 1])
-HOW: dict[str, Any] = {"k": [2, None], "measures": ["nDCG", "DCG"], "resamples": 100, "seed": 3}
+HOW: dict[str, Any] = {"k": [2, None], "measures": ["nDCG", "DCG"]}
+TESTS: dict[str, Any] = {"resamples": 100, "seed": 3}
 
 
 def of_language(language: str | None) -> np.ndarray:
@@ -73,7 +74,7 @@ def test_means_of_slices_make_the_mean_of_all(ndcg: evaluate.Metric) -> None:
 def test_fewer_than_two_values_have_no_interval(ndcg: evaluate.Metric) -> None:
     inputs = {"predictions": [[2, 1]] * 5, "references": [[1, 0], [0, 1], [1, 0], [0, 0], [0, 0]]}
     by = ["two", "two", "one", "one", "empty"]
-    report = ndcg.report(**inputs, by=by, zero_division=math.nan, resamples=50)
+    report = ndcg.report(**inputs, by=by, zero_division=math.nan)
     two, one, empty = (report.slices[value].scores["nDCG"] for value in ("two", "one", "empty"))
     assert two.value == pytest.approx((1 + 1 / math.log2(3)) / 2)
     assert two.low < two.value < two.high
@@ -97,7 +98,7 @@ def test_a_slice_is_the_comparison_of_its_queries_alone(
     ndcg: evaluate.Metric, corrected_over: str, weighted: bool
 ) -> None:
     weight = WEIGHTS if weighted else None
-    how = {**HOW, "corrected_over": corrected_over}
+    how = {**HOW, **TESTS, "corrected_over": corrected_over}
     systems = {**SCORES, "c": SCORES["a"] + SCORES["b"]}
     comparison = ndcg.compare(systems=systems, references=REFERENCES, by=LANGUAGES, sample_weight=weight, **how)
     assert list(comparison.slices) == ["de", "en", "fr", None]
@@ -220,13 +221,13 @@ BY_ID = {"q1": "short", "q4": "short", "q2": "long", "q3": "long", "unjudged": "
 
 
 def test_a_mapping_names_the_slices_by_the_ids_of_queries(ndcg: evaluate.Metric, tmp_path: Path) -> None:
-    expected = ndcg.report(predictions=RUN, references=QRELS, by=["short", "long", "long", "short"], resamples=50)
+    expected = ndcg.report(predictions=RUN, references=QRELS, by=["short", "long", "long", "short"])
     assert list(expected.slices) == ["long", "short"]
     (tmp_path / "run.json").write_text(json.dumps(RUN))
     (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
     for predictions, references in ((RUN, QRELS), (tmp_path / "run.json", tmp_path / "qrels.json")):
-        assert ndcg.report(predictions=predictions, references=references, by=BY_ID, resamples=50) == expected
-    flat = {"predictions": [2, 1, 1, 2], "references": [1, 0, 0, 1], "query_ids": [7, 7, 5, 5], "resamples": 50}
+        assert ndcg.report(predictions=predictions, references=references, by=BY_ID) == expected
+    flat = {"predictions": [2, 1, 1, 2], "references": [1, 0, 0, 1], "query_ids": [7, 7, 5, 5]}
     found = ndcg.report(**flat, by={5: True, 7: False}).slices
     assert {value: each.scores["nDCG"].value for value, each in found.items()} == {False: 1.0, True: 1.0}
 
@@ -247,9 +248,9 @@ def test_a_column_may_name_the_slices(ndcg: evaluate.Metric, tmp_path: Path, fra
     users = list(dict.fromkeys(user.tolist()))
     groups = [None if each == 13 else f"group {each % 3}" for each in users]
     given = {argument: table[name] for argument, name in COLUMNS.items()}
-    expected = ndcg.report(**given, by=groups, resamples=50)
+    expected = ndcg.report(**given, by=groups)
     assert [each.queries for each in expected.slices.values()] == [7, 6, 6, 1]
-    assert ndcg.report(data=FRAMES[frame](table, tmp_path), **COLUMNS, by="group", resamples=50) == expected
+    assert ndcg.report(data=FRAMES[frame](table, tmp_path), **COLUMNS, by="group") == expected
     names = {argument: name for argument, name in COLUMNS.items() if argument != "predictions"}
     systems = {"one": "score", "other": "item"}
     comparison = ndcg.compare(data=FRAMES[frame](table, tmp_path), systems=systems, **names, by="group", resamples=50)
@@ -260,7 +261,7 @@ def test_a_column_may_name_the_slices(ndcg: evaluate.Metric, tmp_path: Path, fra
 
 def test_a_row_may_be_a_query_with_its_slice(ndcg: evaluate.Metric) -> None:
     lists = {"scores": [[0.9, 0.1], [0.2, 0.3]], "labels": [[1, 0], [2, 0]], "new": [True, False]}
-    names = {"predictions": "scores", "references": "labels", "by": "new", "resamples": 50}
+    names = {"predictions": "scores", "references": "labels", "by": "new"}
     for frame in (pd.DataFrame(lists), pl.DataFrame(lists), pa.table(lists), lists):
         assert list(ndcg.report(data=frame, **names).slices) == [False, True]
 
@@ -271,8 +272,8 @@ def test_batches_are_sliced_by_the_order_they_were_added_in(fresh_metric: Metric
         metric.add_batch(predictions=SCORES["a"][rows], references=REFERENCES[rows])
     with pytest.raises(ValueError, match=r"^by must hold one value for each of 62 queries; got 1 \(62 queries added"):
         metric.report(by=["en"])
-    expected = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=LANGUAGES, resamples=50)
-    assert metric.report(by=LANGUAGES, resamples=50) == expected
+    expected = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=LANGUAGES)
+    assert metric.report(by=LANGUAGES) == expected
 
 
 # What a person sees
@@ -287,7 +288,7 @@ def report(ndcg: evaluate.Metric) -> Any:
 
 @pytest.fixture(scope="module")
 def comparison(ndcg: evaluate.Metric) -> Any:
-    return ndcg.compare(systems={**SCORES, "$c": SCORES["a"]}, references=REFERENCES, by=NAMES, **HOW)
+    return ndcg.compare(systems={**SCORES, "$c": SCORES["a"]}, references=REFERENCES, by=NAMES, **HOW, **TESTS)
 
 
 def test_json_holds_the_slices(ndcg: evaluate.Metric, report: Any, comparison: Any) -> None:
@@ -352,7 +353,7 @@ def test_a_comparison_shows_each_slice(comparison: Any) -> None:
 
 
 def test_of_many_slices_the_first_are_shown(ndcg: evaluate.Metric) -> None:
-    report = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=np.arange(62), resamples=50)
+    report = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=np.arange(62))
     assert len(report.slices) == 62
     assert "Of 62 slices the first 50 are shown." in str(report)
     assert re.findall(r"^(\d+) +1 ", str(report), re.MULTILINE) == list(map(str, range(50)))

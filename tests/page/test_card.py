@@ -4,7 +4,7 @@ import base64
 import re
 
 from conftest import ROOT
-from test_readme import DOCS, FENCE, README, anchors, prose
+from markdown_pages import DOCS, FENCE, README, anchors, prose
 
 from page.card import metric_card
 

@@ -11,7 +11,7 @@ from shells import MAIN, QRELS, QUERIES, TREC, WORSE, Call, saved_report, trec
 from shells import call as call
 from shells import folder as folder
 
-from ndcg.shell import commands, output, sides
+from ndcg.shell import commands, sides
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_bad_input_is_told_in_a_sentence_with_the_file_and_the_line(call: Call, 
 
 
 def test_examples_in_docstrings_are_true() -> None:
-    for module in (commands, output, sides):
+    for module in (commands, sides):
         failed, attempted = doctest.testmod(module)
         assert failed == 0
         assert attempted >= 1

@@ -16,7 +16,16 @@ import scipy.stats
 from conftest import ROOT
 
 from ndcg.statistics import significance
-from ndcg.statistics.significance import Parts, holm, intervals, is_regression, paired_tests, power
+from ndcg.statistics.significance import (
+    Parts,
+    can_be_significant,
+    falls_beyond,
+    holm,
+    intervals,
+    is_regression,
+    paired_tests,
+    power,
+)
 
 
 def queries(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -617,3 +626,18 @@ def test_statsmodels_corrects_and_plans_alike() -> None:
     low, high = DescrStatsW(difference).tconfint_mean()
     ends = intervals(values, None, [(0, 1)])
     assert (ends.low[2], ends.high[2]) == (pytest.approx(low), pytest.approx(high))
+
+
+@pytest.mark.parametrize("tests", [1, 3])
+def test_a_test_can_be_significant_if_it_is_when_every_query_differs_in_the_same_direction(tests: int) -> None:
+    for queries in range(2, 12):
+        values = np.array([np.full(queries, 0.9), np.linspace(0.1, 0.5, queries)])
+        least = paired_tests(values, pairs=[(0, 1)], alternative="greater").randomization[0]
+        for alpha in (0.001, 0.05, 0.25):
+            assert can_be_significant(queries, tests, alpha) == (tests * least <= alpha)
+
+
+def test_a_fall_is_beyond_what_is_tolerated_only_by_more_than_rounding() -> None:
+    assert falls_beyond(-0.3, 0.1 + 0.1)
+    assert not falls_beyond(-(0.1 + 0.2), 0.3)
+    assert not falls_beyond(0.3, 0.2)

@@ -18,7 +18,8 @@ from ..inputs.reading import Inputs
 from ..inputs.slices import slice_name
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions
-from ..statistics.report import Report, Resampling, report_on
+from ..statistics.measured import Resampling
+from ..statistics.report import Report, report_on
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -251,7 +252,7 @@ def sentence_transformers_evaluator(
         ImportError: sentence-transformers or SciPy is missing.
     """
     parsed = Options.of_method(sentence_transformers_evaluator, k, options)
-    resampling = Resampling.parse(confidence, 10_000, 0)
+    resampling = Resampling.parse(confidence)
     evaluator_class = _evaluator_class()
     _check_texts(queries, corpus, relevant_docs)
     references: Run = {

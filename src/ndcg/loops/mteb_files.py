@@ -15,8 +15,10 @@ from ..inputs.file_content import parse_json
 from ..inputs.file_tables import rankings_in
 from ..measure.messages import shown
 from ..measure.options import Options, __version__, choice, is_real
-from ..statistics.comparison import Comparison, Testing, comparison_of, system_names
-from ..statistics.report import PerQuery, Report, Resampling, columns_of_values, report_of
+from ..statistics.comparison import Comparison, comparison_of, system_names
+from ..statistics.measured import PerQuery, Resampling, columns_of_values
+from ..statistics.pairs import Testing
+from ..statistics.report import Report, report_of
 
 META = "model_meta.json"
 PREDICTIONS = "_predictions.json"
@@ -73,7 +75,7 @@ class MTEBResults:
                 None,
                 self._by(by, units),
                 options=self._options,
-                resampling=Resampling.parse(confidence, 10_000, 0),
+                resampling=Resampling.parse(confidence),
                 signature=self._signature(per),
             ),
             per,

@@ -210,9 +210,8 @@ def default_of(name: str) -> Any:
 def text_of(name: str) -> str:
     """Return what an argument or an option is, in sentences.
 
-    >>> text_of("discount").partition(", a list")[0]
-    'the factor of the gain at rank i: `"log"` (default, 1 / log_b(i + 1)), `"reciprocal"` (1 / i), \
-`"jarvelin"` (1 / max(1, log_b(i)))'
+    >>> text_of("negative_relevance")
+    'how to treat a negative relevance: `"raise"` (default, an error), `"clip"` (gain 0), `"keep"` (used as it is).'
     """
     if name in ARGUMENTS:
         return ARGUMENTS[name]

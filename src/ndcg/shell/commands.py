@@ -11,13 +11,15 @@ from ..inputs.hashes import digest_of
 from ..inputs.slices import slice_name
 from ..measure.messages import in_short
 from ..measure.options import OF_COMPUTE, Options, whole
-from ..statistics.comparison import PLACES, Comparison, Pair, compare
+from ..statistics.comparison import PLACES, Comparison, compare, differing_cells
 from ..statistics.explanation import explain
-from ..statistics.report import Report, Score
-from ..statistics.significance import differences
+from ..statistics.measured import Score, affected_by_ties
+from ..statistics.pairs import Pair
+from ..statistics.report import Report
+from ..statistics.tables import Table, cell_text, count_text, level_text
 from .checking import check_function
 from .gate import gate_run
-from .output import FIRST, Listing, Row, Table, level_text, pair_cells, score_cells, value_cell
+from .output import FIRST, Listing, Row
 from .sides import Sides, scoring
 
 
@@ -86,7 +88,7 @@ def _means(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[li
         parts += [({"slice": value}, part.queries, part.scores) for value, part in report.slices.items()]
         for of_slice, queries, scores in parts:
             names = map(slice_name, of_slice.values())
-            tables[bool(of_slice)].append([run, *names, f"{queries:,}", *_mean_cells(scores, asked)])
+            tables[bool(of_slice)].append([run, *names, count_text(queries), *_mean_cells(scores, asked)])
             for name, score in scores.items():
                 rows.append({"run": run, **of_slice, "measure": name, "queries": queries, **score._asdict()})
     return [table for table in tables if len(table) > 1], rows
@@ -97,7 +99,9 @@ def _mean_headings(measures: Sequence[str], asked: argparse.Namespace) -> list[s
 
 
 def _mean_cells(scores: Mapping[str, Score], asked: argparse.Namespace) -> list[str]:
-    return [cell for score in scores.values() for cell in score_cells(score, asked.places, "mean", "interval")]
+    level = level_text(asked.confidence)
+    cells = [score.cells(level, asked.places) for score in scores.values()]
+    return [of_score[heading] for of_score in cells for heading in ("mean", level)]
 
 
 def _by_query(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[list[Table], list[Row]]:
@@ -109,7 +113,7 @@ def _by_query(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple
         rows += [{"run": run, **row} for row in report.queries.select(names).to_pylist()]
         rows.append({"run": run, "query": "all", **{name: score.value for name, score in report.scores.items()}})
     header = ["run", *names] if len(reports) > 1 else names
-    cells = [[value_cell(row.get(name, ""), asked.places) for name in header] for row in rows]
+    cells = [[cell_text(row.get(name, ""), asked.places) for name in header] for row in rows]
     return [[header, *cells]], rows
 
 
@@ -127,17 +131,20 @@ def _compare(asked: argparse.Namespace) -> Listing:
     _save_plot(found, asked.plot)
     means = [["run", *_mean_headings(found.measures, asked)]]
     means += [[run, *_mean_cells(scores, asked)] for run, scores in found.scores.items()]
-    columns = ("difference", "interval", "p", "p (Holm)", "p (t-test)", "won–tied–lost")
-    header = ["measure", "run", f"less {found.baseline}", level_text(asked.confidence), *columns[2:]]
+    level = level_text(asked.confidence)
+    columns = ("difference", level, "p", "p (Holm)", "p (t-test)", "won–tied–lost")
+    header = ["measure", "run", f"less {found.baseline}", *columns[1:]]
     pairs, slices = [header], [["slice", "queries", *header]]
     rows = []
     for pair in found.pairs:
-        pairs.append([pair.measure, pair.system, *pair_cells(pair, asked.places, *columns)])
+        cells = pair.cells(level, asked.places)
+        pairs.append([pair.measure, pair.system, *(cells[each] for each in columns)])
         rows.append(_pair_row(pair))
     for value, each in found.slices.items():
         for pair in each.pairs:
-            names = [slice_name(value), f"{each.queries:,}", pair.measure, pair.system]
-            slices.append([*names, *pair_cells(pair, asked.places, *columns)])
+            cells = pair.cells(level, asked.places)
+            names = [slice_name(value), count_text(each.queries), pair.measure, pair.system]
+            slices.append([*names, *(cells[each] for each in columns)])
             rows.append({"slice": value, "queries": each.queries, **_pair_row(pair)})
     tables = [means, pairs, *([slices] if found.slices else []), _worst(found, asked.places)]
     return Listing(tables, found.remarks(), found.signature, rows, found.to_dict(), latex=found.to_latex(asked.places))
@@ -153,10 +160,8 @@ def _worst(found: Comparison, places: int) -> Table:
     table = [["queries that differ most", "run", found.measures[0], baseline, "difference"]]
     for run in found.scores:
         if run != baseline:
-            columns = found.differences(run, baseline, n=FIRST).columns
-            for query, *values, difference in zip(*(each.to_pylist() for each in columns), strict=True):
-                numbers = [value_cell(each, places) for each in values]
-                table.append([str(query), run, *numbers, value_cell(difference, places, "+")])
+            for query, *cells in differing_cells(found, run, baseline, FIRST, places):
+                table.append([query, run, *cells])
     return table
 
 
@@ -167,12 +172,14 @@ def _audit(asked: argparse.Namespace) -> Listing:
     found = sides.report(name)
     columns = ("mean", "chance", "range over tie orders", "unjudged")
     measures = [["measure", *columns]]
-    measures += [[name, *score_cells(score, asked.places, *columns)] for name, score in found.scores.items()]
+    for name, score in found.scores.items():
+        cells = score.cells(found.resampling.level, asked.places)
+        measures.append([name, *(cells[each] for each in columns)])
     queries = [["queries", "number", "first"]]
     rows: list[Row] = []
     judged, ranked = (side.query_ids.to_pylist() for side in (sides.qrels, run))
     for finding, (number, names) in _findings(found, judged, ranked).items():
-        queries.append([finding, f"{number:,}", ", ".join(map(str, names[:FIRST])) + ", …" * (len(names) > FIRST)])
+        queries.append([finding, count_text(number), ", ".join(map(str, names[:FIRST])) + ", …" * (len(names) > FIRST)])
         rows.append({"finding": finding, "value": number, "queries": " ".join(map(str, names[:FIRST]))})
     for name, score in found.scores.items():
         for figure in ("value", "chance", "worst", "best", "tied", "ranked", "unjudged"):
@@ -191,8 +198,8 @@ def _findings(found: Report, judged: Sequence[Any], ranked: Sequence[Any]) -> di
     """
     first = next(iter(found.scores))
     ids = np.array(found.queries["query"].to_pylist(), object)
-    best, worst = (found.queries[f"{order} {first}"].to_numpy() for order in ("best", "worst"))
-    tied = ids[differences(best, worst) > 0]
+    worst, best = (found.queries[f"{order} {first}"].to_numpy() for order in ("worst", "best"))
+    tied = ids[affected_by_ties(worst, best)]
     in_qrels, in_run = set(judged), set(ranked)
     missing = [each for each in judged if each not in in_run]
     extra = [each for each in ranked if each not in in_qrels]

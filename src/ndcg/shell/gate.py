@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from ..inputs.hashes import digest_of
 from ..measure.messages import shown
 from ..measure.options import Options, between_0_and_1, in_units
-from ..statistics.comparison import Comparison, Pair, Testing, comparison_of, leave_out_alike
-from ..statistics.report import PerQuery, Report, Resampling, columns_of_values
-from ..statistics.significance import ROUNDING, is_regression
-from .output import FIRST, Listing, Row, level_text, pair_cells, value_cell
+from ..statistics.comparison import Comparison, comparison_of
+from ..statistics.measured import PerQuery, Resampling, columns_of_values, leave_out_alike
+from ..statistics.pairs import Pair, Testing
+from ..statistics.report import Report
+from ..statistics.significance import can_be_significant, falls_beyond, is_regression
+from ..statistics.tables import count_text, number_text
+from .output import FIRST, Listing, Row
 from .sides import Sides, scoring
 
 REGRESSION = 1  # the exit status; 0 for all else
@@ -61,7 +64,7 @@ def _listing(asked: argparse.Namespace, found: Comparison, rows: list[Row], new:
     baseline, run = found.scores
     failed = [row["measure"] for row in rows if row["regression"]]
     counts = sorted({row["queries"] for row in rows})
-    queries = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
+    queries = " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1]))))
     said = [
         f"Regression: {', '.join(failed)} of {run} fell." if failed else "No regression.",
         f"A regression is a fall of the mean of {queries} queries by more than {asked.max_drop:g} that differs "
@@ -79,12 +82,13 @@ def _listing(asked: argparse.Namespace, found: Comparison, rows: list[Row], new:
         "measures": rows,
         "notes": said[2:],
     }
-    level = level_text(asked.confidence)
+    level = found.resampling.level
     table = [["measure", baseline, run, "difference", level, "p (fall)", "p (Holm)", ""]]
     for pair, row in zip(found.pairs, rows, strict=True):
-        means = [value_cell(row[side], asked.places) for side in ("baseline", "run")]
-        cells = pair_cells(pair, asked.places, "difference", "interval", "p", "p (Holm)")
-        table.append([pair.measure, *means, *cells, _verdict(row, asked.max_drop)])
+        means = [number_text(row[side], asked.places) for side in ("baseline", "run")]
+        cells = pair.cells(level, asked.places)
+        difference = [cells[each] for each in ("difference", level, "p", "p (Holm)")]
+        table.append([pair.measure, *means, *difference, _verdict(row, asked.max_drop)])
     return Listing([table], said, new.signature, rows, whole, status=REGRESSION * bool(failed))
 
 
@@ -94,7 +98,7 @@ def _verdict(row: Row, max_drop: float) -> str:
         return "regression"
     if row["difference"] >= 0:
         return "no fall"
-    return "within the margin" if -row["difference"] <= max_drop + ROUNDING else "may be chance"
+    return "may be chance" if falls_beyond(row["difference"], max_drop) else "within the margin"
 
 
 # The two sides
@@ -127,7 +131,7 @@ def _comparable(asked: argparse.Namespace, sides: Sides, new: Report, options: O
     leave_out_alike(columns, options.names)
     ranked = (before["retrieved"] > 0) | (after["retrieved"] > 0)
     fewest = min(int(np.count_nonzero(ranked & ~np.isnan(columns[run][name]))) for name in options.names)
-    if 0.5**fewest > asked.alpha / len(options.names):  # the least p of a sign flip
+    if not can_be_significant(fewest, len(options.names), asked.alpha):
         problem = f"with {fewest} ranked queries no fall can be significant at this level, so the gate could never fail"
         raise ValueError(f"{problem}; give more queries, fewer measures or a larger --alpha")
     return columns

@@ -1,27 +1,20 @@
-"""What a command answers, in each format of `-o`, and the cells that its tables share.
-
-Only this module makes text of numbers: the other modules of the folder choose among its cells.
-"""
+"""What a command answers, in each format of `-o`."""
 
 import json
-import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
 from ..measure.messages import visible
-from ..statistics.comparison import Pair, latex_text, p_text
-from ..statistics.report import Readable, Score, count_text, interval_text, number_text
+from ..statistics.saved import without_nan
+from ..statistics.tables import CONTROLS, Readable, Table, latex_of, number_text, p_text, rich_of, tsv_of
 
 FIRST = 5  # queries that an answer names
-CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
-ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
 JSON_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20}  # those that JSON allows as they are
 
-Table = list[list[str]]
 Row = dict[str, Any]
 
 
@@ -58,10 +51,10 @@ class Listing(Readable):
         forms: dict[str, Callable[[], str]] = {
             "text": self._plain_or_rich,
             "markdown": self.to_markdown,
-            "tsv": self._tsv,
+            "tsv": lambda: tsv_of(self.rows),
             "jsonl": lambda: "\n".join(map(_json, self.rows)),
             "json": lambda: _json(self.whole, indent=1),
-            "latex": lambda: self.latex or self._latex(),
+            "latex": lambda: self.latex or latex_of(self),
             "junit": self._junit,
         }
         return forms[form]()
@@ -72,42 +65,8 @@ class Listing(Readable):
             return visible(self.signature)
         if sys.stdout.isatty():
             with suppress(ImportError):
-                return self._rich()
+                return rich_of(self)
         return str(self)
-
-    def _rich(self) -> str:
-        from rich import box
-        from rich.console import Console
-        from rich.table import Table as RichTable
-        from rich.text import Text
-
-        console = Console(highlight=False)
-        with console.capture() as captured:
-            for header, *rows in self.tables():
-                table = RichTable(box=box.SIMPLE_HEAD)
-                for at, name in enumerate(header):
-                    table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
-                for row in rows:
-                    table.add_row(*map(Text, row))
-                console.print(table)
-            for remark in (*self.remarks(), f"Signature: {visible(self.signature)}"):
-                console.print(Text(remark), soft_wrap=True)
-        return captured.get().rstrip("\n")
-
-    def _tsv(self) -> str:
-        """Return one line per row, with control characters in ids escaped, so that `cut` and `sort` see the columns."""
-        names = dict.fromkeys(name for row in self.rows for name in row)
-        lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in self.rows)]
-        cells = (["" if each is None else str(each).translate(ESCAPES) for each in line] for line in lines)
-        return "\n".join(map("\t".join, cells))
-
-    def _latex(self) -> str:
-        lines = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
-        for header, *rows in self.tables():
-            body = [" & ".join(map(latex_text, row)) + " \\\\" for row in (header, *rows)]
-            head = ["\\begin{tabular}{l" + "r" * (len(header) - 1) + "}", "\\hline", body[0], "\\hline"]
-            lines += [*head, *body[1:], "\\hline", "\\end{tabular}"]
-        return "\n".join(lines)
 
     def _junit(self) -> str:
         """Return one test case per measure of a gate, in the format that CI systems read."""
@@ -124,54 +83,4 @@ class Listing(Readable):
 
 def _json(value: Any, indent: int | None = None) -> str:
     """Return JSON, with null for nan."""
-    return json.dumps(_without_nan(value), indent=indent, ensure_ascii=False).translate(JSON_ESCAPES)
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _without_nan(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_nan(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-# Cells, by the headings under which tables show them
-
-
-def level_text(confidence: float) -> str:
-    """Return what an interval is called.
-
-    >>> level_text(0.95)
-    '95% interval'
-    """
-    return f"{100 * confidence:g}% interval"
-
-
-def score_cells(score: Score, places: int, *columns: str) -> list[str]:
-    """Return some of the cells of a mean."""
-    cells = {
-        "mean": number_text(score.value, places),
-        "interval": interval_text(score.low, score.high, places),
-        "chance": number_text(score.chance, places),
-        "range over tie orders": interval_text(score.worst, score.best, places),
-        "unjudged": f"{count_text(score.unjudged)} of {score.ranked:,}",
-    }
-    return [cells[name] for name in columns]
-
-
-def pair_cells(pair: Pair, places: int, *columns: str) -> list[str]:
-    """Return some of the cells of a difference between two runs."""
-    cells = {
-        "difference": number_text(pair.difference, places, "+"),
-        "interval": interval_text(pair.low, pair.high, places, "+"),
-        "p": p_text(pair.p),
-        "p (Holm)": p_text(pair.p_holm),
-        "p (t-test)": p_text(pair.p_t),
-        "won–tied–lost": f"{pair.wins:,}–{pair.ties:,}–{pair.losses:,}",
-    }
-    return [cells[name] for name in columns]
-
-
-def value_cell(value: Any, places: int, sign: str = "") -> str:
-    """Return the cell of a value, an id or a number, with a dash for None."""
-    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
+    return json.dumps(without_nan(value), indent=indent, ensure_ascii=False).translate(JSON_ESCAPES)

@@ -19,12 +19,13 @@ from ..measure.options import Options, choice, result_name, whole
 from ..measure.ties import Floats
 from ..scores.queries import progress
 from .questions import FLOAT32, FUNCTION_FORMS, NO_VALUE, Asker, NDCGFunction, random_rankings
-from .report import Readable, number_text
 from .slips import DUPLICATES_COUNTED, IN_ORDER_OF_INPUT, SLIPS, Query, Slip, query_scores, ranked, slip_named
+from .tables import Readable, Table, number_text
 
 ROUNDED_TO = range(2, 7)  # digits to which functions round
 FIRST_ASKED = 16  # rankings that rule out most definitions
 TRIED_IN_PAIRS = ("sklearn", "trec_eval", "lightgbm", "ranx")  # conventions on which two slips at once are tried
+NEAREST_SHOWN = 5  # conventions in the table
 VISIBLE = 1e-4  # by what a value differs in the smallest ranking, at least
 
 
@@ -109,15 +110,19 @@ class Check(Readable):
             return 2
         return 0 if (self.wanted in self.conventions if self.wanted else self.conventions) else 1
 
-    def _tables(self) -> list[list[list[str]]]:
+    def _tables(self) -> list[Table]:
+        best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
+        counts = [["convention", "rankings that agree"], *([name, f"{count:,}"] for name, count in best)]
+        return [*self._example_tables(), *([counts] if best else [])]
+
+    def _example_tables(self) -> list[Table]:
         if self.example is None:
             return []
-        header = ["rank", "document", "score", "relevance", "gain", "discount", "gain × discount"]
-        rows = []
+        rows = [["rank", "document", "score", "relevance", "gain", "discount", "gain × discount"]]
         for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
             place = ["–", document, "not retrieved"] if score is None else [str(rank), document, f"{score:g}"]
             rows.append([*place, "not judged" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
-        return [[header, *rows]]
+        return [rows]
 
     def _remarks(self) -> list[str]:
         return [*self._verdict(), *self._difference(), *self.notes]

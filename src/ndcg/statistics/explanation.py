@@ -34,7 +34,8 @@ from ..scores.queries import (
     score_part,
     weights,
 )
-from .report import Readable, figure_of, number_text
+from .drawing import figure_of
+from .tables import Readable, number_text
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 # What a number may differ by however many digits it has: some libraries compute in 32 bits.

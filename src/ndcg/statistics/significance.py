@@ -499,6 +499,16 @@ def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
     return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
 
 
+def falls_beyond(difference: float, max_drop: float) -> bool:
+    """Return whether a mean falls by more than is tolerated, beyond rounding."""
+    return -difference > max_drop + ROUNDING
+
+
+def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
+    """Return whether a one-sided randomisation test, one of so many, can have a corrected p of at most `alpha`."""
+    return 0.5**queries <= alpha / tests
+
+
 def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha: float = 0.05) -> bool:
     """Return whether a mean falls by more than is tolerated, and so that it is hardly by chance.
 
@@ -511,7 +521,7 @@ def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha:
     >>> is_regression(-0.02, 0.01), is_regression(-0.01, 0.01), is_regression(-0.02, 0.06)
     (True, False, False)
     """
-    return -difference > max_drop + ROUNDING and p <= alpha
+    return falls_beyond(difference, max_drop) and p <= alpha
 
 
 def holm(p_values: Floats) -> Floats:

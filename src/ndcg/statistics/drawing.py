@@ -1,0 +1,91 @@
+"""How results are drawn by Matplotlib: values with their intervals, in panels side by side."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..measure.messages import shown
+from ..measure.options import is_real
+
+
+class Mark(NamedTuple):
+    """A value as plots show it: a dot on the line of its interval.
+
+    Attributes:
+        value: where the dot is.
+        low: lower end of the interval; nan where there is none.
+        high: upper end.
+        filled: whether the dot is.
+    """
+
+    value: float
+    low: float
+    high: float
+    filled: bool = True
+
+
+def figure_of(
+    panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
+) -> tuple[Any, list[Any]]:
+    """Return a figure that belongs to no window, with its axes in one row; or axes that are given, with their figure.
+
+    Args:
+        panels: how many there are to draw.
+        height: of a figure in inches.
+        width: of each of its panels in inches.
+        ax: axes to draw the first panels into.
+        figsize: width and height in inches, in place of those above.
+
+    Raises:
+        ImportError: Matplotlib is missing.
+        ValueError: ``ax`` or ``figsize`` is something else, or both are given.
+    """
+    try:
+        from matplotlib.axes import Axes
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError('plot needs Matplotlib: pip install matplotlib, or "ndcg[report]"') from None
+    if ax is not None:
+        axes = np.ravel(np.array(ax, object)).tolist()
+        if not all(isinstance(each, Axes) for each in axes) or not 1 <= len(axes) <= panels:
+            several = f", or a list of up to {panels}" if panels > 1 else ""
+            raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
+        if figsize is not None:
+            raise ValueError("figsize is that of a new figure, but ax has one already; give one of the two")
+        return axes[0].figure, axes
+    if figsize is None:
+        figsize = panels * ((7 if panels == 1 else 5) if width is None else width), height
+    is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
+    if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
+        raise ValueError(f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}")
+    figure = Figure(figsize=figsize, layout="constrained")
+    return figure, list(figure.subplots(1, panels, squeeze=False)[0])
+
+
+def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
+    """Draw a value with its interval at a height, or if it is upright, at a place of the other axis."""
+    line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
+    if upright:
+        line, dot = line[::-1], dot[::-1]
+    axes.plot(*line, color=color, linewidth=2, label=label)
+    axes.plot(*dot, "o", color=color, markerfacecolor=color if mark.filled else "white")
+
+
+def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()) -> None:
+    """Draw rows of values with their intervals, the first on top.
+
+    Args:
+        axes: where to.
+        rows: the name of each with its values, close to each other, each of another color.
+        labels: what a legend calls the values of a row.
+    """
+    for at, (_, marks) in enumerate(rows):
+        for number, mark in enumerate(marks):
+            height = at + (number + 0.5) / len(marks) / 2 - 0.25
+            label = labels[number].replace("$", r"\$") if labels and at == 0 else None
+            draw_mark(axes, mark, height, f"C{number}", label=label)
+    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    for tick in axes.get_yticklabels():
+        tick.set_parse_math(False)
+    axes.yaxis.set_inverted(True)

@@ -1,0 +1,367 @@
+"""What is known of each query of one or several systems, and the scores that follow from it.
+
+Columns have a row for each query: how many documents it has, and for each result its value, the range of the value
+over the orders of ties, and the value of a random order. Scores are their means over all queries, or over slices.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..inputs.rankings import Rankings
+from ..inputs.reading import Inputs
+from ..inputs.slices import Slices, Value
+from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
+from ..measure.scoring import discounts, score_queries, sign
+from ..scores.queries import describe_queries, mean, score_part
+from .significance import Intervals, Parts, differences, intervals
+from .tables import count_text, interval_text, level_text, number_text
+
+COUNTS = ("retrieved", "judged", "relevant")
+SHOWN = 50  # slices, at most, in tables and plots
+PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
+SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
+
+PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
+
+
+class Score(NamedTuple):
+    """A mean over queries, and how sure it is.
+
+    Attributes:
+        value: the mean.
+        low: lower end of its confidence interval; nan where there is none.
+        high: upper end.
+        standard_error: of the mean.
+        worst: the mean if every tie were ordered in the worst way.
+        best: the mean if every tie were ordered in the best way.
+        tied: queries whose value depends on how ties are ordered.
+        ranked: documents within the cutoff, over all queries.
+        unjudged: those of them that were not judged; an expectation where ties leave open which they are.
+        chance: the mean that a random order of the same documents has on average: that of equal scores.
+
+    Queries of weight 0, or without a value, are not counted.
+    """
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    worst: float
+    best: float
+    tied: int
+    ranked: int
+    unjudged: float
+    chance: float = math.nan
+
+    def cells(self, level: str, places: int = 4) -> dict[str, str]:
+        """Return the cells of tables by their headings; that of the interval is its level."""
+        return {
+            "mean": number_text(self.value, places),
+            level: interval_text(self.low, self.high, places),
+            "chance": number_text(self.chance, places),
+            "standard error": number_text(self.standard_error, places),
+            "range over tie orders": interval_text(self.worst, self.best, places),
+            "queries affected by ties": count_text(self.tied),
+            "unjudged": f"{count_text(self.unjudged)} of {count_text(self.ranked)}",
+        }
+
+
+class Slice(NamedTuple):
+    """The scores of the queries that have one value of `by`.
+
+    Attributes:
+        queries: how many there are.
+        scores: by name; without an interval if fewer than two of the queries have a value.
+    """
+
+    queries: int
+    scores: dict[str, Score]
+
+
+class Resampling(NamedTuple):
+    """The confidence of intervals, and how a comparison's randomisation test is made; a report has no test.
+
+    Attributes:
+        confidence: of the intervals.
+        resamples: the least number of exchanges of scores that the test tries.
+        seed: of its random numbers.
+        exact: whether all exchanges were tried.
+    """
+
+    confidence: float
+    resamples: int
+    seed: int
+    exact: bool = False
+
+    @classmethod
+    def parse(cls, confidence: Any, resamples: Any = 10_000, seed: Any = 0) -> "Resampling":
+        """Check how intervals and tests are to be found.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        return cls(
+            between_0_and_1("confidence", confidence, 0.95),
+            whole("resamples", resamples, 2, 10**8),  # more would not fit into memory
+            whole("seed", seed, 0),
+        )
+
+    @property
+    def level(self) -> str:
+        """What the intervals are called, such as "95% interval"."""
+        return level_text(self.confidence)
+
+    def __str__(self) -> str:
+        return f"{self.level}s of means by Wilson, of differences by Student"
+
+
+def query_columns(inputs: Inputs, options: Options) -> PerQuery:
+    """Return the columns of a report's table of queries.
+
+    `query` is there only where queries have ids; `ideal`, the highest IDCG of all that was judged, tells those
+    with nothing relevant.
+    """
+    return describe_queries(partial(_describe, options), inputs, options, PIECE)
+
+
+def _describe(options: Options, part: Rankings) -> PerQuery:
+    measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
+    chosen = options.scoring["ties"]
+    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in {chosen, "worst", "best"}}
+    scored = by_ties[chosen]
+    no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
+    by_chance = score_part(no_order, options, ties="average")
+    columns: PerQuery = part.counts()
+    if part.query_ids is not None:
+        ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
+        columns["query"] = np.fromiter(ids, object, part.queries)
+    for name, measure, row in options.results:
+        columns[name] = scored[measure][row]
+        values = np.stack([each[measure][row] for each in by_ties.values()])
+        columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
+        columns[f"chance {name}"] = by_chance[measure][row]
+    for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
+        columns[result_name("unjudged", k)] = unjudged
+    columns["nothing irrelevant"] = _nothing_irrelevant(columns)
+    columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
+    ideal = scored["IDCG"]
+    if options.ideal != "judged" or options.missing == "skip":  # it may be of nothing where something is relevant
+        how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
+        ideal = score_queries(**part.arrays(), **how)["IDCG"]
+    columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
+    return columns
+
+
+def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
+    """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
+    if part.judged is None:
+        return np.zeros((len(options.cutoffs), part.queries))
+    # the CG where each of them has a gain of 1, and the others none
+    arrays = {**part.arrays(), "relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
+    ties = options.scoring["ties"]
+    # of tied documents those not judged, without gain, come last in the best order
+    ties = {"best": "worst", "worst": "best"}.get(ties, ties)
+    how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
+    return np.asarray(score_queries(**arrays, **how)["CG"])
+
+
+def _nothing_irrelevant(counts: PerQuery) -> NDArray[np.bool_]:
+    """Return which queries have documents, all of which that were retrieved or judged are relevant."""
+    is_judged = counts["retrieved and judged"] == counts["retrieved"]
+    return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
+
+
+def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.float64]]) -> PerQuery:
+    """Return the columns of queries of which only the values are known, by the name of each result."""
+    columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
+    for name, each in values.items():
+        columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
+        columns[f"chance {name}"] = np.full(len(queries), np.nan)
+    return columns
+
+
+def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
+    """Leave a query that has no value for one system out of the means of all, so that they are over the same queries.
+
+    It is one that a system lacks, of those that are skipped, or of which it retrieved nothing, if the ideal is of that.
+    """
+    for name in names:
+        lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
+        if lacking.any():
+            for each in columns.values():
+                for column in (name, f"worst {name}", f"best {name}", f"chance {name}"):
+                    each[column] = np.where(lacking, np.nan, each[column])
+
+
+def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
+    """Return columns with the slice of each query as the first."""
+    return {"slice": np.array(parts.values, object)[parts.code], **columns}
+
+
+def query_table(columns: PerQuery) -> pa.Table:
+    """Return the table of a report: ids or indices first, missing values as nulls."""
+    ids = columns.get("query", np.arange(len(columns["ideal"])))
+    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant")
+    kept = {name: column for name, column in columns.items() if name not in hidden}
+    return pa.table(
+        {"query": _saved_ids(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
+    )
+
+
+def _saved_ids(ids: NDArray[Any]) -> pa.Array:
+    """Return ids as integers of 64 bits if all are, else as text, in which what is no Unicode is spelled out."""
+    values = ids.tolist()
+    kinds = set(map(type, values))
+    with suppress(OverflowError, UnicodeError, pa.ArrowException):
+        if all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in kinds):
+            return pa.array(list(map(int, values)), pa.int64())
+        if kinds == {str}:
+            return pa.array(values, pa.string())
+    return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
+
+
+def scored(
+    columns: PerQuery,
+    options: Options,
+    weight: NDArray[np.float64] | None,
+    confidence: float,
+    parts: Parts | None = None,
+) -> list[dict[str, Score]]:
+    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one."""
+    values = np.stack([columns[name] for name in options.names])
+    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=parts)
+    return scores_of(columns, options, weight, found, parts)
+
+
+def scored_slices(
+    parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
+) -> dict[Value, Slice]:
+    """Return the scores of each slice, as its queries alone have them."""
+    found: list[Slice] = []
+    for part in in_pieces(parts):
+        own = {name: column[part.queries] for name, column in columns.items()}
+        own_weight = None if weight is None else weight[part.queries]
+        scores = scored(own, options, own_weight, confidence, part.parts)
+        found += map(Slice, part.parts.sizes.tolist(), scores)
+    return dict(zip(parts.values, found, strict=True))
+
+
+def scores_of(
+    columns: PerQuery,
+    options: Options,
+    weight: NDArray[np.float64] | None,
+    found: Intervals,
+    parts: Parts | None = None,
+) -> list[dict[str, Score]]:
+    """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
+
+    They are those of each part of the queries, or of all queries as the only one.
+    """
+    queries = len(columns["ideal"])
+    parts = Parts([queries]) if parts is None else parts
+    low, high, error = (each.reshape(-1, len(parts)) for each in found)
+    scores: list[dict[str, Score]] = [{} for _ in range(len(parts))]
+    for at, (name, _, row) in enumerate(options.results):
+        k = options.cutoffs[row]
+        worst, best = columns[f"worst {name}"], columns[f"best {name}"]
+        counted = ~np.isnan(columns[name]) & (True if weight is None else weight > 0)
+        none = np.zeros(queries)  # of values alone, whose rankings are unknown
+        retrieved = columns.get("retrieved", none)
+        ranked = np.minimum(retrieved, retrieved if k is None else min(k, 2**62))
+        value = _means(name, columns[name], weight, counted, parts)
+        figures: dict[str, NDArray[Any]] = {
+            "value": value,
+            "low": np.minimum(value, low[at]),
+            "high": np.maximum(value, high[at]),
+            "standard_error": error[at],
+            "worst": _means(name, worst, weight, counted, parts),
+            "best": _means(name, best, weight, counted, parts),
+            "tied": parts.sums(affected_by_ties(worst, best) & counted),
+            "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
+            "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
+            "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
+        }
+        lists = (plain_list(figures[each]) for each in Score._fields)
+        for of_part, score in zip(scores, zip(*lists, strict=True), strict=True):
+            of_part[name] = Score._make(score)
+    return scores
+
+
+def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return for each query whether its value depends on how ties are ordered."""
+    return differences(best, worst) > 0
+
+
+def _means(
+    name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None, counted: NDArray[np.bool_], parts: Parts
+) -> NDArray[np.float64]:
+    """Return the mean of each part over the queries that have a value, nan if none of these is counted.
+
+    Raises:
+        ValueError: the sum of a part overflows.
+    """
+    valued = ~np.isnan(values)
+    found = np.full(len(parts), np.nan)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for block in parts.blocks(valued):
+            if not block.size:
+                continue
+            own = values[block.queries]
+            if weight is None:
+                found[block.parts] = own.mean(axis=1)
+            else:
+                weights = weight[block.queries]
+                found[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
+    has_mean = parts.sums(valued & counted) > 0
+    for part in np.flatnonzero(has_mean & ~np.isfinite(found)).tolist():
+        queries = slice(parts.first[part], parts.first[part] + parts.sizes[part])
+        mean(name, values[queries], None if weight is None else weight[queries])  # raises the error
+    return np.where(has_mean, found, np.nan)
+
+
+def greatest_values(options: Options) -> NDArray[np.float64]:
+    """Return the greatest value that a query can have in each result."""
+    return np.array([1.0 if measure_of(name) == "nDCG" else np.inf for name in options.names])
+
+
+class Piece(NamedTuple):
+    """Some slices that follow each other.
+
+    Attributes:
+        values: of the slices.
+        queries: all queries of theirs, slice after slice.
+        parts: where each slice begins.
+    """
+
+    values: list[Value]
+    queries: NDArray[np.intp]
+    parts: Parts
+
+
+def in_pieces(slices: Slices) -> Iterator[Piece]:
+    """Yield slices with their queries, as many slices at a time as have few queries together.
+
+    >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
+    >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
+    [(['de', 'en', None], [2, 0, 3, 1])]
+    """
+    order = np.argsort(slices.code, kind="stable")
+    sizes = np.bincount(slices.code, minlength=len(slices.values))
+    end = np.cumsum(sizes)
+    pieces = np.split(np.arange(len(sizes)), np.flatnonzero(np.diff((end - 1) // SLICED)) + 1)
+    for own in pieces:
+        first, last = own[0], own[-1]
+        yield Piece(slices.values[first : last + 1], order[end[first] - sizes[first] : end[last]], Parts(sizes[own]))
+
+
+def plain_list(figures: NDArray[Any], missing: float | None = math.nan) -> list[Any]:
+    """Return figures as numbers of Python, with the same object for each nan, so that equal figures are equal."""
+    return [missing if each != each else each for each in figures.tolist()]

@@ -1,0 +1,96 @@
+"""What the Hugging Face Hub and experiment trackers take of a report: the metadata of model cards, and flat numbers."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..measure.messages import shown
+from .measured import Score
+from .tables import count_text, interval_text, level_text
+
+ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]  # a slice or None for all, its queries, its scores
+
+
+def flat_scores(parts: ScoresByPart) -> dict[str, float]:
+    """Return scores with the ends of their intervals as trackers log them, each by a name of its own.
+
+    Raises:
+        ValueError: two values would have the same name.
+    """
+    flat: dict[str, float] = {}
+    for part, _, scores in parts:
+        for name, score in scores.items():
+            key = name if part is None else f"{name}/slice={part}"
+            own = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
+            if both := flat.keys() & own:
+                raise ValueError(f"by: two values would be called {shown(min(both))}; give the slices other names")
+            flat |= own
+    return {key: value for key, value in flat.items() if not math.isnan(value)}
+
+
+def model_index(
+    parts: ScoresByPart,
+    confidence: float,
+    signature: str,
+    model_name: str,
+    dataset: str,
+    task_type: str,
+    fields: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """Return the `model-index` of a model card, as `Report.to_model_index` describes it."""
+    for argument, text in {"model_name": model_name, "dataset": dataset, "task_type": task_type}.items():
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"{argument} must be a name; got {shown(text)}")
+    try:
+        from huggingface_hub import EvalResult
+        from huggingface_hub.repocard_data import eval_results_to_model_index
+    except ImportError:
+        hint = 'pip install huggingface_hub, or "ndcg[card]"'
+        raise ImportError(f"to_model_index needs huggingface_hub: {hint}") from None
+    fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
+    results = []
+    for part, queries, scores in parts:
+        for name, score in scores.items():
+            if math.isnan(score.value):
+                continue
+            interval = {"confidence": confidence, "low": score.low, "high": score.high}
+            result = EvalResult(
+                **fields,
+                metric_type=name.lower(),
+                metric_name=name if part is None else f"{name} slice={part}",
+                metric_value=score.value,
+                metric_args={
+                    **({} if math.isnan(score.low) else interval),
+                    "queries": queries,
+                    "signature": signature,
+                },
+            )
+            results.append(result)
+    return eval_results_to_model_index(model_name, results)
+
+
+def eval_results(
+    scores: Mapping[str, Score],
+    queries: int,
+    confidence: float,
+    signature: str,
+    dataset: str,
+    task_id: str,
+    measure: str | None,
+    fields: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """Return what a file in `.eval_results/` holds, as `Report.to_eval_results` describes it."""
+    try:
+        from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+    except ImportError:
+        hint = 'pip install "huggingface_hub>=1.16", or "ndcg[card]"'
+        raise ImportError(f"to_eval_results needs huggingface_hub 1.16 or newer: {hint}") from None
+    if measure is None and len(scores) == 1:
+        measure = next(iter(scores))
+    if not isinstance(measure, str) or measure not in scores:
+        raise ValueError(f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}")
+    score = scores[measure]
+    interval = f"{level_text(confidence)} {interval_text(score.low, score.high)}"
+    notes = f"{measure}, {interval}, {count_text(queries)} queries; {signature}"
+    entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
+    return eval_result_entries_to_yaml([entry])

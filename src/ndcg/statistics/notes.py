@@ -1,0 +1,136 @@
+"""What the reader of a report or a comparison should know besides its figures, in sentences."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..inputs.slices import Value
+from ..measure.options import Options
+from .measured import SHOWN, PerQuery, Score, Slice
+from .pairs import SIGNIFICANT, Pair, Testing
+from .significance import FEW, differences
+from .tables import number_text
+
+
+def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
+    """Return what the reader should know besides: a cutoff that cuts nothing off, ids that never meet, few queries."""
+    few = _few_queries(systems, options, weight)
+    if "retrieved" not in systems[0]:  # values alone, whose rankings are unknown
+        return few
+    longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
+    found = [
+        f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
+        for k in options.cutoffs
+        if k is not None and k > longest
+    ]
+    met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
+    if systems[0]["judged"].any() and not all(met):
+        found.append("No document was both retrieved and judged: are the ids of documents the same on both sides?")
+    alike = np.logical_and.reduce([columns["nothing irrelevant"] for columns in systems])
+    if 10 * np.count_nonzero(alike) >= len(alike):
+        number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
+        found.append(f"No negatives: in {number} all documents are relevant, so that any order of them scores high.")
+    return (*found, *few)
+
+
+def _few_queries(
+    systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
+) -> tuple[str, ...]:
+    """Return a sentence on queries that are few, if they are."""
+    shares = np.ones(len(systems[0]["ideal"])) if weight is None else weight
+    of_results = [shares[~np.isnan(each[name])] for each in systems for name in options.names]
+    fewest = min(of_results, key=_counted_as)
+    if (counted := _counted_as(fewest)) >= FEW:
+        return ()
+    number = f"{np.count_nonzero(fewest):,}"
+    alike = counted > 0.999 * np.count_nonzero(fewest)
+    number += "" if alike else f", which count as {counted:.1f} by their weights"
+    problem = "intervals and tests may be wrong more often than they say"
+    return (f"Few queries ({number}): below {FEW}, {problem}.",)
+
+
+def _counted_as(weight: NDArray[np.float64]) -> float:
+    """Return how many queries of equal weight tell as much (Kish, 1965)."""
+    return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
+
+
+def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
+    """Return for each score that may be by chance, or is below it, a sentence that says so."""
+    found = []
+    for name, score in scores.items():
+        differs = np.abs(differences(columns[name], columns[f"chance {name}"])) > 0
+        if score.low <= score.chance and differs.any():  # else the order decides nothing
+            chance = f"a random order of the same documents has {number_text(score.chance)} on average"
+            below = f"{name} is below chance, {chance}: do higher scores rank first?"
+            found.append(f"{name} may be chance: {chance}." if score.chance <= score.high else below)
+    return found
+
+
+def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
+    """Return a sentence on the slices without an interval, if there are any."""
+    without = sum(any(math.isnan(score.low) for score in each.scores.values()) for each in slices.values())
+    few = "fewer than two of their queries have a value"
+    return [f"{without:,} of {len(slices):,} slices have no interval: {few}."] if without else []
+
+
+def small_slices(slices: Mapping[Value, Any]) -> list[str]:
+    """Return a sentence on the slices of few queries, if there are any."""
+    few = sum(each.queries < FEW for each in slices.values())
+    problem = f"have fewer than {FEW} queries: intervals may miss the true value more often than they say"
+    return [f"{few:,} of {len(slices):,} slices {problem}."] if few else []
+
+
+def first_slices(slices: Mapping[Value, Any]) -> list[str]:
+    """Return a sentence on the slices that tables leave out, if there are any."""
+    return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
+
+
+def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
+    """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
+    sides = 2 if testing.alternative == "two-sided" else 1
+    together = len(testing.families(pairs)[0])
+    least = testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
+    found = []
+    if beyond:
+        few, ways = "queries that differ", [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
+        if not all(pair.exact for pair, _ in beyond):
+            few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+        if together > 1:
+            ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
+        corrected = f" corrected for {together:,}" if together > 1 else ""
+        found.append(
+            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p{corrected} is at "
+            f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
+        )
+    near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
+    if near:
+        found.append(
+            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: more "
+            "resamples tell on which side."
+        )
+    return found
+
+
+def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slices: int) -> list[str]:
+    """Say over what the p-values of slices are corrected, and how many slices are not compared.
+
+    Args:
+        pairs: of all queries.
+        testing: what the tests ask.
+        compared: how many slices are compared.
+        slices: how many there are.
+    """
+    found = []
+    if compared:
+        together = len(testing.families(pairs)[0])
+        of = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
+        family = f"{together * compared:,} of {of}, {together:,} in each"
+        found.append(f"In slices, p-values are corrected by Holm for the {family} of {compared:,} slices.")
+    if left := slices - compared:
+        few = "fewer than two of their queries have a value"
+        found.append(f"{left:,} of {slices:,} slices are not compared: {few}.")
+    return found

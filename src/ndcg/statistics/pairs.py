@@ -1,0 +1,228 @@
+"""How two systems differ, pair by pair and measure by measure: intervals, tests and their correction."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measure.messages import shown
+from ..measure.options import Options, choice, in_units
+from .measured import PerQuery, Resampling, Score, greatest_values, plain_list, scores_of
+from .significance import Intervals, Parts, differences, holm, intervals, paired_tests, power
+from .tables import count_text, interval_text, number_text, p_text
+
+SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
+
+ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # of some queries: scores by system, name, and pairs
+
+
+class Testing(NamedTuple):
+    """What the tests of a comparison ask.
+
+    Attributes:
+        alternative: whether two systems differ ("two-sided"), the first is better ("greater") or worse ("less").
+        margin: by how much, in units of the measure, the first may yet be worse ("greater") or better ("less").
+        corrected_over: the p-values that Holm corrects together: those of a "measure", or "all".
+    """
+
+    alternative: str = "two-sided"
+    margin: float = 0.0
+    corrected_over: str = "measure"
+
+    @classmethod
+    def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
+        """Check what the tests are to ask.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        choice("alternative", alternative, ("two-sided", "greater", "less"))
+        margin = in_units("margin", margin)
+        if margin and alternative == "two-sided":
+            hint = '"greater" asks whether a system is worse by less than the margin'
+            raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
+        return cls(alternative, margin, choice("corrected_over", corrected_over, ("measure", "all")))
+
+    def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
+        """Return the indices of the pairs in each family: Holm corrects the p-values of a family together."""
+        families: dict[str, list[int]] = {}
+        for at, pair in enumerate(pairs):
+            families.setdefault("all" if self.corrected_over == "all" else pair.measure, []).append(at)
+        return list(families.values())
+
+    def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float]) -> list[float]:
+        """Return the p-values of pairs, corrected by Holm in their families."""
+        corrected = np.array(p_values, float)
+        for family in self.families(pairs):
+            corrected[family] = holm(corrected[family])
+        return list(map(float, corrected))
+
+    def corrected(self, pairs: Sequence["Pair"]) -> list["Pair"]:
+        """Return pairs with their corrected p-values."""
+        p_holm, p_t_holm = (self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t"))
+        return [pair._replace(p_holm=p, p_t_holm=p_t) for pair, p, p_t in zip(pairs, p_holm, p_t_holm, strict=True)]
+
+    @property
+    def relation(self) -> str:
+        """What a small p-value says of the system that is ahead."""
+        return "not worse than" if self.margin else "better than"
+
+    def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
+        """Return the system that a small p-value is in favour of, and the other one."""
+        ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
+        return (system, other) if ahead else (other, system)
+
+    def __str__(self) -> str:
+        if self.alternative == "two-sided":
+            return "do the two differ"
+        how = {"greater": ("better", "worse"), "less": ("worse", "better")}[self.alternative]
+        return f"is the first not {how[1]} by {self.margin:g} or more" if self.margin else f"is the first {how[0]}"
+
+
+class Pair(NamedTuple):
+    """How two systems differ in one measure.
+
+    Attributes:
+        measure: the name of the result, such as ``"nDCG@10"``.
+        system: the one.
+        other: the one it is compared with.
+        difference: the mean of ``system`` less that of ``other``.
+        low: lower end of its confidence interval.
+        high: upper end.
+        standard_error: of the difference.
+        p: of the randomisation test, of what the comparison's `testing` asks.
+        p_holm: the same, corrected by Holm for all pairs of this measure, or of all measures.
+        p_t: of the paired t-test.
+        p_t_holm: the same, corrected.
+        wins: queries, of those with any weight, in which ``system`` scores higher.
+        ties: queries in which both score the same, up to rounding.
+        losses: queries in which ``system`` scores lower.
+        exact: whether the randomisation test tried all exchanges of scores.
+        exchanges: how many it tried.
+        detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
+            the 5% level with 80% power; None where that is unknown.
+        queries_needed: how many queries such a test needs for the difference seen; None where no number would do.
+    """
+
+    measure: str
+    system: str
+    other: str
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    p: float
+    p_holm: float
+    p_t: float
+    p_t_holm: float
+    wins: int
+    ties: int
+    losses: int
+    exact: bool
+    exchanges: int
+    detectable: float | None
+    queries_needed: int | None
+
+    @property
+    def p_error(self) -> float:
+        """The standard error of `p`, from trying only some of the exchanges."""
+        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
+
+    @property
+    def title(self) -> str:
+        """What tables and plots call it: the names of both systems."""
+        return f"{self.system} – {self.other}"
+
+    def cells(self, level: str, places: int = 4) -> dict[str, str]:
+        """Return the cells of tables by their headings; that of the interval is its level."""
+        return {
+            "difference": number_text(self.difference, places, "+"),
+            level: interval_text(self.low, self.high, places, "+"),
+            "p": p_text(self.p),
+            "p (Holm)": p_text(self.p_holm),
+            "p (t-test)": p_text(self.p_t),
+            "p (t-test, Holm)": p_text(self.p_t_holm),
+            "won–tied–lost": "–".join(map(count_text, (self.wins, self.ties, self.losses))),
+            "detectable difference": number_text(self.detectable, places),
+            "queries needed for the one seen": count_text(self.queries_needed),
+        }
+
+
+class Contest(NamedTuple):
+    """How to compare systems: in what, with whom, and by which intervals and tests."""
+
+    options: Options
+    baseline: str | None
+    resampling: Resampling
+    testing: Testing
+
+    def results(
+        self, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None, parts: Parts | None = None
+    ) -> list[ScoresAndPairs]:
+        """Return what each part of the queries says, or all of them as the only part, before Holm's correction."""
+        names = self.options.names
+        values = np.stack([each[name] for each in columns.values() for name in names])
+        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
+        opponents = list(combinations(columns, 2))
+        if self.baseline is not None:
+            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
+        contests = [(name, *each) for name in names for each in opponents]
+        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
+        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
+        found = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
+        by_system = []
+        for at, each in enumerate(columns.values()):
+            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in found))
+            by_system.append(scores_of(each, self.options, weight, of_system, parts))
+        results: list[ScoresAndPairs] = [
+            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
+        ]
+        of_pairs = Intervals(*(figures[len(values) :] for figures in found))
+        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
+        for contest, figures in zip(contests, figures_of_pairs, strict=True):
+            name, *systems = contest
+            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
+            difference = differences(*means)
+            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
+            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
+            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
+            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
+            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
+                of_part.append(Pair(*contest, *of_pair))
+        return results
+
+    def _figures(
+        self,
+        values: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+        pairs: Sequence[tuple[int, int]],
+        found: Intervals,
+        parts: Parts | None,
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield for each pair of rows the fields of a `Pair` that rest on the values, in each part."""
+        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
+        resamples, seed = self.resampling.resamples, self.resampling.seed
+        tests = paired_tests(values, weight, pairs, **how, resamples=resamples, seed=seed)
+        told = power(values, weight, pairs, **how)
+        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
+        whole = Parts([values.shape[1]]) if parts is None else parts
+        for at, (one, other) in enumerate(pairs):
+            by_query = differences(values[one], values[other])
+            by_part = {
+                **{name: each[at] for name, each in found._asdict().items()},
+                "p": tests.randomization[at],
+                "p_holm": tests.randomization[at],
+                "p_t": tests.t_test[at],
+                "p_t_holm": tests.t_test[at],
+                "wins": whole.sums((by_query > 0) & counted),
+                "ties": whole.sums((by_query == 0) & counted),
+                "losses": whole.sums((by_query < 0) & counted),
+                "exact": tests.exact[at],
+                "exchanges": tests.exchanges[at],
+                "detectable": told.detectable[at],
+                "queries_needed": told.queries_needed[at],
+            }
+            yield {name: each.reshape(-1) for name, each in by_part.items()}

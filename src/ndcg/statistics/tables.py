@@ -1,0 +1,213 @@
+"""Tables, remarks and a signature as a person reads them: text, Markdown, HTML, LaTeX, a terminal's tables; and TSV.
+
+All cells are text. How a number becomes text stands here once; what the numbers are about is not known here.
+"""
+
+import html
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..measure.messages import visible
+
+LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
+CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
+TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
+LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+
+Table = list[list[str]]  # the header first
+
+
+class Readable:
+    """Tables, remarks and the signature of a result, as a person reads them."""
+
+    signature: str
+
+    def tables(self) -> list[Table]:
+        """Return tables of text, the header first; the first column holds names.
+
+        Characters that do not print, as ids may have, are spelled out.
+        """
+        return [[list(map(visible, row)) for row in table] for table in self._tables()]
+
+    def remarks(self) -> list[str]:
+        """Return the sentences below the tables, in which all characters print too."""
+        return list(map(visible, self._remarks()))
+
+    def _tables(self) -> list[Table]:
+        raise NotImplementedError
+
+    def _remarks(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def to_markdown(self) -> str:
+        """Return tables and notes as Markdown."""
+        tables = []
+        for table in self.tables():
+            header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
+            tables.append("\n".join([header, "|---" + "|---:" * (len(table[0]) - 1) + "|", *rows]))
+        remarks = map(markdown_text, self.remarks())
+        return "\n\n".join([*tables, *remarks, f"Signature: `{visible(self.signature)}`"])
+
+    def __str__(self) -> str:
+        tables = []
+        for table in self.tables():
+            widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+            rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
+            tables.append("\n".join("  ".join(row).rstrip() for row in rows))
+        return "\n\n".join([*tables, "\n".join(_sentences(self))])
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        tables = []
+        for header, *rows in self.tables():
+            cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
+            cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
+            tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
+        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
+        return "".join(tables) + remarks + f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>"
+
+
+def latex_of(result: Readable) -> str:
+    """Return a tabular for each table, after remarks and signature as comments."""
+    lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
+    for table in result.tables():
+        lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
+    return "\n".join(lines)
+
+
+def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a LaTeX tabular, from the kinds of its columns and rows of LaTeX, the header first."""
+    header, *body = (" & ".join(row) + " \\\\" for row in rows)
+    begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
+    return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
+
+
+def rich_of(result: Readable) -> str:
+    """Return tables for a terminal, as wide as it is.
+
+    Raises:
+        ImportError: Rich is missing.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        for header, *rows in result.tables():
+            table = RichTable(box=box.SIMPLE_HEAD)
+            for at, name in enumerate(header):
+                table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
+            for row in rows:
+                table.add_row(*map(Text, row))
+            console.print(table)
+        for sentence in _sentences(result):
+            console.print(Text(sentence), soft_wrap=True)
+    return captured.get().rstrip("\n")
+
+
+def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    r"""Return a line for each row, after one with the names of all columns.
+
+    Control characters are escaped, so that `cut` and `sort` see the columns.
+
+    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
+    ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
+    """
+    names = dict.fromkeys(name for row in rows for name in row)
+    lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
+    cells = (["" if each is None else str(each).translate(TSV_ESCAPES) for each in line] for line in lines)
+    return "\n".join(map("\t".join, cells))
+
+
+def _sentences(result: Readable) -> list[str]:
+    """Return what stands below the tables of plain text."""
+    return [*result.remarks(), f"Signature: {visible(result.signature)}"]
+
+
+def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
+    """Return a number as tables show it, with a sign before positive ones too if that is "+".
+
+    >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
+    ('0.5000', '+0.25', '1.5000e+200', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
+
+
+def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
+    """Return an interval, or a range, as tables show it.
+
+    >>> interval_text(0.25, 0.5, 2), interval_text(math.nan, math.nan)
+    ('0.25 – 0.50', '–')
+    """
+    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
+
+
+def level_text(confidence: float) -> str:
+    """Return what an interval is called.
+
+    >>> level_text(0.95)
+    '95% interval'
+    """
+    return f"{100 * confidence:g}% interval"
+
+
+def count_text(value: float | None) -> str:
+    """Return a number of queries or documents as tables show it: it may be an expectation.
+
+    >>> count_text(1234567), count_text(12.25), count_text(None)
+    ('1,234,567', '12.25', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
+
+
+def p_text(value: float) -> str:
+    """Return a p-value as tables show it.
+
+    >>> p_text(0.04), p_text(0.0001), p_text(0.00009)
+    ('0.0400', '0.0001', '<0.0001')
+    """
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
+    """Return the cell of a number, or of an id, which may be a number too.
+
+    >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
+    ('q7', '7', '0.50', '–')
+    """
+    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
+
+
+def letter_text(index: int) -> str:
+    """Return the letters a, b, ..., z, aa, ab, ...
+
+    >>> [letter_text(index) for index in (0, 25, 26, 701, 702)]
+    ['a', 'z', 'aa', 'zz', 'aaa']
+    """
+    return (letter_text(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
+
+
+def latex_text(text: str) -> str:
+    r"""Return text that LaTeX shows as it is.
+
+    >>> print(latex_text("50%_of $x$"))
+    50\%\_of \$x\$
+    """
+    return "".join(LATEX_SPECIAL.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
+
+
+def markdown_text(text: str) -> str:
+    r"""Return text that Markdown shows as it is.
+
+    >>> print(markdown_text("<b>|_&"))
+    \<b\>\|\_\&
+    """
+    escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
+    return " ".join(escaped.split())

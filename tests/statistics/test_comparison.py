@@ -1,0 +1,226 @@
+"""What a comparison says of several systems, as a user gets it from the metric, and what it refuses."""
+
+import itertools
+import math
+import os
+import sys
+import termios
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+import pyarrow as pa
+import pytest
+from systems import RELEVANCE, SEVERAL, SYSTEMS, generated
+
+
+def test_a_comparison_has_the_scores_of_compute(ndcg: evaluate.Metric) -> None:
+    comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **SEVERAL, resamples=200)
+    assert comparison.signature == ndcg.signature(**SEVERAL)
+    for system, predictions in SYSTEMS.items():
+        inputs = {"predictions": predictions, "references": RELEVANCE, **SEVERAL}
+        assert {name: score.value for name, score in comparison.scores[system].items()} == ndcg.compute(**inputs)
+        assert comparison.scores[system] == ndcg.report(**inputs).scores
+        rows = comparison.queries.filter(pa.compute.equal(comparison.queries["system"], system))
+        assert rows["query"].to_pylist() == list(range(60))
+        for name, values in ndcg.compute(**inputs, use_aggregator=False).items():
+            assert rows[name].to_pylist() == values
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_same_seed_gives_the_same_comparison(ndcg: evaluate.Metric, seed: int) -> None:
+    how: dict[str, Any] = {"systems": SYSTEMS, "references": RELEVANCE}
+    found = ndcg.compare(**how, seed=seed)
+    assert found == ndcg.compare(**how, seed=seed)
+    assert [pair.p for pair in found.pairs] != [pair.p for pair in ndcg.compare(**how, seed=seed + 1).pairs]
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.2])
+def test_letters_follow_the_side_that_is_asked(ndcg: evaluate.Metric, margin: float) -> None:
+    systems, relevance = generated(queries=200, weights=(0.2, 3))
+    how = {"systems": systems, "references": relevance, "k": 10, "resamples": 50, "margin": margin}
+    for alternative, marked in (("greater", []), ("less", ["b  dense"])):
+        table = ndcg.compare(**how, alternative=alternative).tables()[0]
+        assert [row[0] for row in table[1:] if row[3]] == marked
+    close, relevance = generated(queries=200, weights=(0.5, 0.55))
+    table = ndcg.compare(systems=close, references=relevance, alternative="greater", margin=0.2).tables()[0]
+    assert [row[3] for row in table] == ["not worse than", "b", ""]
+
+
+def test_letters_mark_who_is_surely_better(ndcg: evaluate.Metric) -> None:
+    systems, relevance = generated(queries=200, weights=(0.2, 0.5, 0.5, 3))
+    comparison = ndcg.compare(systems=systems, references=relevance, k=10, resamples=1000)
+    p_values = {(pair.system, pair.other): pair.p_holm for pair in comparison.pairs}
+    assert p_values["dense", "hybrid"] > 0.05  # near to each other
+    assert max(p for pair, p in p_values.items() if pair != ("dense", "hybrid")) < 0.05
+    rows = [line.split(" & ") for line in comparison.to_latex().splitlines() if line.startswith("$^")]
+    values = {name: f"{comparison.scores[name]['nDCG@10'].value:.4f}" for name in systems}
+    assert rows == [
+        ["$^{a}$", "bm25", f"{values['bm25']} \\\\"],
+        ["$^{b}$", "dense", f"{values['dense']}$^{{a}}$ \\\\"],
+        ["$^{c}$", "hybrid", f"{values['hybrid']}$^{{a}}$ \\\\"],
+        ["$^{d}$", "oracle", f"\\textbf{{{values['oracle']}}}$^{{abc}}$ \\\\"],
+    ]
+    lines = comparison.to_markdown().splitlines()
+    assert any(line.startswith("| d oracle |") and line.endswith("| a b c |") for line in lines)
+
+
+def test_the_queries_that_differ_most_come_first(ndcg: evaluate.Metric) -> None:
+    comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **SEVERAL, resamples=50)
+    for measure in (None, "DCG@10"):
+        table = comparison.differences("bm25", "hybrid", measure, n=5)
+        assert table.column_names == ["query", "bm25", "hybrid", "difference"]
+        rows = table.to_pylist()
+        assert len(rows) == 5
+        by_system = [
+            ndcg.compute(predictions=SYSTEMS[name], references=RELEVANCE, **SEVERAL, use_aggregator=False)[
+                measure or "nDCG@3"
+            ]
+            for name in ("bm25", "hybrid")
+        ]
+        expected = sorted(np.abs(np.subtract(*by_system)), reverse=True)[:5]
+        assert [abs(row["difference"]) for row in rows] == expected
+        for row in rows:
+            assert [row["bm25"], row["hybrid"]] == [values[row["query"]] for values in by_system]
+    for arguments, named in ((("bm26", "dense"), "bm26"), (("bm25", "dense", "nDCG@4"), "nDCG@4")):
+        with pytest.raises(ValueError, match=f"'{named}' is not in this comparison, which has '"):
+            comparison.differences(*arguments)
+
+
+def test_the_number_of_queries_that_differ_is_an_integer(ndcg: evaluate.Metric) -> None:
+    found = ndcg.compare(systems=SYSTEMS, references=RELEVANCE)
+    assert len(found.differences("bm25", "dense", n=np.int64(3))) == 3
+    for n in (True, 1.0, -1, math.nan):
+        with pytest.raises(ValueError, match=r"^n must be an integer, at least 0"):
+            found.differences("bm25", "dense", n=n)
+
+
+def test_systems_may_come_in_any_form(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"b": 2, "c": 1}, "q3": {"a": 1, "b": 0}}
+    run = {query: {document: float(len(document)) for document in grades} for query, grades in qrels.items()}
+    lines = [f"{query} Q0 {document} 1 1.0 t\n" for query, scores in run.items() for document in scores]
+    (tmp_path / "run").write_text("".join(lines))
+    systems = {"mapping": run, "file": tmp_path / "run"}
+    comparison = ndcg.compare(systems=systems, references=qrels, resamples=50)
+    assert comparison.pairs[0].difference == 0
+    assert comparison.queries["query"].to_pylist() == ["q1", "q2", "q3"] * 2
+    flat = {"one": [0.1, 0.2, 0.3, 0.4], "two": [0.4, 0.3, 0.2, 0.1]}
+    comparison = ndcg.compare(systems=flat, references=[1, 0, 1, 0], query_ids=["x", "x", "y", "y"])
+    assert [comparison.pairs[0].wins, comparison.pairs[0].losses] == [0, 2]
+    ragged = {"one": [[1, 2], [3]], "two": [[2, 1], [None]]}
+    comparison = ndcg.compare(systems=ragged, references=[[1, 0], [1]])
+    assert [comparison.pairs[0].wins, comparison.pairs[0].losses] == [1, 1]
+
+
+def test_references_that_can_be_read_once_serve_all_systems(ndcg: evaluate.Metric) -> None:
+    column = pa.table({"relevance": [[1, 0], [0, 1]]})
+    systems = {"a": [[2, 1], [2, 1]], "b": [[1, 2], [1, 2]]}
+    comparison = ndcg.compare(systems=systems, references=column.to_reader(), resamples=50)
+    assert comparison == ndcg.compare(systems=systems, references=column, resamples=50)
+
+
+def terminal() -> tuple[int, int]:
+    """The ends of a pseudo-terminal of a usual size."""
+    reader, writer = os.openpty()
+    termios.tcsetwinsize(writer, (24, 80))
+    return reader, writer
+
+
+@pytest.mark.parametrize("disabled", [False, True])
+@pytest.mark.parametrize("ends", [terminal, os.pipe])
+def test_progress_shows_on_a_terminal_only_and_unless_it_is_disabled(
+    ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch, ends: Callable[[], tuple[int, int]], disabled: bool
+) -> None:
+    reader, writer = ends()
+    os.set_blocking(reader, False)
+    monkeypatch.setattr("tqdm.std.time", itertools.count(0, 5).__next__)  # seconds: five more at each look
+    if disabled:
+        datasets.disable_progress_bars()
+    with os.fdopen(reader, "rb", buffering=0) as read, os.fdopen(writer, "w") as error:
+        monkeypatch.setattr(sys, "stderr", error)
+        try:
+            ndcg.compare(systems=SYSTEMS, references=RELEVANCE, by=np.arange(60) % 3)
+        finally:
+            datasets.enable_progress_bars()
+        error.flush()
+        shown = read.read(1 << 16) or b""  # None where nothing was written
+    assert (b"Comparing" in shown) is (ends is terminal and not disabled)
+    assert bool(shown) is (ends is terminal and not disabled)
+
+
+def test_without_tqdm_there_is_no_progress_bar(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+    how: dict[str, Any] = {"systems": SYSTEMS, "references": RELEVANCE, "resamples": 100}
+    expected = ndcg.compare(**how)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    assert ndcg.compare(**how) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alternative": "grater"}, '^alternative must be one of "two-sided", .*did you mean "greater"'),
+        ({"alternative": None}, "^alternative must be one of"),
+        ({"resamples": 1}, r"^resamples must be an integer, at least 2 and at most 100,000,000; got 1$"),
+        ({"resamples": 10**300}, r"^resamples must be an integer, .*; got 10{40,50}\.\.\.0{40,50}$"),
+        ({"resamples": 1e4}, "^resamples must be an integer"),
+        ({"resamples": True}, "^resamples must be an integer"),
+        ({"seed": -1}, "^seed must be an integer, at least 0; got -1"),
+        ({"seed": None}, "^seed must be an integer"),
+        ({"margin": 0.1}, '^margin=0.1 needs alternative="greater" or "less"; "greater" asks whether'),
+        ({"margin": -0.1, "alternative": "less"}, "^margin must be a finite number, at least 0, .*; got -0.1$"),
+        ({"margin": math.nan, "alternative": "less"}, "^margin must be a finite number"),
+        ({"margin": math.inf, "alternative": "less"}, "^margin must be a finite number"),
+        ({"margin": "1%", "alternative": "less"}, "^margin must be a finite number, .*; got '1%'$"),
+        ({"margin": True, "alternative": "less"}, "^margin must be a finite number"),
+        ({"corrected_over": "pairs"}, '^corrected_over must be one of "measure", "all"; got'),
+    ],
+    ids=str,
+)
+def test_a_question_that_makes_no_sense_is_refused(
+    ndcg: evaluate.Metric, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **options)
+
+
+@pytest.mark.parametrize(
+    ("systems", "message"),
+    [
+        ({"a": [[1, 2], [1]]}, "^systems must map the names of at least two systems to their predictions; got 1"),
+        ([[[1, 2], [1]]] * 2, "^systems must map the names .* got list"),
+        ({1: [[1, 2], [1]], 2: [[1, 2], [1]]}, "^systems: a name must be a string of printable.*; got 1"),
+        ({"query": [[1, 2], [1]], "b": [[1, 2], [1]]}, '^systems: a name must be .* other than "query".*; got .query'),
+        ({"a\nb": [[1, 2], [1]], "b": [[1, 2], [1]]}, r"^systems: a name must be .*; got 'a\\nb'"),
+        ({"a": [[1, 2], [1]], "b": [[1, 2]]}, r"^systems\['b'\]: predictions hold 1 queries and references 2"),
+        ({"a": [[1, 2], [1]], "b": [[1, 2], [1, 2]]}, r"^systems\['b'\]: query 1: 2 predictions and 1 references"),
+        ({"a": [[1, 2], [1]], "b": [[1, math.nan], [1]]}, r"^systems\['b'\]: predictions: query 0, position 1: nan"),
+        ({"a": {"q": {"d": 1}}, "b": [[1, 2], [1]]}, r"^systems\['a'\]: predictions are by ids and references by"),
+        ({"a": [[1, 2], [1]], "b": "no/such.run"}, r"^systems\['b'\]: no/such.run: cannot be read"),
+    ],
+    ids=str,
+)
+def test_systems_that_cannot_be_compared_are_named(ndcg: evaluate.Metric, systems: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ndcg.compare(systems=systems, references=[[1, 0], [1]])
+
+
+def test_systems_with_rankings_of_different_queries_are_refused(ndcg: evaluate.Metric) -> None:
+    qrels = {query: {"d": 1, "e": 0} for query in ("q1", "q2", "q3")}
+    full = {query: {"d": 1.0, "e": 2.0} for query in qrels}
+    partly = {query: {"d": 1.0} for query in ("q1", "q2")}
+    with pytest.raises(ValueError, match=r"^systems\['partly'\]: no ranking for query 'q3', which 'full' has \(1 such"):
+        ndcg.compare(systems={"full": full, "partly": partly}, references=qrels)
+    mended = {**partly, "q3": {}}
+    assert ndcg.compare(systems={"full": full, "mended": mended}, references=qrels).queries.num_rows == 6
+    lacking_alike = dict.fromkeys(("one", "two"), partly)
+    assert ndcg.compare(systems=lacking_alike, references=qrels).queries.num_rows == 6
+    beyond = {**full, "unjudged": {"d": 1.0}}
+    assert ndcg.compare(systems={"full": full, "beyond": beyond}, references=qrels).queries.num_rows == 6
+
+
+def test_an_unknown_baseline_is_refused_with_the_nearest_name(ndcg: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match=r'^baseline must be one of "bm25", .*got \'bm52\'; did you mean "bm25"\?'):
+        ndcg.compare(systems=SYSTEMS, references=RELEVANCE, baseline="bm52")

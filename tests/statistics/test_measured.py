@@ -1,0 +1,229 @@
+"""What is known of each query: counts of documents, values by the order of ties, by chance, and which count."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pytest
+from systems import PREDICTIONS, REFERENCES, RELEVANCE, SEVERAL, SMALL, SYSTEMS
+
+from ndcg.inputs.reading import Inputs
+from ndcg.measure.options import Options
+from ndcg.statistics import measured as room
+
+FORMS: dict[str, tuple[Any, Any]] = {
+    "grids": (SYSTEMS["bm25"], RELEVANCE),
+    "lists of several lengths": (PREDICTIONS, REFERENCES),
+    "ids": (
+        {"q1": {"a": 0.5, "b": 0.5, "c": 0.1}, "q3": {"a": 0.3, "x": 0.2}},
+        {"q1": {"b": 1, "d": 2}, "q2": {"a": 1}, "q3": {"a": 1, "c": 0}},
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("piece", [1, 5, 100])
+def test_queries_are_described_alike_in_pieces_of_any_size(
+    monkeypatch: pytest.MonkeyPatch, form: str, piece: int
+) -> None:
+    inputs, options = Inputs(*FORMS[form]), Options.parse(**SEVERAL, ideal="truncated")
+    whole = room.query_columns(inputs, options)
+    monkeypatch.setattr(room, "PIECE", piece)
+    pieces = room.query_columns(inputs, options)
+    assert list(pieces) == list(whole)
+    for name, column in whole.items():
+        assert column.dtype == pieces[name].dtype
+        np.testing.assert_array_equal(column, pieces[name])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [
+        (([[1.0]] * 9 + [[math.nan]], [[1]] * 10), "predictions: query 9, position 0"),
+        (({f"q{at}": {"a": 1.0} for at in range(10)}, {f"q{at}": {"a": -(at == 8)} for at in range(10)}), "query 'q8'"),
+    ],
+)
+def test_a_fault_in_a_later_piece_is_told_of_its_query(
+    monkeypatch: pytest.MonkeyPatch, wrong: tuple[Any, Any], place: str
+) -> None:
+    monkeypatch.setattr(room, "PIECE", 2)
+    with pytest.raises(ValueError, match=place):
+        room.query_columns(Inputs(*wrong), Options.parse())
+
+
+def test_queries_without_a_value_count_nowhere(ndcg: evaluate.Metric) -> None:
+    run = {"q1": {"a": 3, "b": 2, "x": 1}, "q3": {"a": 1, "b": 2}}
+    qrels = {"q1": {"a": 1}, "q2": {"a": 0}, "q3": {"b": 1}, "q4": {"b": 1}}
+    for missing, relevant, ranked, left_out in (("empty", 1, 5, 0), ("skip", 1, 5, 2)):
+        report = ndcg.report(predictions=run, references=qrels, missing=missing)
+        assert (report.counts["nothing_relevant"], report.counts["left_out"]) == (relevant, left_out)
+        assert (report.scores["nDCG"].ranked, report.scores["nDCG"].unjudged) == (ranked, 3)
+    other = {"q1": {"c": 1}, "q2": {"a": 1}, "q3": {"a": 3, "b": 2, "x": 1}}
+    found = ndcg.compare(systems={"a": run, "b": other}, references=qrels, missing="skip")
+    assert [scores["nDCG"].ranked for scores in found.scores.values()] == [5, 4]  # of q1 and q3, which both have
+
+
+@pytest.mark.parametrize(
+    ("systems", "options"),
+    [
+        ({"a": [["a", "b"], ["a", "b"], []], "b": [["b", "a"], ["b", "a"], ["x"]]}, {"convention": "beir", "k": 3}),
+        (
+            {"a": [["a"], ["b"], []], "b": [["b"], ["b"], ["a"]]},
+            {"ideal": "truncated", "zero_division": math.nan},
+        ),
+        ({"a": [["a"], ["b"], []], "b": [["b", "a"], ["b"], ["a"]]}, {"ideal": "retrieved", "zero_division": math.nan}),
+    ],
+)
+def test_a_query_without_a_value_for_one_system_is_left_out_for_all(
+    ndcg: evaluate.Metric, systems: dict[str, Any], options: dict[str, Any]
+) -> None:
+    references = [["a"], ["b"], [] if "convention" in options else ["a"]]
+    found = ndcg.compare(systems=systems, references=references, **options)
+    for name, ranked in systems.items():
+        (expected,) = ndcg.compute(predictions=ranked[:2], references=references[:2], **options).values()
+        (score,) = found.scores[name].values()
+        assert score.value == expected
+    (pair,) = found.pairs
+    assert pair.wins + pair.ties + pair.losses == 2
+
+
+@pytest.mark.parametrize("ideal", ["judged", "truncated", "retrieved", "full"])
+def test_nothing_is_relevant_where_nothing_judged_is_whatever_the_ideal(ndcg: evaluate.Metric, ideal: str) -> None:
+    ranked = {"predictions": [["a"], [], ["b"], []], "references": [["a"], ["a"], ["a"], []]}
+    report = ndcg.report(**ranked, k=2, ideal=ideal)
+    assert report.counts["nothing_relevant"] == 1
+    assert report.counts["nothing_retrieved"] == 2
+
+
+def test_it_counts_what_the_scores_rest_on(ndcg: evaluate.Metric) -> None:
+    report = ndcg.report(**SMALL, k=[1, 2, 5])
+    assert report.counts == {
+        "queries": 4,
+        "nothing_relevant": 1,
+        "nothing_irrelevant": 0,
+        "nothing_retrieved": 1,
+        "left_out": 0,
+    }
+    assert report.queries["query"].to_pylist() == [0, 1, 2, 3]
+    assert report.queries["retrieved"].to_pylist() == [3, 2, 3, 0]
+    assert report.queries["judged"].to_pylist() == [3, 2, 3, 2]
+    assert report.queries["relevant"].to_pylist() == [2, 0, 2, 1]
+    assert report.queries["unjudged@1"].to_pylist() == [0, 0, 0, 0]
+    assert report.queries["unjudged@2"].to_pylist() == [0, 0, 1, 0]
+    ranked = {name: (score.ranked, score.unjudged) for name, score in report.scores.items()}
+    assert ranked == {"nDCG@1": (3, 0.0), "nDCG@2": (6, 1.0), "nDCG@5": (8, 1.0)}
+    note = "The cutoff 5 cuts nothing off: no query has more than 3 documents retrieved, or judged."
+    few = "Few queries (4): below 10, intervals and tests may be wrong more often than they say."
+    assert report.notes[:2] == (note, few)
+    assert f"{note}\n{few}" in str(report)
+
+
+def test_documents_that_are_tied_at_the_cutoff_are_unjudged_in_expectation(ndcg: evaluate.Metric) -> None:
+    report = ndcg.report(predictions=[[1, 1, 1], [3, 2, 1]], references=[[None, 1, None], [1, None, 0]], k=2)
+    assert report.queries["unjudged@2"].to_pylist() == [pytest.approx(2 * 2 / 3), 1]
+    judged_only = ndcg.report(
+        predictions=[[1, 1, 1], [3, 2, 1]], references=[[None, 1, None], [1, None, 0]], k=2, judged_only=True
+    )
+    assert judged_only.queries["unjudged@2"].to_pylist() == [0, 0]
+    assert judged_only.scores["nDCG@2"].ranked == 3
+
+
+def test_it_bounds_what_the_order_of_ties_can_do(ndcg: evaluate.Metric) -> None:
+    first, second, third = (1 / math.log2(rank + 1) for rank in (1, 2, 3))
+    report = ndcg.report(predictions=PREDICTIONS[:2], references=REFERENCES[:2], measures="DCG")
+    score = report.scores["DCG"]
+    assert (score.worst, score.best) == pytest.approx(((2 * second + third) / 2, (2 * first + third) / 2))
+    assert score.tied == 1  # of the other query nothing is relevant, whatever its order
+    inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE, "k": [3, None]}
+    report = ndcg.report(**inputs)
+    for bound in ("worst", "best"):
+        by_query = ndcg.compute(**inputs, ties=bound, use_aggregator=False)
+        for name, value in ndcg.compute(**inputs, ties=bound).items():
+            assert getattr(report.scores[name], bound) == value
+            assert report.queries[f"{bound} {name}"].to_pylist() == by_query[name]
+    assert 0 < report.scores["nDCG@3"].tied < report.scores["nDCG"].tied <= 60
+
+
+@pytest.mark.parametrize("options", [{}, {"judged_only": True}, {"gain": "exponential", "ties": "last"}], ids=str)
+def test_chance_is_the_mean_over_all_orders_of_the_documents(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
+    predictions, references = [[4, 3, 2, 1], [3, 2, 2, None]], [[0, 2, None, 1], [1, 0, 3, 2]]
+    how: dict[str, Any] = {"k": [1, 2, None], "measures": ["nDCG", "DCG", "IDCG", "CG"], **options}
+    report = ndcg.report(predictions=predictions, references=references, **how)
+    for query, (scores, relevance) in enumerate(zip(predictions, references, strict=True)):
+        missing = [each for each in scores if each is None]
+        orders = [[*order, *missing] for order in itertools.permutations(range(len(scores) - len(missing)))]
+        by_order = ndcg.compute(predictions=orders, references=[relevance] * len(orders), **how)
+        for name, value in by_order.items():
+            assert report.queries[f"chance {name}"][query].as_py() == pytest.approx(value)
+    for name, score in report.scores.items():
+        assert score.chance == pytest.approx(np.mean(report.queries[f"chance {name}"].to_numpy()))
+
+
+def test_chance_is_the_score_of_documents_that_are_all_tied(ndcg: evaluate.Metric) -> None:
+    weight = np.arange(60) % 5
+    how = {"references": RELEVANCE, **SEVERAL, "sample_weight": weight}
+    report = ndcg.report(predictions=SYSTEMS["bm25"], **how)
+    tied = ndcg.compute(predictions=np.zeros_like(SYSTEMS["bm25"]), **how)
+    assert {name: score.chance for name, score in report.scores.items()} == tied
+    comparison = ndcg.compare(systems=SYSTEMS, **how, resamples=50)
+    assert [scores["nDCG@3"].chance for scores in comparison.scores.values()] == [tied["nDCG@3"]] * 3
+
+
+def test_a_query_without_a_value_is_null(ndcg: evaluate.Metric) -> None:
+    report = ndcg.report(**SMALL, zero_division=math.nan)
+    assert report.queries["nDCG"].is_null().to_pylist() == [False, True, False, False]
+    assert (
+        report.scores["nDCG"].value
+        == ndcg.compute(predictions=PREDICTIONS, references=REFERENCES, zero_division=math.nan)["nDCG"]
+    )
+    assert "NaN" not in json.dumps(report.to_dict())
+
+
+def test_queries_go_by_their_ids(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    run = {"q2": {"a": 1.0, "b": 0.5}, "q1": {"a": 2.0}}
+    qrels = {"q1": {"a": 1}, "q2": {"b": 2, "c": 1}, "q3": {"a": 1}}
+    (tmp_path / "run").write_text("q2 Q0 a 1 1.0 t\nq2 Q0 b 2 0.5 t\nq1 Q0 a 1 2.0 t\n")
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 b 2\nq2 0 c 1\nq3 0 a 1\n")
+    for predictions, references in ((run, qrels), (tmp_path / "run", tmp_path / "qrels")):
+        report = ndcg.report(predictions=predictions, references=references, convention="trec_eval")
+        assert report.queries["query"].to_pylist() == ["q1", "q2", "q3"]
+        assert report.queries["retrieved"].to_pylist() == [1, 2, 0]
+        assert report.counts["nothing_retrieved"] == 1
+    flat = ndcg.report(predictions=[1, 2, 3], references=[0, 1, 1], query_ids=[7, 5, 7])
+    assert flat.queries["query"].to_pylist() == [7, 5]
+    mixed = {1: {"a": 1.0}, "one": {"a": 1.0}}
+    report = ndcg.report(predictions=mixed, references={1: {"a": 1}, "one": {"a": 1}})
+    assert report.queries["query"].to_pylist() == ["1", "one"]
+
+
+def test_odd_ids_and_cutoffs_are_no_obstacle(ndcg: evaluate.Metric) -> None:
+    for ids in ([2**70, 1], ["\ud800", "a"], [np.int64(3), 4]):
+        run = {each: {"d": 1.0} for each in ids}
+        report = ndcg.report(predictions=run, references={each: {"d": 1} for each in ids}, k=2**64)
+        assert report.scores[f"nDCG@{2**64}"].value == 1.0
+        assert json.loads(json.dumps(report.to_dict()))["queries"]["query"] == [
+            int(each) if isinstance(each, np.int64) or each == 4 else str(each).replace("\ud800", "\\ud800")
+            for each in ids
+        ]
+    large = np.array([2**63, 2**63 + 1], np.uint64)
+    report = ndcg.report(predictions=[1, 2], references=[1, 1], query_ids=large)
+    assert report.queries["query"].to_pylist() == [str(2**63), str(2**63 + 1)]
+
+
+def test_a_base_below_1_keeps_the_order_of_bounds(ndcg: evaluate.Metric) -> None:
+    how = {"log_base": 0.5, "measures": ["DCG", "nDCG"]}
+    report = ndcg.report(predictions=[[1, 1, 2], [2, 1, 1]], references=[[2, 0, 1], [0, 0, 1]], **how)
+    assert report.counts["nothing_relevant"] == 0
+    for score in report.scores.values():
+        assert score.worst < score.value < score.best
+        assert score.tied == 2
+
+
+@pytest.mark.parametrize(("ties", "unjudged"), [("best", 0.0), ("worst", 1.0), ("average", 0.5), ("first", 0.0)])
+def test_documents_are_unjudged_in_the_order_that_is_scored(ndcg: evaluate.Metric, ties: str, unjudged: float) -> None:
+    inputs = {"predictions": [[1, 1], [2, 1]], "references": [[1, None], [1, 0]], "k": 1}
+    assert ndcg.report(**inputs, ties=ties).scores["nDCG@1"].unjudged == unjudged

@@ -1,0 +1,146 @@
+"""The notes: what a reader should know besides the figures, and when it is said."""
+
+import math
+from typing import Any
+
+import evaluate
+import numpy as np
+import pytest
+from systems import RELEVANCE, SYSTEMS
+
+from ndcg.statistics import pairs as room
+from ndcg.statistics.notes import notes_on_tests
+
+
+@pytest.mark.parametrize(
+    ("queries", "options"),
+    [(9, {}), (10, {"sample_weight": [1] * 9 + [0]}), (11, {"zero_division": math.nan}), (10, {})],
+)
+def test_few_queries_are_noted(ndcg: evaluate.Metric, queries: int, options: dict[str, Any]) -> None:
+    references = RELEVANCE[:queries] * (np.arange(queries) < 9)[:, np.newaxis]  # nothing is relevant to the others
+    systems = {name: SYSTEMS[name][:queries] for name in ("bm25", "dense")}
+    few = "Few queries (9): below 10, intervals and tests may be wrong more often than they say."
+    for system in systems.values():
+        found = ndcg.report(predictions=system, references=references, **options).notes
+        assert (few in found) is (queries == 9 or bool(options))
+    found = ndcg.compare(systems=systems, references=references, resamples=50, **options).notes
+    assert (few in found) is (queries == 9 or bool(options))
+
+
+def test_a_few_heavy_queries_are_noted_as_few(ndcg: evaluate.Metric) -> None:
+    weight = [100, *[1] * 59]
+    counted = (100 + 59) ** 2 / (100**2 + 59)
+    note = f"Few queries (60, which count as {counted:.1f} by their weights): below 10, "
+    report = ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE, sample_weight=weight)
+    assert any(each.startswith(note) for each in report.notes)
+
+
+def test_a_score_that_may_be_chance_is_noted(ndcg: evaluate.Metric) -> None:
+    rng = np.random.default_rng(0)
+    relevance = rng.integers(0, 2, (40, 8))
+    systems = {"random": rng.normal(size=(40, 8)), "good": relevance + rng.normal(size=(40, 8))}
+    reversed_scores = -systems["good"]
+    how = {"references": relevance, "measures": ["nDCG", "IDCG", "CG"]}
+    of_random = ndcg.report(predictions=systems["random"], **how)
+    chance = f"a random order of the same documents has {of_random.scores['nDCG'].chance:.4f} on average"
+    assert of_random.notes == (f"nDCG may be chance: {chance}.",)
+    assert f"nDCG may be chance: {chance}." in str(of_random)
+    assert ndcg.report(predictions=systems["good"], **how).notes == ()
+    below = (f"nDCG is below chance, {chance}: do higher scores rank first?",)
+    assert ndcg.report(predictions=reversed_scores, **how).notes == below
+    assert ndcg.compare(systems=systems, **how).notes == (f"random: nDCG may be chance: {chance}.",)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "number"),
+    [
+        ([[2, 1], [2, 1]], [[1, 2], [1, 0]], 1),
+        ([[2, 1], [2, None]], [[1, 2], [1, 3]], 2),
+        ([[2, 1], [2, None]], [[1, 2], [1, 0]], 1),  # an irrelevant one that was not retrieved
+        ([[2, 1], [2, 1]], [[1, None], [None, None]], 0),  # not judged: of gain 0
+        ([[None, None], [2, 1]], [[1, 1], [0, 0]], 0),
+    ],
+)
+def test_queries_without_negatives_are_counted(
+    ndcg: evaluate.Metric, predictions: Any, references: Any, number: int
+) -> None:
+    inputs = {"predictions": predictions, "references": references}
+    report = ndcg.report(**inputs)
+    assert report.counts["nothing_irrelevant"] == number
+    note = f"No negatives: in {number} of 2 queries all documents are relevant, so that any order of them scores high."
+    assert (note in report.notes) is (number > 0)
+    unjudged = any(None in row for row in references)
+    assert ndcg.report(**inputs, judged_only=True).counts["nothing_irrelevant"] == number + unjudged
+
+
+def test_notes_are_about_all_systems(ndcg: evaluate.Metric) -> None:
+    systems = {"short": [[1] + [None] * 9] * 10, "long": [list(range(10))] * 10}
+    (note,) = ndcg.compare(systems=systems, references=[[1] + [None] * 9] * 10, k=5, resamples=50).notes
+    assert note.startswith("long: nDCG@5 is below chance")
+
+
+def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str, Any]:
+    """Systems that differ from each other, all in the same few queries."""
+    ranked = [np.arange(9.0)] * all_queries
+    scores = {
+        str(at): [np.roll(row, at + query % 2) if query < queries else row for query, row in enumerate(ranked)]
+        for at in range(systems)
+    }
+    return {"systems": scores, "references": [[0] * 7 + [1, 3]] * all_queries, "resamples": 50}
+
+
+@pytest.mark.parametrize(
+    ("queries", "options", "note"),
+    [
+        (6, {}, "3 of 3 pairs cannot be significant: with so few queries that differ, p corrected for 3 is at least "
+         "0.0938. It takes 7 queries that differ, or fewer pairs, as with a baseline."),
+        (7, {}, None),
+        (6, {"alternative": "greater"}, None),
+        (5, {"baseline": "0"}, "2 of 2 pairs cannot be significant: with so few queries that differ, p corrected for 2 "
+         "is at least 0.1250. It takes 7 queries that differ, or fewer pairs."),
+        (6, {"baseline": "0", "measures": ["nDCG", "DCG"], "corrected_over": "all"}, "4 of 4 pairs cannot be "
+         "significant: with so few queries that differ, p corrected for 4 is at least 0.1250. It takes 8 queries that "
+         "differ, or fewer pairs."),
+        (0, {}, None),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_correction_that_cannot_reach_the_level_is_noted(
+    ndcg: evaluate.Metric, queries: int, options: dict[str, Any], note: str | None
+) -> None:
+    comparison = ndcg.compare(**differing(queries), **options)
+    assert {pair.wins + pair.losses for pair in comparison.pairs} == {queries}
+    assert comparison.notes == (() if note is None else (note,))
+
+
+def test_one_pair_of_few_queries_is_noted(ndcg: evaluate.Metric) -> None:
+    (note,) = ndcg.compare(**differing(5, systems=2)).notes
+    assert note.endswith("with so few queries that differ, p is at least 0.0625. It takes 6 queries that differ.")
+
+
+def test_too_few_exchanges_for_many_pairs_are_noted(ndcg: evaluate.Metric) -> None:
+    (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
+    pairs = [pair._replace(p=0.5, p_holm=1.0, exchanges=10_000)] * 528
+    (note,) = notes_on_tests(pairs, room.Testing(), None)
+    assert "with so few exchanges, p corrected for 528 is at least 0.0528. It takes resamples=10561, or fewer" in note
+
+
+def test_p_values_too_near_to_the_level_are_noted(ndcg: evaluate.Metric) -> None:
+    (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
+    error = math.sqrt(0.05 * 0.95 / 2**20)
+    for p, noted in (
+        (0.05 - 1.9 * error, True),
+        (0.05 + 1.9 * error, True),
+        (0.05 - 2.1 * error, False),
+        (0.051, False),
+    ):
+        found = notes_on_tests([pair._replace(p=p, p_holm=p)], room.Testing(), None)
+        assert found == ["1 of 1 corrected p-values lie within two standard errors of 0.05: more resamples tell on "
+                         "which side."] * noted  # fmt: skip
+
+
+@pytest.mark.parametrize(("queries", "noted"), [(10, True), (11, False)])
+def test_queries_without_negatives_are_noted_from_a_tenth_on(ndcg: evaluate.Metric, queries: int, noted: bool) -> None:
+    references = [[1, 2], *[[1, 0]] * (queries - 1)]
+    notes = ndcg.report(predictions=[[2, 1]] * queries, references=references).notes
+    assert any(each.startswith(f"No negatives: in 1 of {queries} queries ") for each in notes) is noted

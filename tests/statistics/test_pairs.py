@@ -1,0 +1,215 @@
+"""How two systems differ: every figure of a pair from its definition, and what the tests ask."""
+
+import json
+
+import evaluate
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.stats
+from systems import RELEVANCE, SEVERAL, SYSTEMS, generated
+
+from ndcg.statistics import pairs as room
+from ndcg.statistics.significance import holm, intervals, paired_tests, power
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_figure_of_a_pair_is_what_its_name_says(ndcg: evaluate.Metric, weighted: bool) -> None:
+    weight = np.arange(60) % 5 if weighted else None
+    how = {"references": RELEVANCE, "k": [3, 10], "sample_weight": weight}
+    comparison = ndcg.compare(systems=SYSTEMS, **how, resamples=400, seed=3, confidence=0.9)
+    assert [(pair.measure, pair.system, pair.other) for pair in comparison.pairs] == [
+        (measure, *systems)
+        for measure in ("nDCG@3", "nDCG@10")
+        for systems in (("bm25", "dense"), ("bm25", "hybrid"), ("dense", "hybrid"))
+    ]
+    for measure in ("nDCG@3", "nDCG@10"):
+        pairs = [pair for pair in comparison.pairs if pair.measure == measure]
+        for pair in pairs:
+            names = (pair.system, pair.other)
+            rows = [
+                ndcg.compute(predictions=SYSTEMS[name], references=RELEVANCE, k=[3, 10], use_aggregator=False)[measure]
+                for name in names
+            ]
+            values = np.array(rows)
+            difference = values[0] - values[1]
+            shares = difference if weight is None else difference * weight / weight.mean()
+            assert pair.difference == pytest.approx(shares.mean(), abs=1e-12)
+            expected = [float(each[2]) for each in intervals(values, weight, [(0, 1)], confidence=0.9)]
+            assert [pair.low, pair.high, pair.standard_error] == pytest.approx(expected, abs=1e-12)
+            tests = paired_tests(values, weight, [(0, 1)], resamples=400, seed=3)
+            assert pair.p == tests.randomization[0]
+            kept = shares if weight is None else shares[weight > 0]
+            assert pair.p_t == pytest.approx(scipy.stats.ttest_1samp(kept, 0).pvalue)
+            counted = difference if weight is None else difference[weight > 0]
+            assert (pair.wins, pair.ties, pair.losses) == (
+                (counted > 0).sum(),
+                (counted == 0).sum(),
+                (counted < 0).sum(),
+            )
+            assert pair.wins + pair.ties + pair.losses == (48 if weighted else 60)
+        assert [pair.p_holm for pair in pairs] == holm(np.array([pair.p for pair in pairs])).tolist()
+        assert [pair.p_t_holm for pair in pairs] == holm(np.array([pair.p_t for pair in pairs])).tolist()
+
+
+def test_all_systems_may_be_compared_with_a_baseline(ndcg: evaluate.Metric) -> None:
+    how = {"systems": SYSTEMS, "references": RELEVANCE, "k": 10, "resamples": 200}
+    comparison = ndcg.compare(**how, baseline="dense")
+    assert [(pair.system, pair.other) for pair in comparison.pairs] == [("bm25", "dense"), ("hybrid", "dense")]
+    assert comparison.baseline == "dense"
+    each_with_each = {(pair.system, pair.other): pair for pair in ndcg.compare(**how).pairs}
+    bm25, hybrid = comparison.pairs
+    assert bm25.p == each_with_each["bm25", "dense"].p
+    assert hybrid.difference == -each_with_each["dense", "hybrid"].difference
+    assert (hybrid.wins, hybrid.losses) == (
+        each_with_each["dense", "hybrid"].losses,
+        each_with_each["dense", "hybrid"].wins,
+    )
+    assert hybrid.p_holm == holm(np.array([bm25.p, hybrid.p]))[1]
+
+
+@pytest.mark.parametrize(
+    ("alternative", "margin"), [("greater", 0.0), ("less", 0.0), ("greater", 0.05), ("less", 0.05)]
+)
+def test_a_comparison_may_ask_one_side(ndcg: evaluate.Metric, alternative: str, margin: float) -> None:
+    how = {"systems": SYSTEMS, "references": RELEVANCE, "resamples": 50, "measures": ["nDCG", "DCG"]}
+    comparison = ndcg.compare(**how, alternative=alternative, margin=margin)
+    two_sided = ndcg.compare(**how)
+    for pair, both in zip(comparison.pairs, two_sided.pairs, strict=True):
+        rows = comparison.queries.filter(pa.compute.equal(comparison.queries["system"], pair.system))[pair.measure]
+        others = comparison.queries.filter(pa.compute.equal(comparison.queries["system"], pair.other))[pair.measure]
+        values = np.stack([rows.to_numpy(), others.to_numpy()])
+        tests = paired_tests(values, pairs=[(0, 1)], alternative=alternative, margin=margin)
+        assert (pair.p, pair.p_t) == pytest.approx((tests.randomization[0], tests.t_test[0]), rel=1e-9)
+        assert (pair.low, pair.high) == (both.low, both.high)
+    assert type(comparison).from_dict(json.loads(json.dumps(comparison.to_dict()))) == comparison
+    word = {"greater": "better", "less": "worse"}[alternative]
+    opposite = {"greater": "worse", "less": "better"}[alternative]
+    question = f"is the first not {opposite} by 0.05 or more?" if margin else f"is the first {word}?"
+    relation = "not worse than" if margin else "better than"
+    for text in (str(comparison), comparison.to_latex(), comparison._repr_html_()):
+        assert question in text
+        assert relation in text
+    (axes,) = comparison.plot().axes
+    assert question in axes.get_xlabel()
+    dashed = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == "--"]
+    assert dashed == ([{"greater": -0.05, "less": 0.05}[alternative]] if margin else [])
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.02])
+def test_the_interval_of_90_percent_tells_what_a_t_test_of_one_side_does_at_5(
+    ndcg: evaluate.Metric, margin: float
+) -> None:
+    better = []
+    for weight in (0.5, 0.8, 1.2, 2):
+        systems, relevance = generated(queries=60, weights=(weight, 0.6))
+        how = {"systems": systems, "references": relevance, "alternative": "greater", "margin": margin}
+        pair = ndcg.compare(**how, confidence=0.9).pairs[0]
+        better.append(pair.low > -margin)
+        assert better[-1] == (pair.p_t < 0.05)
+    assert set(better) == {False, True}
+
+
+def test_light_queries_that_agree_make_the_randomisation_test_sure_beside_a_heavy_one(ndcg: evaluate.Metric) -> None:
+    systems = {"worse": [[1, 2]] * 21, "better": [[2, 1]] * 21}
+    how = {"systems": systems, "references": [[3, 2.9]] + [[1, 0]] * 20, "sample_weight": [1000, *[1] * 20]}
+    (pair,) = ndcg.compare(**how).pairs
+    assert pair.p == 2 / 2**21
+    assert pair.p_t > 0.05
+
+
+def test_p_values_may_be_corrected_over_all_measures(ndcg: evaluate.Metric) -> None:
+    comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **SEVERAL, resamples=50, corrected_over="all")
+    assert [pair.p_holm for pair in comparison.pairs] == holm(np.array([pair.p for pair in comparison.pairs])).tolist()
+    expected = holm(np.array([pair.p_t for pair in comparison.pairs])).tolist()
+    assert [pair.p_t_holm for pair in comparison.pairs] == expected
+    assert "corrected by Holm for all pairs of all measures" in str(comparison)
+
+
+def test_a_pair_tells_what_its_queries_can_detect(ndcg: evaluate.Metric) -> None:
+    how = {"references": RELEVANCE, "measures": ["nDCG", "DCG"], "resamples": 50}
+    weight = np.arange(60) % 5
+    for pair in ndcg.compare(systems=SYSTEMS, **how, sample_weight=weight).pairs:
+        values = [
+            ndcg.compute(predictions=SYSTEMS[each], references=RELEVANCE, measures=pair.measure, use_aggregator=False)
+            for each in (pair.system, pair.other)
+        ]
+        found = power(np.array([each[pair.measure] for each in values]), weight.astype(float), [(0, 1)])
+        assert pair.detectable == pytest.approx(found.detectable[0], rel=1e-9)
+        assert pair.queries_needed == found.queries_needed[0]
+    same = ndcg.compare(systems={"a": SYSTEMS["bm25"], "b": SYSTEMS["bm25"]}, **how)
+    assert [(pair.detectable, pair.queries_needed) for pair in same.pairs] == [(None, None)] * 2
+    assert "–" in same.tables()[2][1]
+
+
+def test_few_queries_are_compared_exactly(ndcg: evaluate.Metric) -> None:
+    systems, relevance = generated(queries=8, weights=(0.2, 0.5))
+    comparison = ndcg.compare(systems=systems, references=relevance)
+    one, other = (
+        ndcg.compute(predictions=each, references=relevance, use_aggregator=False)["nDCG"] for each in systems.values()
+    )
+    expected = scipy.stats.permutation_test(
+        (np.subtract(one, other),), lambda x, axis: x.mean(axis), permutation_type="samples", vectorized=True
+    )
+    assert comparison.pairs[0].p == pytest.approx(expected.pvalue)
+    (pair,) = comparison.pairs
+    assert (pair.exact, pair.exchanges, pair.p_error) == (True, 2 ** (pair.wins + pair.losses), 0.0)
+    assert comparison.resampling.exact
+    assert "randomisation test (all exchanges: exact)" in comparison.to_markdown()
+
+
+def test_what_is_only_rounding_is_no_difference(ndcg: evaluate.Metric) -> None:
+    systems = {"tied": [[9, 1, 1, 1]] * 10, "not": [[9, 3, 2, 1]] * 10}  # (.1 + .1 + .1) / 3 is not .1
+    comparison = ndcg.compare(systems=systems, references=[[0, 0.1, 0.1, 0.1]] * 10)
+    (pair,) = comparison.pairs
+    assert (pair.wins, pair.ties, pair.losses, pair.p, pair.p_t) == (0, 10, 0, 1.0, 1.0)
+    assert pair.difference == 0
+    assert comparison.scores["tied"]["nDCG"].tied == 0
+    for score in comparison.scores.values():
+        assert score["nDCG"].worst <= score["nDCG"].value <= score["nDCG"].best
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e200, 1e307])
+def test_the_size_of_gains_changes_no_test(ndcg: evaluate.Metric, size: float) -> None:
+    systems = {"a": [[1, 2]] * 5, "b": [[2, 1]] * 5}
+    references = np.array([[1, 0], [0.9, 0], [0.8, 0], [1, 0], [0.5, 0.25]])
+    usual = ndcg.compare(systems=systems, references=references, measures=["DCG", "nDCG"], resamples=200)
+    sized = ndcg.compare(systems=systems, references=references * size, measures=["DCG", "nDCG"], resamples=200)
+    for one, other in zip(usual.pairs, sized.pairs, strict=True):
+        scale = size if one.measure == "DCG" else 1.0
+        figures = ("p", "p_holm", "p_t", "p_t_holm", "wins", "ties", "losses", "exchanges", "queries_needed")
+        assert [getattr(one, each) for each in figures] == pytest.approx([getattr(other, each) for each in figures])
+        sizes = ("difference", "low", "high", "standard_error", "detectable")
+        expected = [getattr(one, each) * scale for each in sizes]
+        assert [getattr(other, each) for each in sizes] == pytest.approx(expected, rel=1e-6)
+    report = ndcg.report(predictions=systems["a"], references=references * size, measures="DCG")
+    assert report.scores["DCG"] == sized.scores["a"]["DCG"]
+
+
+def test_queries_of_no_weight_are_not_counted(ndcg: evaluate.Metric) -> None:
+    systems = {"a": [[2, 1]] * 3 + [[1, 2]] * 5, "b": [[1, 2]] * 3 + [[2, 1]] * 5}
+    weight = [1, 1, 1, 0, 0, 0, 0, 0]
+    comparison = ndcg.compare(systems=systems, references=[[1, 0]] * 8, sample_weight=weight)
+    (pair,) = comparison.pairs
+    assert (pair.wins, pair.ties, pair.losses) == (3, 0, 0)
+    assert comparison.scores["a"]["nDCG"].ranked == 6
+
+
+@pytest.mark.parametrize(
+    ("corrected_over", "families", "corrected"),
+    [("measure", [[0, 2], [1, 3]], [0.02, 0.03, 0.02, 0.04]), ("all", [[0, 1, 2, 3]], [0.04, 0.045, 0.045, 0.045])],
+)
+def test_holm_corrects_the_pairs_of_a_family_together(
+    ndcg: evaluate.Metric, corrected_over: str, families: list[list[int]], corrected: list[float]
+) -> None:
+    (pair,) = ndcg.compare(systems={"a": [[2, 1]] * 3, "b": [[1, 2]] * 3}, references=[[1, 0]] * 3).pairs
+    measures, p_values = ("nDCG", "DCG", "nDCG", "DCG"), (0.01, 0.015, 0.02, 0.04)
+    pairs = [pair._replace(measure=name, p=p, p_t=p / 2) for name, p in zip(measures, p_values, strict=True)]
+    testing = room.Testing(corrected_over=corrected_over)
+    assert testing.families(pairs) == families
+    assert testing.holm(pairs, p_values) == pytest.approx(corrected)
+    found = testing.corrected(pairs)
+    assert [each.p_holm for each in found] == pytest.approx(corrected)
+    assert [each.p_t_holm for each in found] == pytest.approx([each / 2 for each in corrected])
+    assert [each._replace(p_holm=pair.p_holm, p_t_holm=pair.p_t_holm) for each in found] == pairs
+    assert testing.corrected([]) == []

@@ -1,0 +1,188 @@
+"""What a person reads: the same figures as text, Markdown, HTML and LaTeX, in which no text of users does anything."""
+
+import doctest
+import itertools
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import evaluate
+import pytest
+from systems import RELEVANCE, SYSTEMS
+from systems import shown as shown
+
+from ndcg.statistics import tables as room
+
+
+def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
+    report, comparison = shown
+    latex = comparison.to_latex()
+    assert latex.startswith("% Bold: the highest. Superscripts:")
+    assert f"% {comparison.signature}" in latex.splitlines()
+    for text in (str(report), report.to_markdown(), report._repr_html_()):
+        for score in report.scores.values():
+            for value in (score.value, score.low, score.high, score.standard_error, score.worst, score.best):
+                assert f"{value:.4f}" in text
+        assert "95% interval" in text
+        assert "95% intervals of means by Wilson, of differences by Student" in text
+        assert report.signature in text
+    for text in (str(comparison), comparison.to_markdown(), comparison._repr_html_()):
+        for pair in comparison.pairs:
+            assert f"{pair.difference:+.4f}" in text
+            assert f"{pair.wins}–{pair.ties}–{pair.losses}" in text
+            assert f"{pair.detectable:.4f}" in text
+            assert f"{pair.queries_needed:,}" in text
+        assert not any(pair.exact for pair in comparison.pairs)
+        assert "randomisation test (1,048,576 exchanges: " in text
+        assert f"standard error of p at most {max(pair.p_error for pair in comparison.pairs):.1g})" in text
+        assert comparison.signature in text
+
+
+def test_markdown_tables_have_as_many_cells_in_each_row(shown: tuple[Any, Any]) -> None:
+    for each in shown:
+        tables = [block for block in each.to_markdown().split("\n\n") if block.startswith("|")]
+        assert len(tables) >= 2
+        for table in tables:
+            cells = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+            assert len(cells) == 1
+
+
+@pytest.mark.parametrize("odd", ["a\x1b[31mb", "a\x07", "a\x9b2J", "a\u202eb", "a\nb", "a\tb"])
+def test_no_id_moves_the_cursor(ndcg: evaluate.Metric, odd: str) -> None:
+    run = {odd: {odd: 1.0, "d": 2.0}, "q": {odd: 1.0, "d": 0.5}}
+    other = {query: {document: -score for document, score in documents.items()} for query, documents in run.items()}
+    qrels = {query: {odd: 1, "d": 0} for query in run}
+    by = {query: query for query in run}
+    found = [
+        ndcg.report(predictions=run, references=qrels, by=by),
+        ndcg.compare(systems={"a": run, "b": other}, references=qrels, by=by),
+        ndcg.explain(predictions=run, references=qrels, got=0.5),
+    ]
+    assert any(odd.encode("unicode_escape").decode() in cell for cell in itertools.chain(*found[1].tables()[-1]))
+    for each in found:
+        texts = [str(each), each.to_markdown(), each._repr_html_(), *each.remarks()]
+        texts += itertools.chain(*itertools.chain(*each.tables()))
+        assert all(text.replace("\n", "").isprintable() for text in texts)
+        assert odd not in "".join(texts)
+
+
+def test_numbers_of_any_size_are_short(ndcg: evaluate.Metric) -> None:
+    def of_size(size: float) -> list[Any]:
+        relevance = [[size * each for each in row] for row in RELEVANCE]
+        how = {"references": relevance, "measures": ["DCG", "nDCG"], "by": ["de", "en"] * (len(relevance) // 2)}
+        return [ndcg.report(predictions=SYSTEMS["bm25"], **how), ndcg.compare(systems=SYSTEMS, **how)]
+
+    for small, large in zip(of_size(1.0), of_size(2.0**660), strict=True):
+        for one, other in zip(small.tables(), large.tables(), strict=True):
+            assert [list(map(len, row)) for row in one[:1]] == [list(map(len, row)) for row in other[:1]]
+            assert max(len(cell) for row in other for cell in row) < 50
+        assert max(map(len, large.remarks())) < 500
+    report, comparison = of_size(2.0**660)
+    assert f"{report.scores['DCG'].value:.4e}" in str(report)
+    assert f"{comparison.pairs[0].difference:+.4e}" in str(comparison)
+    assert f"{comparison.scores['bm25']['DCG'].value:.4e}" in comparison.to_latex()
+
+
+def test_documents_in_the_millions_are_counted_in_full(ndcg: evaluate.Metric) -> None:
+    found = ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE)
+    for unjudged, text in ((1_234_567.0, "1,234,567"), (0.0, "0"), (20.0, "20"), (1 / 3, "0.3333"), (12.5, "12.5")):
+        scores = {"nDCG": found.scores["nDCG"]._replace(unjudged=unjudged, ranked=23_456_789)}
+        assert replace(found, scores=scores).tables()[0][1][-1] == f"{text} of 23,456,789"
+
+
+def test_scores_in_latex_have_as_many_places_as_are_asked_for(ndcg: evaluate.Metric) -> None:
+    found = ndcg.compare(systems=SYSTEMS, references=RELEVANCE)
+    for places in (0, 2, 4, 16):
+        for scores in found.scores.values():
+            assert f"{scores['nDCG'].value:.{places}f}" in found.to_latex(places)
+    assert found.to_latex() == found.to_latex(4)
+    for places in (-1, 17, 2.0, True, None):
+        with pytest.raises(ValueError, match=r"^places must be an integer, at least 0 and at most 16"):
+            found.to_latex(places)
+
+
+def test_text_of_users_is_shown_as_text(shown: tuple[Any, Any]) -> None:
+    _, comparison = shown
+    page = comparison._repr_html_()
+    assert "<b>" not in page
+    assert "&lt;b&gt;|_&amp;" in page
+    assert "\\<b\\>\\|\\_\\&" in comparison.to_markdown()
+    assert re.search(r"(?<!\\)<", comparison.to_markdown().replace("`" + comparison.signature + "`", "")) is None
+    assert "<b>|\\_\\&" in comparison.to_latex()
+
+
+def test_the_examples_of_the_module_are_true() -> None:
+    assert doctest.testmod(room).attempted > 0
+    assert doctest.testmod(room).failed == 0
+
+
+@dataclass
+class Rivers(room.Readable):
+    """A result that has nothing to do with rankings."""
+
+    signature: str = "rivers|v:1"
+
+    def _tables(self) -> list[room.Table]:
+        return [[["river", "km", "<mouth>"], ["Rhine|", "1,230", "North_Sea"], ["a\x1b", "9", "–"]]]
+
+    def _remarks(self) -> list[str]:
+        return ["100% wet & <long>."]
+
+
+def test_any_result_is_shown_as_text() -> None:
+    assert str(Rivers()).splitlines() == [
+        "river      km    <mouth>",
+        "Rhine|  1,230  North_Sea",
+        "a\\x1b       9          –",
+        "",
+        "100% wet & <long>.",
+        "Signature: rivers|v:1",
+    ]
+
+
+def test_any_result_is_shown_as_markdown() -> None:
+    assert Rivers().to_markdown().splitlines() == [
+        "| river | km | \\<mouth\\> |",
+        "|---|---:|---:|",
+        "| Rhine\\| | 1,230 | North\\_Sea |",
+        "| a\\\\x1b | 9 | – |",
+        "",
+        "100% wet \\& \\<long\\>.",
+        "",
+        "Signature: `rivers|v:1`",
+    ]
+
+
+def test_any_result_is_shown_as_html() -> None:
+    assert Rivers()._repr_html_() == (
+        "<table><tr><th>river</th><th>km</th><th>&lt;mouth&gt;</th></tr>"
+        "<tr><td>Rhine|</td><td>1,230</td><td>North_Sea</td></tr><tr><td>a\\x1b</td><td>9</td><td>–</td></tr></table>"
+        "<p>100% wet &amp; &lt;long&gt;.</p><p>Signature: <code>rivers|v:1</code></p>"
+    )
+
+
+def test_any_result_is_shown_as_latex() -> None:
+    assert room.latex_of(Rivers()).splitlines() == [
+        "% 100% wet & <long>.",
+        "% rivers|v:1",
+        "\\begin{tabular}{lrr}",
+        "\\hline",
+        "river & km & <mouth> \\\\",
+        "\\hline",
+        "Rhine| & 1,230 & North\\_Sea \\\\",
+        "a\\textbackslash{}x1b & 9 & – \\\\",
+        "\\hline",
+        "\\end{tabular}",
+    ]
+
+
+def test_any_result_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = re.sub(r"\x1b\[[\d;]*m", "", room.rich_of(Rivers())).splitlines()
+    assert [line.split() for line in lines if line.strip() and "─" not in line] == [
+        ["river", "km", "<mouth>"],
+        ["Rhine|", "1,230", "North_Sea"],
+        ["a\\x1b", "9", "–"],
+        ["100%", "wet", "&", "<long>."],
+        ["Signature:", "rivers|v:1"],
+    ]
