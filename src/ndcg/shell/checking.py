@@ -19,9 +19,10 @@ def check_function(asked: argparse.Namespace) -> Listing:
         raise ValueError("-k must be one cutoff, since each ranking is asked about once")
     function = _imported(asked.function)
     result = check(function, k=k, form=asked.form, convention=asked.convention, cases=asked.cases, seed=asked.seed)
+    tables = result.tables() or [[["convention", "rankings that agree"]]]
     rows = [{"convention": name, "agreeing": count} for name, count in result.agreeing.items()]
     answer = result.to_dict()
-    return Listing(result.tables(), result.remarks(), result.signature, rows, answer, status=result.status)
+    return Listing(tables, result.remarks(), result.signature, rows, answer, status=result.status)
 
 
 def _imported(place: str) -> Callable[..., Any]:

@@ -256,8 +256,9 @@ def _form_of(asker: Asker, k: int | None, seed: int) -> str:
     for form in FUNCTION_FORMS:
         values = np.array([asker.value(query, form) for query in queries])
         tolerance = _tolerance(values)
-        agreeing = max(np.count_nonzero(_agree(values, each, tolerance)) for each in expected)
-        points[form] = agreeing, np.count_nonzero(np.isfinite(values))
+        answered = np.isfinite(values)
+        agreeing = max(np.count_nonzero(_agree(values, each, tolerance) & answered) for each in expected)
+        points[form] = agreeing, np.count_nonzero(answered)
     return max(points, key=lambda form: points[form])
 
 

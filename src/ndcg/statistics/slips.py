@@ -115,7 +115,8 @@ def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: 
     values = np.full(len(queries), np.nan)
     for k in {query.k for query in queries}:
         rows = [row for row, query in enumerate(queries) if query.k == k]
-        run, qrels = ({row: getattr(queries[row], name) for row in rows} for name in ("run", "qrels"))
+        run = {row: queries[row].run for row in rows if queries[row].run}  # a run without documents is missing
+        qrels = {row: queries[row].qrels for row in rows}
         cutoff = k
         if k is None and Options.parse(k=1, **options).ideal == "full":  # which is as long as the longest list then
             cutoff = max(1, *(len(side) for sides in (run, qrels) for side in sides.values()))

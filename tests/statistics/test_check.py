@@ -1,0 +1,322 @@
+"""What a function computes is found out: whose nDCG, or which slip; and the smallest ranking shows where it differs."""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ndcg.measure.conventions import CONVENTIONS
+from ndcg.statistics.check import Check, check
+from ndcg.statistics.slips import Query, query_scores
+
+Documents = Mapping[str, float]
+
+
+def dcg(gains: Sequence[float]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
+
+
+def by_score(run: Documents) -> list[str]:
+    return sorted(run, key=lambda document: -run[document])
+
+
+def ratio(gains: Sequence[float], ideal: Sequence[float]) -> float:
+    return dcg(gains) / dcg(ideal) if any(ideal) else 0.0
+
+
+def best(values: Any) -> list[float]:
+    return sorted(values, reverse=True)
+
+
+def grades(run: Documents, qrels: Documents) -> list[float]:
+    return [qrels.get(document, 0) for document in by_score(run)]
+
+
+# One function a slip, written from what the threads say.
+WRONG: dict[str, Callable[[Documents, Documents, int], float]] = {
+    "ideal from the top k retrieved": lambda run, qrels, k: ratio(grades(run, qrels)[:k], best(grades(run, qrels)[:k])),
+    "ideal from all that was retrieved": lambda run, qrels, k: ratio(
+        grades(run, qrels)[:k], best(grades(run, qrels))[:k]
+    ),
+    "ideal not cut at k": lambda run, qrels, k: ratio(grades(run, qrels)[:k], best(qrels.values())),
+    "ideal cut at the length of the result list": lambda run, qrels, k: ratio(
+        grades(run, qrels)[:k], best(qrels.values())[: min(k, len(run))]
+    ),
+    "unretrieved documents ranked last": lambda run, qrels, k: ratio(
+        [*grades(run, qrels), *(grade for document, grade in qrels.items() if document not in run)][:k],
+        best(qrels.values())[:k],
+    ),
+    "unjudged documents removed": lambda run, qrels, k: ratio(
+        [qrels[document] for document in by_score(run) if document in qrels][:k], best(qrels.values())[:k]
+    ),
+    "ascending order": lambda run, qrels, k: ratio(
+        [qrels.get(document, 0) for document in sorted(run, key=lambda each: run[each])][:k], best(qrels.values())[:k]
+    ),
+    "documents in the order of the input": lambda run, qrels, k: ratio(
+        [qrels.get(document, 0) for document in run][:k], best(qrels.values())[:k]
+    ),
+    "DCG not cut at k": lambda run, qrels, k: ratio(grades(run, qrels), best(qrels.values())[:k]),
+    "nothing cut at k": lambda run, qrels, k: ratio(grades(run, qrels), best(qrels.values())),
+    "cutoff one rank too deep": lambda run, qrels, k: ratio(grades(run, qrels)[: k + 1], best(qrels.values())[: k + 1]),
+    "ideal in the order of the qrels": lambda run, qrels, k: ratio(grades(run, qrels)[:k], list(qrels.values())[:k]),
+    "DCG called nDCG": lambda run, qrels, k: dcg(grades(run, qrels)[:k]),
+    "0 until k documents are judged": lambda run, qrels, k: (
+        0.0 if len(qrels) < k else ratio(grades(run, qrels)[:k], best(qrels.values())[:k])
+    ),
+    "DCG one rank too deep": lambda run, qrels, k: ratio([0, *grades(run, qrels)[:k]], best(qrels.values())[:k]),
+    "judgments counted twice in the ideal": lambda run, qrels, k: ratio(
+        grades(run, qrels)[:k], best([*qrels.values(), *qrels.values()])[:k]
+    ),
+    "no discount": lambda run, qrels, k: (
+        sum(grades(run, qrels)[:k]) / sum(best(qrels.values())[:k]) if any(qrels.values()) else 0.0
+    ),
+    "gain r^2": lambda run, qrels, k: ratio(
+        [grade**2 for grade in grades(run, qrels)[:k]], [grade**2 for grade in best(qrels.values())[:k]]
+    ),
+    "DCG with binary gain, ideal with graded gain": lambda run, qrels, k: ratio(
+        [min(grade, 1) for grade in grades(run, qrels)[:k]], best(qrels.values())[:k]
+    ),
+}
+
+
+def usual(run: Documents, qrels: Documents, k: int) -> float:
+    return ratio(grades(run, qrels)[:k], best(qrels.values())[:k])
+
+
+@pytest.mark.parametrize("slip", WRONG)
+def test_a_slip_is_named(slip: str) -> None:
+    result = check(WRONG[slip], form="mappings")
+    assert slip in result.matches[0].slips
+    assert len(result.matches[0].slips) == 1
+    assert result.status == 1
+    assert f"with a slip: {slip}: all 200 rankings agree" in str(result)
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_a_convention_is_named(name: str) -> None:
+    result = check(lambda run, qrels, k: query_scores([Query(run, qrels, k)], {"convention": name})[0])
+    assert name in result.conventions
+    assert result.status == 0
+    assert result.agreeing[name] == result.answered
+    assert result.example is None
+
+
+def test_two_slips_at_once_are_named() -> None:
+    def both(run: Documents, qrels: Documents, k: int) -> float:
+        first = [grade**2 for grade in grades(run, qrels)[:k]]
+        return ratio(first, best(first))
+
+    result = check(both)
+    assert {"gain r^2", "ideal from the top k retrieved"} in [set(match.slips) for match in result.matches]
+
+
+FAULTS: dict[str, Callable[[Documents, Documents, int], float]] = {
+    "clipped": lambda run, qrels, k: min(usual(run, qrels, k), 0.9),
+    "halved": lambda run, qrels, k: usual(run, qrels, k) / 2,
+    "bonus": lambda run, qrels, k: usual(run, qrels, k) + 0.01 * len(run),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_that_is_not_in_the_table_is_said_to_be_unknown(fault: str) -> None:
+    result = check(FAULTS[fault], cases=100)
+    assert result.matches == ()
+    assert result.status == 1
+    assert "No convention and no known slip explains it." in str(result)
+    assert result.example is not None
+
+
+def test_the_smallest_ranking_loses_no_document_and_shows_both_sums() -> None:
+    result = check(WRONG["ideal from the top k retrieved"])
+    example = result.example
+    assert example is not None
+    assert len(example.query.run) == 1
+    assert len(example.query.qrels) == 2
+    assert set(example.query.qrels.values()) == {1}
+    assert example.value == 1.0
+    assert example.expected == pytest.approx(1 / (1 + 1 / math.log2(3)))
+    assert sum(row[-1] for row in example.rows) / example.ideal == pytest.approx(example.expected)
+    assert "is 1.0000 / 1.6309 = 0.6131; the function returns 1.0000" in str(result)
+
+
+def test_what_rankings_that_differ_have_in_common_is_said() -> None:
+    result = check(lambda run, qrels, k: usual(run, qrels, k) / (1 + (len(set(run.values())) < len(run))))
+    assert any("have documents with equal scores; of the" in note for note in result.notes)
+
+
+# The forms of functions
+
+
+def in_lists(scores: Sequence[float], relevance: Sequence[float], k: int) -> float:
+    order = sorted(range(len(scores)), key=lambda at: -scores[at])
+    return ratio([relevance[at] for at in order][:k], best(relevance)[:k])
+
+
+def in_arrays(scores: Any, relevance: Any, k: int) -> float:
+    order = (-scores).argsort(kind="stable")
+    return ratio(relevance[order][:k].tolist(), best(relevance.tolist())[:k])
+
+
+def in_ranks(ids: Sequence[str], relevance: Documents, k: int) -> float:
+    return round(ratio([relevance.get(each, 0) for each in dict.fromkeys(ids)][:k], best(relevance.values())[:k]), 4)
+
+
+@pytest.mark.parametrize(
+    ("form", "function"), [("mappings", usual), ("lists", in_lists), ("arrays", in_arrays), ("ranked", in_ranks)]
+)
+def test_the_form_is_found_out(form: str, function: Callable[..., float]) -> None:
+    result = check(function)
+    assert result.form == form
+    assert "ranx" in result.conventions
+    assert check(function, form=form, seed=1).conventions == result.conventions
+
+
+def test_a_function_without_a_cutoff_is_asked_without() -> None:
+    result = check(lambda run, qrels: usual(run, qrels, 1000), k=None)
+    assert "ranx" in result.conventions
+
+
+def test_a_document_that_is_counted_twice_is_said() -> None:
+    def twice(ids: Sequence[str], relevance: Documents, k: int) -> float:
+        return ratio([relevance.get(each, 0) for each in ids][:k], best(relevance.values())[:k])
+
+    said = "A document that is listed twice counts twice"
+    assert any(note.startswith(said) for note in check(twice, form="ranked").notes)
+    assert not any(note.startswith(said) for note in check(in_ranks, form="ranked").notes)
+
+
+# What functions do besides
+
+
+def changing(run: dict[str, float], qrels: dict[str, float], k: int) -> float:
+    value = usual(run, qrels, k)
+    run.clear()
+    return value
+
+
+def printing(run: Documents, qrels: Documents, k: int) -> float:
+    print("scored")
+    return usual(run, qrels, k)
+
+
+def dividing(run: Documents, qrels: Documents, k: int) -> float:
+    return dcg(grades(run, qrels)[:k]) / dcg(best(qrels.values())[:k])
+
+
+def counting() -> Callable[..., float]:
+    calls = iter(range(10**6))
+    return lambda run, qrels, k: usual(run, qrels, k) + 1e-3 * next(calls)
+
+
+@pytest.mark.parametrize(
+    ("function", "note"),
+    [
+        (changing, "It changes its arguments: "),
+        (printing, "It prints: 200 of 200 rankings."),
+        (dividing, "It raises ZeroDivisionError: "),
+        (counting(), "It gives another answer when it is asked twice: "),
+        (WRONG["DCG called nDCG"], "It returns a value above 1: "),
+        (lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else math.nan, "It returns nan: "),
+        (lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else None, "It returns None: "),
+        (lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else "none", "It returns text: "),
+        (
+            lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else [0.0, 1.0],
+            "It returns a value of type list, which is not a number: ",
+        ),
+        (lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else math.inf, "It returns infinity: "),
+    ],
+)
+def test_what_else_a_function_does_is_said(
+    function: Callable[..., Any], note: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = check(function)
+    assert any(each.startswith(note) for each in result.notes), result.notes
+    assert capsys.readouterr().out == ""
+
+
+def test_rankings_without_an_answer_are_not_held_against_a_function() -> None:
+    result = check(dividing)
+    assert "ranx" in result.conventions
+    assert result.answered < result.cases == 200
+    assert f"all {result.answered} rankings agree for which it returned a score, of 200" in str(result)
+
+
+def test_a_function_that_gives_no_score_could_not_be_asked() -> None:
+    result = check(lambda run, qrels, k: "high")
+    assert result.status == 2
+    assert "returned no score for any of 200 rankings" in str(result)
+
+
+def test_a_value_may_be_an_array_or_of_32_bits() -> None:
+    assert "ranx" in check(lambda run, qrels, k: np.array(usual(run, qrels, k))).conventions
+    assert "ranx" in check(lambda run, qrels, k: np.float32(usual(run, qrels, k))).conventions
+
+
+def test_the_convention_that_is_wanted_decides_the_status() -> None:
+    assert check(usual, convention="ranx").status == 0
+    result = check(usual, convention="lightgbm")
+    assert result.status == 1
+    assert "It does not compute the nDCG of lightgbm: " in str(result)
+    assert result.example is not None
+    assert result.nearest == "lightgbm"
+
+
+def test_the_same_seed_asks_the_same() -> None:
+    assert check(FAULTS["halved"], cases=30).to_dict() == check(FAULTS["halved"], cases=30).to_dict()
+
+
+def test_a_result_is_json() -> None:
+    result = check(WRONG["ideal from the top k retrieved"])
+    saved = json.loads(json.dumps(result.to_dict()))
+    assert saved["matches"][0] == {"convention": "ranx", "slips": ["ideal from the top k retrieved"]}
+    assert saved["example"]["query"]["k"] == result.example.query.k if result.example else None
+
+
+@pytest.mark.parametrize(
+    ("how", "error"),
+    [
+        ({"k": 0}, "^k must be "),
+        ({"cases": 0}, "^cases must be "),
+        ({"form": "list"}, "^form must be "),
+        ({"convention": "sklern"}, "^convention must be "),
+        ({"seed": -1}, "^seed must be "),
+    ],
+)
+def test_wrong_arguments_are_rejected_by_name(how: dict[str, Any], error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        check(usual, **how)
+
+
+def test_what_cannot_be_called_is_rejected() -> None:
+    with pytest.raises(TypeError, match=r"^function must be a function; got 'ndcg'$"):
+        check("ndcg")  # type: ignore[arg-type]
+
+
+# Libraries
+
+
+def asked(function: Callable[..., float], **how: Any) -> Check:
+    return check(function, cases=60, **how)
+
+
+def test_scikit_learn_is_named() -> None:
+    sklearn_metrics = pytest.importorskip("sklearn.metrics")
+
+    def own(scores: list[float], relevance: list[float], k: int) -> float:
+        return float(sklearn_metrics.ndcg_score([relevance], [scores], k=k))
+
+    assert "sklearn" in asked(own).conventions
+
+
+@pytest.mark.peers
+def test_pytrec_eval_is_named() -> None:
+    import pytrec_eval
+
+    def own(run: dict[str, float], qrels: dict[str, float], k: int) -> float:
+        measure = pytrec_eval.RelevanceEvaluator({"q": qrels}, {f"ndcg_cut.{k}"})
+        return float(measure.evaluate({"q": run})["q"][f"ndcg_cut_{k}"]) if run else math.nan
+
+    assert "pytrec_eval" in asked(own).conventions
