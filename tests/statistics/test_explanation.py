@@ -138,6 +138,14 @@ def test_a_number_matches_to_the_digits_that_it_has(
     assert ("sklearn" in found.matches) == matches
 
 
+@pytest.mark.parametrize(("got", "text"), [(1.5, "1.5% is 0.015"), ("59.21 %", "59.21% is 0.5921"), (0.5921, None)])
+def test_a_score_read_as_a_percentage_says_so(ndcg: evaluate.Metric, got: Any, text: str | None) -> None:
+    found = ndcg.explain(**CARD, got=got)
+    assert found.percent == found.to_dict()["percent"] == (text is not None)
+    assert (f"Your score was read as a percentage: {text}." in str(found)) == (text is not None)
+    assert ("percentage" in str(found)) == (text is not None)
+
+
 def test_of_a_number_that_no_convention_has_one_choice_may_differ(ndcg: evaluate.Metric) -> None:
     got = ndcg.compute(**CARD, k=3, convention="catboost", gain="exponential")["nDCG@3"]
     found = ndcg.explain(**CARD, k=3, got=got)

@@ -92,6 +92,7 @@ class Explanation(Readable):
         numbers: by the name of the convention; None where it has none.
         refused: why a convention has none, by its name.
         got: the number to explain, if one was given.
+        percent: whether it was given in percent.
         matches: the conventions whose number it is, to the digits that were given.
         variants: conventions that have the number with one choice changed, where none has it as it is.
         between: the two conventions whose difference `choices` explain.
@@ -103,6 +104,7 @@ class Explanation(Readable):
     numbers: dict[str, float | None]
     refused: dict[str, str]
     got: float | None = None
+    percent: bool = False
     matches: tuple[str, ...] = ()
     variants: tuple[Variant, ...] = ()
     between: tuple[str, str] | None = None
@@ -140,6 +142,8 @@ class Explanation(Readable):
         """Yield what the number is, in words."""
         if self.got is None:
             return
+        if self.percent:
+            yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
         if self.matches:
             yield f"{self.got:g} is the {self.measure} of {_enumerated(self.matches)}."
             return
@@ -337,18 +341,18 @@ def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], fl
     )
 
 
-def _with_matches(found: Explanation, scorer: _Scorer, got: float, precision: float) -> Explanation:
+def _with_matches(found: Explanation, scorer: _Scorer, got: float, precision: float, percent: bool) -> Explanation:
     """Return an explanation with the conventions that have a number, or that have it with one choice changed."""
     matches = [name for name, number in found.numbers.items() if number is not None and abs(number - got) <= precision]
-    found = replace(found, got=got, matches=tuple(matches))
+    found = replace(found, got=got, percent=percent, matches=tuple(matches))
     if matches:
         return replace(found, signature=scorer.signature(matches[0]))
     variants = (each for each in scorer.variants() if abs(each.number - got) <= precision)
     return replace(found, variants=tuple(variants))
 
 
-def _number_and_precision(got: Any) -> tuple[float, float]:
-    """Return a number from 0 to 1, and how far from it another may be that has the same digits.
+def _number_and_precision(got: Any) -> tuple[float, float, bool]:
+    """Return a number from 0 to 1, how far from it another with the same digits may be, and whether it is in percent.
 
     Raises:
         ValueError: it is none.
@@ -364,7 +368,7 @@ def _number_and_precision(got: Any) -> tuple[float, float]:
         raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
     percent = abs(number) > 1 or text.strip().endswith("%")
     unit = 10.0**exponent / (100 if percent else 1)
-    return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION)
+    return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
 
 
 def _two_conventions(between: Any) -> tuple[str, str]:
