@@ -11039,7 +11039,8 @@ def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: 
     values = np.full(len(queries), np.nan)
     for k in {query.k for query in queries}:
         rows = [row for row, query in enumerate(queries) if query.k == k]
-        run, qrels = ({row: getattr(queries[row], name) for row in rows} for name in ("run", "qrels"))
+        run = {row: queries[row].run for row in rows if queries[row].run}  # a run without documents is missing
+        qrels = {row: queries[row].qrels for row in rows}
         cutoff = k
         if k is None and Options.parse(k=1, **options).ideal == "full":  # which is as long as the longest list then
             cutoff = max(1, *(len(side) for sides in (run, qrels) for side in sides.values()))
@@ -11896,8 +11897,9 @@ def _form_of(asker: Asker, k: int | None, seed: int) -> str:
     for form in FUNCTION_FORMS:
         values = np.array([asker.value(query, form) for query in queries])
         tolerance = _tolerance(values)
-        agreeing = max(np.count_nonzero(_agree(values, each, tolerance)) for each in expected)
-        points[form] = agreeing, np.count_nonzero(np.isfinite(values))
+        answered = np.isfinite(values)
+        agreeing = max(np.count_nonzero(_agree(values, each, tolerance) & answered) for each in expected)
+        points[form] = agreeing, np.count_nonzero(answered)
     return max(points, key=lambda form: points[form])
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -305,3 +306,64 @@ def test_two_slips_at_once_are_one_after_the_other() -> None:
     query = Query(in_order("xab"), {"a": 2, "b": 3, "c": 3}, 2)
     both = slip_named("graded relevance read as 0 or 1").over(slip_named("ideal from the top k retrieved"))
     assert float(both.scores([query], {})[0]) == pytest.approx(LOG[1])
+
+
+# --- docs/slips.md ---------------------------------------------------------------------------------------------------
+
+PAGE = (ROOT / "docs" / "slips.md").read_text(encoding="utf-8")
+ROWS = re.findall(
+    r"^\| ([^|]+) \| ([^|]+\.) \| `([^`]+)` \| ([\d.]+|no score) \| ([\d.]+) \| ([^|]+) \|$", PAGE, re.MULTILINE
+)
+
+
+def query_of(ranking: str) -> Query:
+    """The query that a cell of the table shows."""
+    retrieved, _, unretrieved = ranking.partition(" + ")
+    run, qrels = {}, {}
+    for level, group in enumerate(retrieved.split()):
+        for grade in group.split("="):
+            document = f"d{len(run) + 1}"
+            run[document] = float(100 - level)
+            if grade != "?":
+                qrels[document] = int(grade)
+    qrels |= {f"unretrieved {at}": int(grade) for at, grade in enumerate(unretrieved.split())}
+    return Query(run, qrels, 3)
+
+
+def test_the_page_has_a_row_for_each_slip_the_most_frequently_reported_first() -> None:
+    assert [row[0].lower() for row in ROWS] == [
+        slip.name.lower() for slip in sorted(SLIPS, key=lambda slip: -len(slip.threads))
+    ]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_a_row_of_the_page_shows_the_slip(row: tuple[str, ...]) -> None:
+    name, meaning, ranking, wrong, right_score, reported = row
+    slip = next(slip for slip in SLIPS if slip.name.lower() == name.lower())
+    assert meaning == slip.meaning
+    assert reported.partition(",")[0] == (str(len(slip.threads)) if slip.threads else "–")
+    assert not slip.threads or slip.threads[0] in reported
+    by_lightgbm = slip.name in ("linear gain", "no relevant documents scored 0")
+    options = {"convention": "lightgbm"} if by_lightgbm else {"negative_relevance": "keep"}
+    found = float(slip.scores([query_of(ranking)], options)[0])
+    assert ("no score" if math.isnan(found) else f"{found:.4f}") == wrong
+    assert f"{float(query_scores([query_of(ranking)], options)[0]):.4f}" == right_score
+
+
+def test_the_test_to_paste_passes_for_the_right_ndcg_and_fails_for_every_slip() -> None:
+    (code,) = re.findall(r"```python\n(def test_ndcg.*?)```", PAGE, re.DOTALL)
+    namespace: dict[str, Any] = {}
+    exec(code, namespace)
+
+    def passes(score: Any) -> bool:
+        namespace["my_ndcg"] = lambda run, qrels, k: float(score(Query(run, qrels, k)))
+        try:
+            namespace["test_ndcg"]()
+        except AssertionError:
+            return False
+        return True
+
+    assert passes(lambda query: query_scores([query], {})[0])
+    same = {"linear gain", "no relevant documents scored 0", "negative relevance removed"}  # as scikit-learn does
+    missed = [slip.name for slip in SLIPS if passes(lambda query, slip=slip: slip.scores([query], {})[0])]
+    assert set(missed) == same
