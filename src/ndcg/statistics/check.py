@@ -216,8 +216,8 @@ def check(
     >>> result = check(ndcg_at)
     >>> result.matches[0].slips
     ('ideal from the top k retrieved',)
-    >>> result.example.query.run, result.example.query.qrels, round(result.example.expected, 4)
-    ({'d14': 1.0}, {'d14': 1, 'd2': 1}, 0.6131)
+    >>> len(result.example.rows), result.example.value, round(result.example.expected, 4)
+    (2, 1.0, 0.6131)
     """
     if not callable(function):
         raise TypeError(f"function must be a function; got {shown(function)}")

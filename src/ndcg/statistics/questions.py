@@ -133,7 +133,7 @@ def random_rankings(count: int, k: int | None, form: str, seed: int, *, plain: b
     return [_random_ranking(rng, k, form, plain) for _ in range(count)]
 
 
-def _random_ranking(rng: np.random.Generator, k: int | None, form: str, plain: bool) -> Query:
+def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain: bool) -> Query:
     size = int(rng.integers(2, (k or 8) + 6))
     documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
     relevance = rng.integers(0, rng.integers(2, 6), size) * (rng.random(size) < rng.uniform(0.3, 1))
