@@ -3,12 +3,12 @@
 import argparse
 import importlib.util
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..measure.messages import in_short
 from ..statistics.check import check
+from ..statistics.questions import NDCGFunction
 from .output import Listing
 
 
@@ -25,7 +25,7 @@ def check_function(asked: argparse.Namespace) -> Listing:
     return Listing(tables, result.remarks(), result.signature, rows, answer, status=result.status)
 
 
-def _imported(place: str) -> Callable[..., Any]:
+def _imported(place: str) -> NDCGFunction:
     """Return the function of a file or a module.
 
     Raises:
@@ -48,7 +48,7 @@ def _imported(place: str) -> Callable[..., Any]:
     if not callable(function):
         functions = ", ".join(key for key, value in vars(module).items() if callable(value) and key[:1] != "_")
         raise ValueError(f"{module_name} has no function {name}; it has {functions or 'none'}")
-    return function
+    return cast(NDCGFunction, function)
 
 
 def _module_of_file(path: Path) -> Any:

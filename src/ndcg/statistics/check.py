@@ -225,9 +225,9 @@ def check(
         whole("k", k, 1, 10**3)
     whole("cases", cases, 1, 10**5)
     whole("seed", seed, 0)
-    for name, value, known in (("form", form, FUNCTION_FORMS), ("convention", convention, tuple(CONVENTIONS))):
+    for name, value, words in (("form", form, FUNCTION_FORMS), ("convention", convention, tuple(CONVENTIONS))):
         if value is not None:
-            choice(name, value, known)
+            choice(name, value, words)
     asker = Asker(function, k)
     form = form or _form_of(asker, k, seed)
     queries, answers = random_rankings(cases, k, form, seed), []
