@@ -33,7 +33,7 @@ from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
 from functools import cache, partial
 from importlib import import_module
-from itertools import chain, combinations, count, islice, pairwise, repeat
+from itertools import chain, combinations, count, islice, pairwise, product, repeat
 from numbers import Integral, Real
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
@@ -11515,6 +11515,22 @@ def slip_named(name: str) -> Slip:
     return next(slip for slip in SLIPS if slip.name == name)
 
 
+def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
+    """Yield the queries of rankings, with documents by their positions.
+
+    >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10)]
+    """
+    size = len(rankings.relevance)
+    masks = rankings.judged, rankings.retrieved
+    judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
+    score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
+    for start, end in pairwise(rankings.offsets.tolist()):
+        rows = range(start, end)
+        run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
+        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k)
+
+
 # ndcg/statistics/questions.py: Asking a function that computes nDCG: small random rankings, the forms that functions take, and what else they do.
 
 NDCGFunction = Callable[..., Any]
@@ -12061,18 +12077,440 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
     return Example(query, value, expected, ideal, tuple(rows))
 
 
+# ndcg/statistics/search.py: The combinations of options that give scores which somebody reported: for papers with code of their own.
+
+USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
+WIDER = 100  # how many times as wide the range is in which scores are counted, to tell how many match by chance
+
+
+class Evidence(NamedTuple):
+    """A reported score, or the reported values of all queries.
+
+    Attributes:
+        scores: the mean, as an array of one, or the value of each query; nan for a query without one.
+        precision: what a match may differ by.
+        cutoff: the cutoff of the score, as a tuple of one; empty if it is to be found.
+        of_queries: whether these are the values of the queries.
+    """
+
+    scores: Floats
+    precision: float
+    cutoff: tuple[int | None, ...] = ()
+    of_queries: bool = False
+
+
+class Combination(NamedTuple):
+    """Options that give the reported scores.
+
+    Attributes:
+        convention: the convention that differs in the fewest options.
+        changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
+        score: the mean under these options.
+    """
+
+    convention: str
+    changed: dict[str, Any]
+    score: float
+
+    @property
+    def call(self) -> str:
+        """The options as Python takes them.
+
+        >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
+        "convention='rectools', gain='exponential', k=20"
+        """
+        return ", ".join(f"{name}={value!r}" for name, value in {"convention": self.convention, **self.changed}.items())
+
+    @property
+    def flags(self) -> str:
+        """The options as the shell takes them.
+
+        >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
+        '--convention rectools --judged-only -k all'
+        """
+        words = [f"--convention {self.convention}"]
+        for name, value in self.changed.items():
+            flag = "-k" if name == "k" else f"--{name.replace('_', '-')}"
+            words.append(flag if value is True else f"{flag} {'all' if value is None else value}")
+        return " ".join(words)
+
+    def __str__(self) -> str:
+        if not self.changed:
+            return self.convention
+        changed = [f"{name}={'the whole list' if value is None else value}" for name, value in self.changed.items()]
+        return f"{self.convention}, but {' and '.join(changed)}"
+
+
+class SearchResult(NamedTuple):
+    """What a search found.
+
+    Attributes:
+        combinations: those that match, with the fewest changes of a convention first.
+        tried: the number of combinations that were tried.
+        by_chance: how many of these would match by chance, from the scores near the reported one; nan if unknown.
+    """
+
+    combinations: tuple[Combination, ...]
+    tried: int
+    by_chance: float
+
+
+def search(
+    read: Callable[[Options], Rankings],
+    given: Mapping[str, Any],
+    k: int | None,
+    weight: Floats | None,
+    evidence: Sequence[Evidence],
+) -> SearchResult:
+    """Try every combination of the options that are not given.
+
+    Args:
+        read: returns the rankings under some options.
+        given: the options that are known.
+        k: the cutoff that was asked for.
+        weight: the weight of each query.
+        evidence: what was reported; a combination must match all of it.
+    """
+    grid = _grid(read(Options.parse(k=k, **given)), given)
+    cutoffs = _cutoffs(k, evidence)
+    kernels = list(product(*(grid[name] for name in KERNEL)))
+    found: list[Combination] = []
+    tried, near, named = 0, 0, any(each.cutoff for each in evidence)
+    with progress(len(kernels), "Searching", " combinations") as bar:
+        for values in kernels:
+            bar.update(1)
+            chosen = dict(zip(KERNEL, values, strict=True))
+            try:
+                scored = _scored_at(read, {**given, **chosen, "zero_division": np.nan}, cutoffs)
+            except ValueError:  # these rankings have no score by it, as the answers of the conventions say
+                continue
+            for averaging, of_queries in _averaged(scored, grid):
+                means = means_of(of_queries, weight)
+                rows, wide = matching_cutoffs(of_queries, means, cutoffs, evidence)
+                tried, near = tried + (1 if named else len(cutoffs)), near + wide
+                for row in rows:
+                    options = {**chosen, **averaging}
+                    found.append(_nearest(options, cutoffs[row], k, given, grid, float(means[row])))
+    found.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
+    are_values = any(each.of_queries for each in evidence)
+    return SearchResult(tuple(found), tried, np.nan if are_values else near / WIDER ** len(evidence))
+
+
+KERNEL = ("gain", "discount", "ideal", "ties", "negative_relevance", "judged_only")
+
+
+class ScoredAt(NamedTuple):
+    """The values of queries at each cutoff, and what tells how they are averaged.
+
+    Attributes:
+        values: of shape (cutoffs, queries); nan for a query with no relevant documents.
+        missing: the queries that are missing from the run.
+        retrieved: the queries for which something was retrieved.
+    """
+
+    values: Floats
+    missing: NDArray[np.bool_]
+    retrieved: NDArray[np.bool_]
+
+
+def _scored_at(
+    read: Callable[[Options], Rankings], chosen: Mapping[str, Any], cutoffs: Sequence[int | None]
+) -> ScoredAt:
+    """Score rankings at all cutoffs; an ideal that is full has no value without one."""
+    full = Options.parse(**{**chosen, "k": 1}).ideal == "full"
+    known = [cutoff for cutoff in cutoffs if not (full and cutoff is None)]
+    options = Options.parse(measures=[result_name("nDCG", cutoff) for cutoff in known], **chosen)
+    rankings = read(options)
+    with UserTerms(rankings):
+        scored = score_part(rankings, options)["nDCG"]
+    values = np.full((len(cutoffs), rankings.queries), np.nan)
+    for (_, _, row), cutoff in zip(options.results, known, strict=True):
+        values[cutoffs.index(cutoff)] = scored[row]
+    missing = rankings.empty() if rankings.missing is None else rankings.empty() | rankings.missing
+    return ScoredAt(values, missing, rankings.counts()["retrieved"] > 0)
+
+
+def conventions_with(
+    read: Callable[[Options], Rankings],
+    given: Mapping[str, Any],
+    k: int | None,
+    weight: Floats | None,
+    evidence: Sequence[Evidence],
+) -> dict[str, tuple[bool, NDArray[np.bool_]]]:
+    """Return for each convention whether it matches all evidence, and which queries agree with the values reported."""
+    cutoffs = list(dict.fromkeys(cutoff for each in evidence for cutoff in each.cutoff or (k,)))
+    found = {}
+    for name in CONVENTIONS:
+        try:
+            values = _scored_at(read, {**given, "convention": name}, cutoffs).values
+        except ValueError:  # the explanation says why it has no score
+            continue
+        agreeing = np.ones(values.shape[1], bool)
+        for each in evidence:
+            if each.of_queries:
+                agreeing &= _near(values[0], each)
+        found[name] = bool(matching_cutoffs(values, means_of(values, weight), cutoffs, evidence)[0]), agreeing
+    return found
+
+
+def _near(values: Floats, evidence: Evidence) -> NDArray[np.bool_]:
+    return np.isclose(values, evidence.scores, rtol=0, atol=evidence.precision, equal_nan=True)
+
+
+def means_of(values: Floats, weight: Floats | None) -> Floats:
+    """Return the mean at each cutoff over the queries that have a value."""
+    shares = np.ones(values.shape[1]) if weight is None else weight
+    has_value = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
+
+
+def _averaged(scored: ScoredAt, grid: Mapping[str, Sequence[Any]]) -> Iterator[tuple[dict[str, Any], Floats]]:
+    """Yield each way of averaging with the values of the queries at all cutoffs."""
+    for zero_division, missing in product(grid["zero_division"], grid["missing"]):
+        empty = np.where(scored.retrieved, 0.0, 1.0) if zero_division == "rightly_empty" else float(zero_division)
+        without = np.isnan(scored.values) & ~np.isnan(scored.values).all(axis=1, keepdims=True)  # not an unknown cutoff
+        values = np.where(without, empty, scored.values)
+        yield (
+            {"zero_division": zero_division, "missing": missing},
+            np.where(scored.missing, np.nan, values) if missing == "skip" else values,
+        )
+
+
+def matching_cutoffs(
+    values: Floats, means: Floats, cutoffs: Sequence[int | None], evidence: Sequence[Evidence]
+) -> tuple[list[int], int]:
+    """Return the rows of the cutoffs at which all evidence matches, and how many match a wider range."""
+    matches, wide = np.ones((2, len(cutoffs)), bool)
+    for each in evidence:
+        rows = [cutoffs.index(each.cutoff[0])] * len(cutoffs) if each.cutoff else list(range(len(cutoffs)))
+        if each.of_queries:
+            near = np.array([_near(values[row], each).all() for row in rows])
+            matches, wide = matches & near, wide & near
+        else:
+            away = np.abs(means[rows] - each.scores[0])
+            matches, wide = matches & (away <= each.precision), wide & (away <= WIDER * each.precision)
+    if any(each.cutoff for each in evidence):  # then the cutoffs are known, and there is one answer for all of them
+        matches[1:] = wide[1:] = False
+    return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
+
+
+def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    """Return the values of each option that may make a difference to these rankings."""
+    counts = rankings.counts()
+    judged = np.ones(len(rankings.relevance), bool) if rankings.judged is None else rankings.judged
+    has_negative = bool((rankings.relevance[judged] < 0).any())
+    missing = rankings.empty() if rankings.missing is None else rankings.empty() | rankings.missing
+    has_empty = bool((counts["relevant"] == 0).any()) or has_negative
+    grid: dict[str, Sequence[Any]] = {
+        "gain": tuple(OPTIONS["gain"].words),
+        "discount": tuple(OPTIONS["discount"].words),
+        "ideal": tuple(OPTIONS["ideal"].words),
+        "ties": tuple(OPTIONS["ties"].words) if _has_ties(rankings) else ("average",),
+        "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
+        "judged_only": (False, True) if not judged.all() else (False,),
+        "zero_division": (0.0, 1.0, np.nan, "rightly_empty") if has_empty else (0.0,),
+        "missing": ("empty", "skip") if missing.any() else ("empty",),
+    }
+    return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
+
+
+def _has_ties(rankings: Rankings) -> bool:
+    retrieved = rankings.score > -np.inf
+    if rankings.retrieved is not None:
+        retrieved &= rankings.retrieved
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))[retrieved]
+    score = rankings.score[retrieved]
+    order = np.lexsort((score, query))
+    query, score = query[order], score[order]
+    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
+
+
+def _cutoffs(k: int | None, evidence: Sequence[Evidence]) -> list[int | None]:
+    named = [cutoff for each in evidence for cutoff in each.cutoff]
+    if named:
+        return list(dict.fromkeys(named))
+    near: list[int | None] = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
+    return list(dict.fromkeys([*near, *USUAL_CUTOFFS]))
+
+
+def _nearest(
+    chosen: Mapping[str, Any],
+    cutoff: int | None,
+    k: int | None,
+    given: Mapping[str, Any],
+    grid: Mapping[str, Sequence[Any]],
+    score: float,
+) -> Combination:
+    """Return a combination by the convention that differs from it in the fewest options."""
+
+    def changed(convention: str) -> dict[str, Any]:
+        usual = {**CONVENTIONS[convention].options, "judged_only": False}
+        differing = {
+            name: value
+            for name, value in chosen.items()
+            if len(grid[name]) > 1 and name not in given and repr(value) != repr(usual[name])
+        }
+        return {**differing, **({"k": cutoff} if cutoff != k else {})}
+
+    convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
+    return Combination(convention, changed(convention), score)
+
+
+# ndcg/statistics/reported.py: What somebody reported: a score, scores at several cutoffs, or a value per query; and how close a match must be.
+
+# What a score may differ by, however many digits it has: some libraries compute in 32 bits.
+PRECISION = 1e-6
+
+
+class Reported(NamedTuple):
+    """What somebody reported.
+
+    Attributes:
+        words: it, as it was given.
+        score: the score, or the first of several; nan for the values of queries.
+        percent: whether the score was given in percent.
+        scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
+        values: the value of each query, in order or by id; None if scores were reported.
+        k: the cutoff.
+    """
+
+    words: str
+    score: float
+    percent: bool
+    scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
+    values: Any
+    k: int | None
+
+    @classmethod
+    def read(cls, got: Any, k: Any) -> "Reported":
+        """Read what was reported: a score, scores by name, the value of each query, or the path of a file of these.
+
+        Raises:
+            ValueError: it is none of these.
+        """
+        if isinstance(got, str) and "@" in got:
+            got = dict(_named_score(each) for each in got.split(","))
+        elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
+            got = read_values(got, k)
+        if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
+            return cls._of_names(got, k)
+        if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
+            return cls("these values of queries", math.nan, False, (), got, k)
+        score, precision, percent = _number_and_precision(got)
+        return cls(f"{score:g}", score, percent, (((), score, precision),), None, k)
+
+    @classmethod
+    def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
+        if k is not None:
+            raise ValueError(f"k={shown(k)} and got={shown(dict(got))} both give cutoffs; give one of the two")
+        scores, percents = [], []
+        for name, value in got.items():
+            score, precision, percent = _number_and_precision(value)
+            _, at, cutoff = name.partition("@")
+            scores.append(((int(cutoff) if at else None,), score, precision))
+            percents.append(percent)
+        words = " and ".join(f"{name} {score:g}" for name, (_, score, _) in zip(got, scores, strict=True))
+        return cls(words, scores[0][1], any(percents), tuple(scores), None, scores[0][0][0])
+
+    def evidence(self, query_ids: Sequence[Any]) -> list[Evidence]:
+        """Return what a combination of options must match."""
+        if self.values is None:
+            return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
+        values = self.values
+        if isinstance(values, Mapping):
+            if missing := [each for each in query_ids if each not in values]:
+                some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
+                raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
+            values = [values[each] for each in query_ids]
+        if len(values) != len(query_ids):
+            raise ValueError(f"got: {len(values)} values for {len(query_ids)} queries; give the value of each query")
+        known = [(math.nan, 1.0) if value is None else _value_of_query(value) for value in values]
+        scores = np.array([score for score, _ in known])
+        # values such as 0.5 have fewer digits than those around them
+        return [Evidence(scores, max(PRECISION, min(precision for _, precision in known)), of_queries=True)]
+
+
+NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
+
+
+def _named_score(text: str) -> tuple[str, str]:
+    """Return the name and the score of text such as 0.31@5."""
+    score, _, cutoff = text.strip().partition("@")
+    if NAMED.fullmatch(name := f"nDCG@{cutoff}") is None:
+        raise ValueError(f"got must be scores with their cutoffs, such as 0.31@5,0.283@10; got {shown(text)}")
+    return name, score
+
+
+def read_values(path: str | os.PathLike[str], k: Any = None) -> dict[str, str]:
+    """Return the value of each query in a file: lines of `query value`, or of `measure query value` as in trec_eval -q.
+
+    Raises:
+        ValueError: names the file and the line.
+    """
+    values: dict[str, str] = {}
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            cells = line.replace(",", " ").split()
+            if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
+                continue  # another measure
+            if not cells or cells[-2:-1] == ["all"] or (number == 1 and not _is_finite(cells[-1])):
+                continue
+            if len(cells) not in (2, 3) or not _is_finite(cells[-1]):
+                raise ValueError(f"got: {os.fsdecode(path)}: line {number}: must hold a query and its value")
+            if values.setdefault(cells[-2], cells[-1]) != cells[-1]:
+                raise ValueError(f"got: {os.fsdecode(path)}: line {number}: query {cells[-2]} has another value above")
+    if not values:
+        raise ValueError(f"got: {os.fsdecode(path)}: no line holds a query and its value")
+    return values
+
+
+def _is_finite(text: str) -> bool:
+    with suppress(ValueError):
+        return math.isfinite(float(text))
+    return False
+
+
+def _value_of_query(value: Any) -> tuple[float, float]:
+    """Return the value of a query, which may be above 1 but not in percent, and half a unit of its last digit."""
+    number = _decimal(value)
+    if not number.is_finite() and not (is_real(value) and math.isnan(value)):  # nan is a query without a value
+        raise ValueError(f"got must hold a number for each query; got {shown(value)}")
+    exponent = number.as_tuple().exponent
+    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION) if isinstance(exponent, int) else 1.0
+
+
+def _decimal(value: Any) -> Decimal:
+    """Return a number with the digits that it was given with; nan if it is not a number."""
+    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # of an array or a tensor
+    text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
+    try:
+        return Decimal(text.strip().removesuffix("%"))
+    except InvalidOperation:
+        return Decimal("nan")
+
+
+def _number_and_precision(got: Any) -> tuple[float, float, bool]:
+    """Return a score from 0 to 1, how far from it one with the same digits may be, and whether it is in percent.
+
+    Raises:
+        ValueError: it is not a score.
+    """
+    number = _decimal(got)
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
+        raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
+    percent = abs(number) > 1 or str(got).strip().endswith("%")
+    unit = 10.0**exponent / (100 if percent else 1)
+    return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
+
+
 # ndcg/statistics/explanation.py: Whose number it is: the same rankings by every convention, and which choice makes what difference.
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
-# What a number may differ by however many digits it has: some libraries compute in 32 bits.
-PRECISION = 1e-6
-ALTERNATIVES: dict[str, Sequence[Any]] = {
-    **{option: tuple(OPTIONS[option].words) for option in ("gain", "discount", "ideal", "ties")},
-    "zero_division": (0.0, 1.0, math.nan, "rightly_empty"),
-    "negative_relevance": ("clip", "keep"),
-    "missing": ("empty", "skip"),
-}
-SHOWN_VARIANTS = 5
+SHOWN_COMBINATIONS = 5
+MOST_DOCUMENTS = 100_000  # for which slips are tried: they are plain Python
+SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
 class Choice(NamedTuple):
@@ -12091,22 +12529,6 @@ class Choice(NamedTuple):
     adds: float
 
 
-class Variant(NamedTuple):
-    """A convention with one choice changed.
-
-    Attributes:
-        convention: its name.
-        name: of the option that is changed.
-        value: what it is changed to.
-        number: the nDCG then.
-    """
-
-    convention: str
-    name: str
-    value: Any
-    number: float
-
-
 @dataclass(frozen=True)
 class Explanation(Readable):
     """The number of rankings under every convention, and why two of them differ.
@@ -12120,7 +12542,13 @@ class Explanation(Readable):
         got: the number to explain, if one was given.
         percent: whether it was given in percent.
         matches: the conventions whose number it is, to the digits that were given.
-        variants: conventions that have the number with one choice changed, where none has it as it is.
+        reported: what was reported, in words.
+        combinations: options that give what was reported, if no convention does; those that change the fewest options
+            of a convention come first.
+        tried: the number of combinations that were tried.
+        by_chance: how many of these would match by chance; nan if unknown.
+        slips: known slips that give what was reported, if no combination does, each with a convention.
+        disagreeing: the queries that differ from the nearest convention, if nothing gives the values of all queries.
         between: the two conventions whose difference `choices` explain.
         choices: in which they differ, with what each adds; together the difference.
     """
@@ -12132,7 +12560,12 @@ class Explanation(Readable):
     got: float | None = None
     percent: bool = False
     matches: tuple[str, ...] = ()
-    variants: tuple[Variant, ...] = ()
+    reported: str = ""
+    combinations: tuple[Combination, ...] = ()
+    tried: int = 0
+    by_chance: float = math.nan
+    slips: tuple[tuple[str, str], ...] = ()
+    disagreeing: tuple[Any, ...] = ()
     between: tuple[str, str] | None = None
     choices: tuple[Choice, ...] = ()
 
@@ -12171,16 +12604,30 @@ class Explanation(Readable):
         if self.percent:
             yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
         if self.matches:
-            yield f"{self.got:g} is the {self.measure} of {_enumerated(self.matches)}."
+            yield f"{self.reported} is the {self.measure} of {_enumerated(self.matches)}."
             return
         name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
-        yield f"No convention has {self.got:g}; the nearest is {name}, {number_text(number)}."
-        for each in self.variants[:SHOWN_VARIANTS]:
-            yield f"It is that of {each.convention} with {each.name}: {_choice_text(each.name, each.value)}."
-        if (more := len(self.variants) - SHOWN_VARIANTS) > 0:
-            yield f"So it is in {more} other ways: see `variants`."
-        if not self.variants:
-            yield "Perhaps the cutoff was another, or other queries or documents were scored, weighted or excluded."
+        yield f"No convention has {self.reported}; the nearest is {name}, {number_text(number)}."
+        for each in self.combinations[:SHOWN_COMBINATIONS]:
+            yield f"It is that of {each} ({each.call}; in the shell {each.flags})."
+        if self.combinations:
+            yield from self._certainty()
+        for slip, convention in self.slips[:SHOWN_COMBINATIONS]:
+            yield f"It is that of {convention} with a slip: {slip}."
+        if not self.combinations and not self.slips:
+            yield "No combination of options has it. Were other queries or documents scored, weighted or excluded?"
+        if self.disagreeing:
+            some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
+            more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
+            yield f"{len(self.disagreeing):,} queries differ from the nearest convention: {some}{more}."
+
+    def _certainty(self) -> Iterator[str]:
+        """Yield how many combinations match, and what that is worth."""
+        count = len(self.combinations)
+        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
+        yield f"{count:,} of {self.tried:,} combinations of options have it{chance}."
+        if count > 1:
+            yield "Scores at more cutoffs, or the value of each query, would tell these apart."
 
     def _sorted(self) -> list[tuple[str, float]]:
         """Return the conventions that have a number, the lowest first."""
@@ -12189,8 +12636,18 @@ class Explanation(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has; a choice that is no number, such as nan, as text."""
-        lists = {name: [_in_json_types(each) for each in getattr(self, name)] for name in ("variants", "choices")}
+        lists: dict[str, Any] = {"choices": [_in_json_types(each) for each in self.choices]}
+        lists["combinations"] = [
+            {**each._asdict(), "changed": {name: _json_choice(value) for name, value in each.changed.items()}}
+            for each in self.combinations
+        ]
         between = None if self.between is None else list(self.between)
+        by_chance = None if math.isnan(self.by_chance) else self.by_chance
+        lists |= {
+            "by_chance": by_chance,
+            "slips": [list(each) for each in self.slips],
+            "disagreeing": list(self.disagreeing),
+        }
         return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
     def plot(self) -> Any:
@@ -12212,7 +12669,7 @@ def explain(
     *,
     predictions: Any,
     references: Any,
-    got: float | str | None = None,
+    got: Any = None,
     k: SupportsIndex | None = None,
     between: Sequence[str] | None = None,
     sample_weight: Any = None,
@@ -12227,8 +12684,9 @@ def explain(
     Args:
         predictions: as in `compute`.
         references: as in `compute`.
-        got: the nDCG to find, from 0 to 1 or in percent; its digits say how close a match must be,
-            so give "0.5920" as text to keep the last 0.
+        got: the nDCG to find, from 0 to 1 or in percent; its digits say how close a match must be, so give "0.5920" as
+            text to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the value
+            of each query, in order, by id, or in a file of lines such as those of trec_eval -q.
         k: the cutoff.
         between: two conventions whose difference to explain; by default scikit-learn's (or the first
             that has a number) and the one that has the number that was got.
@@ -12245,10 +12703,11 @@ def explain(
 
     >>> scores, relevance = [[.5, .5, .2], [.9, .8, .7]], [[1, 0, 0], [0, 0, 0]]
     >>> found = explain(predictions=scores, references=relevance, got=0.9077)
-    >>> found.matches, found.variants[0][:3]
-    ((), ('sklearn', 'zero_division', 1.0))
+    >>> found.matches, str(found.combinations[0])
+    ((), 'sklearn, but zero_division=1.0')
     """
-    digits = None if got is None else _number_and_precision(got)
+    reported = None if got is None else Reported.read(got, k)
+    k = k if reported is None else reported.k
     pair = None if between is None else _two_conventions(between)
     if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
         raise ValueError(f"k must be one cutoff, since a number has one; got {shown(k)}")
@@ -12270,8 +12729,8 @@ def explain(
             raise ValueError(f"between: {name} has no number: {refused[name]}")
     first = next(name for name, number in numbers.items() if number is not None)
     found = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), numbers, refused)
-    if digits is not None:
-        found = _with_matches(found, scorer, *digits)
+    if reported is not None:
+        found = _with_matches(found, scorer, reported)
     if pair is None and found.matches:  # the one that differs in the fewest choices
         pair = (first, min(found.matches, key=lambda name: len(scorer.differing(first, name))))
     if pair is None or pair[0] == pair[1]:
@@ -12286,9 +12745,9 @@ class _Scorer:
     def __init__(self, inputs: Inputs, sample_weight: Any, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
         self.given = {"weighted": sample_weight is not None, "excluding": inputs.exclude is not None}
-        self.rankings: dict[bool, Rankings] = {}
+        self.rankings: dict[tuple[Any, ...], Rankings] = {}
         self.numbers: dict[tuple[str, ...], float] = {}
-        plain = self._read(Options.parse(k=k, **options))
+        plain = self.read(Options.parse(k=k, **options))
         if not plain.queries:
             raise ValueError(NOTHING_TO_SCORE)
         self.weight: NDArray[np.float64] | None = weights(sample_weight, plain.queries)
@@ -12314,7 +12773,7 @@ class _Scorer:
         """
         key = tuple(repr(getattr(options, name)) for name in CHOICES)
         if key not in self.numbers:
-            rankings = self._read(options)
+            rankings = self.read(options)
             if options.missing == "raise":
                 refuse_missing(rankings)
             with UserTerms(rankings):
@@ -12339,22 +12798,20 @@ class _Scorer:
             Choice(name, getattr(before, name), getattr(after, name), _share(name, names, number)) for name in names
         )
 
-    def variants(self) -> Iterator[Variant]:
-        """Yield every convention with one choice changed, as far as it has a number."""
-        for convention in CONVENTIONS:
-            for name, values in ALTERNATIVES.items():
-                for value in values if self.options.get(name) is None else ():
-                    try:
-                        options = self.options_of(convention, **{name: value})
-                        yield Variant(convention, name, value, self.number(options))
-                    except ValueError:  # as for the convention itself, with which the reason is told
-                        continue
+    def read(self, options: Options) -> Rankings:
+        """Return the rankings as some options read them, once for each way of reading."""
+        way = tuple(options.reading.values())
+        if way not in self.rankings:
+            self.rankings[way] = read(*self.inputs, **options.reading)
+        return self.rankings[way]
 
-    def _read(self, options: Options) -> Rankings:
-        by_docid = options.reading["by_docid"]
-        if by_docid not in self.rankings:
-            self.rankings[by_docid] = read(*self.inputs, **options.reading)
-        return self.rankings[by_docid]
+    def query_ids(self) -> list[Any]:
+        """Return the id of each query, or its index."""
+        rankings = self.read(Options.parse(k=self.k, **self.options))
+        ids = rankings.query_ids
+        if ids is None:
+            return list(range(rankings.queries))
+        return list(ids.to_pylist() if isinstance(ids, pa.Array) else ids)
 
 
 def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], float]) -> float:
@@ -12367,34 +12824,54 @@ def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], fl
     )
 
 
-def _with_matches(found: Explanation, scorer: _Scorer, got: float, precision: float, percent: bool) -> Explanation:
-    """Return an explanation with the conventions that have a number, or that have it with one choice changed."""
-    matches = [name for name, number in found.numbers.items() if number is not None and abs(number - got) <= precision]
-    found = replace(found, got=got, percent=percent, matches=tuple(matches))
+def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
+    """Return an explanation with the conventions that have what was reported, or else what else has it."""
+    evidence = reported.evidence(scorer.query_ids())
+    known = (scorer.read, scorer.options, scorer.cutoff, scorer.weight, evidence)
+    agree = conventions_with(*known)
+    matches = tuple(name for name, (matches, _) in agree.items() if matches)
+    score = reported.score
+    if math.isnan(score):  # the values of queries were reported, and their mean is what the table compares
+        score = mean("nDCG", evidence[0].scores, scorer.weight)
+    found = replace(found, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
         return replace(found, signature=scorer.signature(matches[0]))
-    variants = (each for each in scorer.variants() if abs(each.number - got) <= precision)
-    return replace(found, variants=tuple(variants))
+    result = search(*known)
+    found = replace(found, combinations=result.combinations, tried=result.tried, by_chance=result.by_chance)
+    if result.combinations:
+        return found
+    found = replace(found, slips=tuple(_slips_with(scorer, evidence)))
+    if found.slips or not any(each.of_queries for each in evidence):
+        return found
+    _, agreeing = max(agree.values(), key=lambda each: np.count_nonzero(each[1]))
+    ids = scorer.query_ids()
+    return replace(found, disagreeing=tuple(ids[at] for at in np.flatnonzero(~agreeing)))
 
 
-def _number_and_precision(got: Any) -> tuple[float, float, bool]:
-    """Return a number from 0 to 1, how far from it another with the same digits may be, and whether it is in percent.
+def _slips_with(scorer: _Scorer, evidence: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
+    """Yield the slips that have what was reported, each with a convention."""
+    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
+    if len(rankings.relevance) > MOST_DOCUMENTS:
+        return
+    cutoffs = list(dict.fromkeys(cutoff for each in evidence for cutoff in each.cutoff or (scorer.cutoff,)))
+    queries = [list(queries_of(rankings, cutoff)) for cutoff in cutoffs]
+    given = {name: each for name, each in scorer.options.items() if each is not None}
+    with progress(len(SLIPS), "Trying", " slips") as bar:
+        for slip in SLIPS:
+            for convention in SLIPS_TRIED_ON:
+                try:
+                    values = np.array([slip.scores(each, {"convention": convention, **given}) for each in queries])
+                except ValueError:  # these rankings have no score by it
+                    continue
+                if matching_cutoffs(values, means_of(values, scorer.weight), cutoffs, evidence)[0]:
+                    yield slip.name, convention
+                    break
+            bar.update(1)
 
-    Raises:
-        ValueError: it is none.
-    """
-    plain = got.item() if getattr(got, "ndim", None) == 0 else got  # of an array or a tensor
-    text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
-    try:
-        number = Decimal(text.strip().removesuffix("%"))
-    except InvalidOperation:
-        number = Decimal("nan")
-    exponent = number.as_tuple().exponent
-    if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
-        raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
-    percent = abs(number) > 1 or text.strip().endswith("%")
-    unit = 10.0**exponent / (100 if percent else 1)
-    return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
+
+def _json_choice(value: Any) -> Any:
+    """Return a value in a type that JSON has."""
+    return value if value is None or isinstance(value, (bool, int, str)) or math.isfinite(value) else str(value)
 
 
 def _two_conventions(between: Any) -> tuple[str, str]:

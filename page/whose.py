@@ -27,7 +27,7 @@ CARD_EXAMPLE = {
     "references": [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]],
 }
 KNOWN = ("log_base", "judged_only")  # options that no convention sets
-SHOWN_VARIANTS = 5
+SHOWN_WAYS = 5
 
 
 def whose_tab(
@@ -118,11 +118,14 @@ def _conclusion(found: Any) -> str:
         return f"The conventions make {different} different numbers of this. Give the one you got."
     if found.matches:
         return f"{found.got:g} is the {found.measure} of {_listed(found.matches)}."
-    ways = [
-        f"{each.convention} with {LABELS[each.name]}: {_text(each.value)}" for each in found.variants[:SHOWN_VARIANTS]
-    ]
-    changed = f"; it is that of {_listed(ways, 'or')}" if ways else ", nor has any with one choice changed"
-    return f"No convention has {found.got:g}{changed}."
+    ways = [str(each) for each in found.combinations[:SHOWN_WAYS]]
+    ways += [f"{convention} with a slip: {slip}" for slip, convention in found.slips[:SHOWN_WAYS]]
+    also = f"; it is that of {_listed(ways, 'or')}" if ways else ", nor has any combination of options"
+    chance = ""
+    if found.combinations:
+        count = f"{len(found.combinations):,} of {found.tried:,} combinations have it"
+        chance = f" {count}; by chance, about {found.by_chance:.1f} would."
+    return f"No convention has {found.reported}{also}.{chance}"
 
 
 def _text(value: Any) -> str:

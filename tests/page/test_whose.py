@@ -44,7 +44,8 @@ def test_the_conventions_that_have_the_number_are_named_and_marked(ndcg: evaluat
 def test_a_number_of_no_convention_is_that_of_one_with_a_choice_changed(ndcg: evaluate.Metric) -> None:
     number = ndcg.compute(**CARD_EXAMPLE, k=10, discount="reciprocal")["nDCG@10"]
     html = shown(CARD, f"{number:.6f}")
-    assert f"No convention has {number:.6f}; it is that of sklearn with Discount: reciprocal" in html
+    assert f"No convention has {number:.6f}; it is that of sklearn, but discount=reciprocal" in html
+    assert "combinations have it; by chance, about " in html
 
 
 def test_a_ranking_a_batch_and_runs_are_explained(ndcg: evaluate.Metric, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from reference import NUMBERS, RELEVANCE, SCORES
 
 from ndcg.measure.conventions import CHOICES, CONVENTIONS
+from ndcg.statistics.slips import Query
 
 CARD: dict[str, Any] = {"predictions": SCORES, "references": RELEVANCE}
 RUN = {"q1": {"d1": 1.0, "d2": 1.0, "d3": 0.2}, "q2": {"d9": 1.0}, "q4": {"d1": 2.0}}
@@ -146,20 +147,137 @@ def test_a_score_read_as_a_percentage_says_so(ndcg: evaluate.Metric, got: Any, t
     assert ("percentage" in str(found)) == (text is not None)
 
 
-def test_of_a_number_that_no_convention_has_one_choice_may_differ(ndcg: evaluate.Metric) -> None:
-    got = ndcg.compute(**CARD, k=3, convention="catboost", gain="exponential")["nDCG@3"]
-    found = ndcg.explain(**CARD, k=3, got=got)
+# The search
+
+
+RUNS = np.random.default_rng(3)
+SEARCHED_QUERIES = [f"q{at}" for at in range(60)]
+SEARCHED_QRELS = {
+    query: {f"d{at}": int(RUNS.integers(0, 4)) * (position % 9 > 0) for at in RUNS.choice(60, 15, replace=False)}
+    for position, query in enumerate(SEARCHED_QUERIES)
+}
+SEARCHED_RUN = {
+    query: {f"d{at}": float(np.round(RUNS.normal(), 1)) for at in RUNS.choice(60, 30, replace=False)}
+    for query in SEARCHED_QUERIES[:55]
+}
+SEARCHED: dict[str, Any] = {"predictions": SEARCHED_RUN, "references": SEARCHED_QRELS}
+
+
+def as_options(combination: Any, k: int | None) -> dict[str, Any]:
+    changed = dict(combination.changed)
+    return {"k": changed.pop("k", k), "convention": combination.convention, **changed}
+
+
+def test_a_score_that_no_convention_has_is_searched_in_all_combinations(ndcg: evaluate.Metric) -> None:
+    how = {"gain": "exponential", "ideal": "retrieved", "zero_division": math.nan}
+    got = round(ndcg.compute(**SEARCHED, k=10, **how)["nDCG@10"], 5)
+    found = ndcg.explain(**SEARCHED, k=10, got=got)
     assert found.matches == ()
-    assert ("catboost", "gain", "exponential", got) in [tuple(each) for each in found.variants]
-    for each in found.variants:
-        changed = {"convention": each.convention, each.name: each.value}
-        assert ndcg.compute(**CARD, k=3, **changed)["nDCG@3"] == each.number == pytest.approx(got, abs=1e-6)
-    assert f"No convention has {got:g}; the nearest is catboost, " in str(found)
-    assert str(found).count("It is that of ") == 5
-    assert f"So it is in {len(found.variants) - 5} other ways: see `variants`." in str(found)
-    assert ndcg.explain(**CARD, k=3, got=0.123).variants == ()
-    assert "the nearest is trec_eval" in str(ndcg.explain(**CARD, k=3, got=0.123))
-    assert "Perhaps the cutoff was another, " in str(ndcg.explain(**CARD, k=3, got=0.123))
+    assert found.combinations
+    for each in found.combinations:
+        options = as_options(each, 10)
+        (value,) = ndcg.compute(**SEARCHED, **options).values()
+        assert value == pytest.approx(got, abs=5e-6)
+        assert value == pytest.approx(each.score, abs=1e-12)
+    changes = [len(each.changed) for each in found.combinations]
+    assert changes == sorted(changes)
+    assert f"{len(found.combinations):,} of {found.tried:,} combinations of options have it" in str(found)
+
+
+def test_a_convention_at_another_cutoff_is_found(ndcg: evaluate.Metric) -> None:
+    got = round(ndcg.compute(**SEARCHED, k=20, convention="trec_eval")["nDCG@20"], 6)
+    first = ndcg.explain(**SEARCHED, k=10, got=got).combinations[0]
+    assert (first.convention, first.changed) == ("trec_eval", {"k": 20})
+    assert str(first) == "trec_eval, but k=20"
+    assert first.call == "convention='trec_eval', k=20"
+    assert first.flags == "--convention trec_eval -k 20"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_value_of_each_query_leaves_only_combinations_with_these_values(ndcg: evaluate.Metric, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    how = {
+        "gain": str(rng.choice(["linear", "exponential", "binary"])),
+        "discount": str(rng.choice(["log", "reciprocal", "jarvelin"])),
+        "ideal": str(rng.choice(["judged", "retrieved", "truncated"])),
+        "ties": str(rng.choice(["average", "first", "best", "docid"])),
+        "judged_only": bool(rng.integers(2)),
+    }
+    values = ndcg.compute(**SEARCHED, k=10, **how, use_aggregator=False)["nDCG@10"]
+    found = ndcg.explain(**SEARCHED, k=10, got=dict(zip(SEARCHED_QUERIES, values, strict=True)))
+    if found.matches:
+        return
+    assert found.combinations
+    for each in found.combinations:
+        again = ndcg.compute(**SEARCHED, **as_options(each, 10), use_aggregator=False)
+        (others,) = again.values()
+        assert others == pytest.approx(values, abs=1e-5, nan_ok=True)
+
+
+def test_scores_at_two_cutoffs_leave_fewer_combinations_than_one(ndcg: evaluate.Metric) -> None:
+    how = {"gain": "exponential", "discount": "reciprocal"}
+    scores = ndcg.compute(**SEARCHED, measures=["nDCG@5", "nDCG@10"], **how)
+    got = {name: round(value, 3) for name, value in scores.items()}
+    both = ndcg.explain(**SEARCHED, got=got)
+    one = ndcg.explain(**SEARCHED, k=10, got=got["nDCG@10"])
+    assert 0 < len(both.combinations) <= len(one.combinations)
+    text = ",".join(f"{value}@{name.partition('@')[2]}" for name, value in got.items())
+    assert ndcg.explain(**SEARCHED, got=text).combinations == both.combinations
+    with pytest.raises(ValueError, match=r"^k=3 and got=.* both give cutoffs"):
+        ndcg.explain(**SEARCHED, k=3, got=got)
+
+
+def test_values_of_queries_are_read_from_a_file_of_trec_eval(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    values = ndcg.compute(**SEARCHED, k=10, convention="trec_eval", use_aggregator=False)["nDCG@10"]
+    rows = [f"ndcg_cut_10\t{query}\t{value:.6f}" for query, value in zip(SEARCHED_QUERIES, values, strict=True)]
+    rows += ["ndcg_cut_10\tall\t0.5", *(f"map\t{query}\t0.1" for query in SEARCHED_QUERIES)]
+    path = tmp_path / "values.txt"
+    path.write_text("\n".join(rows))
+    assert "trec_eval" in ndcg.explain(**SEARCHED, k=10, got=str(path)).matches
+    path.write_text("query,value\n" + "".join(f"{row.split()[1]},{row.split()[2]}\n" for row in rows[:60]))
+    assert "trec_eval" in ndcg.explain(**SEARCHED, k=10, got=path).matches
+
+
+def test_queries_that_differ_from_the_nearest_convention_are_named(ndcg: evaluate.Metric) -> None:
+    values = ndcg.compute(**SEARCHED, k=10, use_aggregator=False)["nDCG@10"]
+    values[3], values[7] = 0.123, 0.987
+    found = ndcg.explain(**SEARCHED, k=10, got=values)
+    assert found.combinations == found.slips == ()
+    assert found.disagreeing == ("q3", "q7")
+    assert "2 queries differ from the nearest convention: q3, q7." in str(found)
+
+
+@pytest.mark.parametrize(
+    "slip", ["ideal from the top k retrieved", "DCG called nDCG", "ascending order", "no discount"]
+)
+def test_a_slip_is_found_if_no_combination_is(ndcg: evaluate.Metric, slip: str) -> None:
+    chosen = next(each for each in ndcg.SLIPS if each.name == slip)
+    queries = [Query(SEARCHED_RUN.get(each, {}), SEARCHED_QRELS[each], 10) for each in SEARCHED_QUERIES]
+    values = chosen.scores(queries, {"convention": "sklearn"}).tolist()
+    found = ndcg.explain(**SEARCHED, k=10, got=values)
+    assert slip in [name for name, _ in found.slips]
+    assert f"with a slip: {slip}." in str(found)
+
+
+def test_a_score_that_nothing_has_is_said_to_be_unknown(ndcg: evaluate.Metric) -> None:
+    found = ndcg.explain(**CARD, k=3, got="0.123456789")
+    assert found.combinations == found.slips == ()
+    assert "the nearest is trec_eval" in str(found)
+    assert "No combination of options has it." in str(found)
+
+
+@pytest.mark.parametrize(
+    ("got", "error"),
+    [
+        ([0.5], r"^got: 1 values for 60 queries; give the value of each query$"),
+        ({"q0": 0.5}, r"^got: query 'q1' is missing \(59 such queries\); give the value of each query"),
+        ("0.3@x", r"^got must be scores with their cutoffs, such as 0.31@5,0.283@10; got '0.3@x'$"),
+        ([0.5] * 59 + ["high"], r"^got must hold a number for each query; got 'high'$"),
+    ],
+)
+def test_reports_that_cannot_be_read_are_rejected(ndcg: evaluate.Metric, got: Any, error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        ndcg.explain(**SEARCHED, got=got)
 
 
 # What each choice adds
@@ -279,7 +397,7 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
         ({"got": math.inf}, ValueError, "^got must be an nDCG"),
         ({"got": 101}, ValueError, "^got must be an nDCG"),
         ({"got": True}, ValueError, "^got must be an nDCG"),
-        ({"got": [0.5]}, ValueError, "^got must be an nDCG"),
+        ({"got": [0.5]}, ValueError, "^got: 1 values for 3 queries; give the value of each query$"),
         ({"got": "0e400"}, ValueError, "^got must be an nDCG"),
         ({"got": "1e2000000000"}, ValueError, "^got must be an nDCG"),
         ({"between": ["sklearn", "rectools"]}, ValueError, "^between: rectools has no number: k must be given"),

@@ -86,11 +86,14 @@ examples:
     ),
     "explain": (
         "which convention gives a score",
-        "Print the nDCG of a run by the convention of every library, and which of them give the score you got.",
+        "Print the nDCG of a run by the convention of every library, and which of them give the score you got. If\n"
+        "none does, every combination of options and cutoffs is tried, and known slips.",
         """\
 examples:
   ndcg explain qrels.txt bm25.txt -k 10
   ndcg explain qrels.txt bm25.txt -k 10 --got 0.5921
+  ndcg explain qrels.txt bm25.txt --got 0.5512@5,0.5921@10       scores at two cutoffs
+  ndcg explain qrels.txt bm25.txt -k 10 --got values.txt         the value of each query, as trec_eval -q prints
   ndcg explain qrels.txt bm25.txt -k 10 --between sklearn,trec_eval
 """,
     ),
@@ -159,7 +162,10 @@ ARGUMENTS = {
         Argument("runs", RUNS, "document scores of one system or several"),
         Argument("run", ("gate", "audit", "explain"), "document scores of a system"),
         Argument(
-            "got", EXPLAIN, "the score to look for, with all of its digits: they decide how close a match must be"
+            "got",
+            EXPLAIN,
+            "the score to look for, with all of its digits, which say how close a match must be; or "
+            "several as 0.31@5,0.283@10; or a file with the value of each query",
         ),
         Argument("between", EXPLAIN, "two conventions whose difference to explain"),
         Argument("function", CHECK, "FILE.py:NAME or package.module:NAME"),

@@ -9,17 +9,16 @@ So the parts add up to the whole difference, and none depends on which choice is
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
 from itertools import combinations
 from typing import Any, NamedTuple, SupportsIndex, Unpack
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..inputs.sources import settled
-from ..measure.arguments import OPTIONS
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
 from ..measure.messages import shown
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, is_real, result_name
@@ -35,18 +34,15 @@ from ..scores.queries import (
     weights,
 )
 from .drawing import figure_of
+from .reported import Reported
+from .search import Combination, Evidence, conventions_with, matching_cutoffs, means_of, search
+from .slips import SLIPS, queries_of
 from .tables import Readable, number_text
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
-# What a number may differ by however many digits it has: some libraries compute in 32 bits.
-PRECISION = 1e-6
-ALTERNATIVES: dict[str, Sequence[Any]] = {
-    **{option: tuple(OPTIONS[option].words) for option in ("gain", "discount", "ideal", "ties")},
-    "zero_division": (0.0, 1.0, math.nan, "rightly_empty"),
-    "negative_relevance": ("clip", "keep"),
-    "missing": ("empty", "skip"),
-}
-SHOWN_VARIANTS = 5
+SHOWN_COMBINATIONS = 5
+MOST_DOCUMENTS = 100_000  # for which slips are tried: they are plain Python
+SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
 class Choice(NamedTuple):
@@ -65,22 +61,6 @@ class Choice(NamedTuple):
     adds: float
 
 
-class Variant(NamedTuple):
-    """A convention with one choice changed.
-
-    Attributes:
-        convention: its name.
-        name: of the option that is changed.
-        value: what it is changed to.
-        number: the nDCG then.
-    """
-
-    convention: str
-    name: str
-    value: Any
-    number: float
-
-
 @dataclass(frozen=True)
 class Explanation(Readable):
     """The number of rankings under every convention, and why two of them differ.
@@ -94,7 +74,13 @@ class Explanation(Readable):
         got: the number to explain, if one was given.
         percent: whether it was given in percent.
         matches: the conventions whose number it is, to the digits that were given.
-        variants: conventions that have the number with one choice changed, where none has it as it is.
+        reported: what was reported, in words.
+        combinations: options that give what was reported, if no convention does; those that change the fewest options
+            of a convention come first.
+        tried: the number of combinations that were tried.
+        by_chance: how many of these would match by chance; nan if unknown.
+        slips: known slips that give what was reported, if no combination does, each with a convention.
+        disagreeing: the queries that differ from the nearest convention, if nothing gives the values of all queries.
         between: the two conventions whose difference `choices` explain.
         choices: in which they differ, with what each adds; together the difference.
     """
@@ -106,7 +92,12 @@ class Explanation(Readable):
     got: float | None = None
     percent: bool = False
     matches: tuple[str, ...] = ()
-    variants: tuple[Variant, ...] = ()
+    reported: str = ""
+    combinations: tuple[Combination, ...] = ()
+    tried: int = 0
+    by_chance: float = math.nan
+    slips: tuple[tuple[str, str], ...] = ()
+    disagreeing: tuple[Any, ...] = ()
     between: tuple[str, str] | None = None
     choices: tuple[Choice, ...] = ()
 
@@ -145,16 +136,30 @@ class Explanation(Readable):
         if self.percent:
             yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
         if self.matches:
-            yield f"{self.got:g} is the {self.measure} of {_enumerated(self.matches)}."
+            yield f"{self.reported} is the {self.measure} of {_enumerated(self.matches)}."
             return
         name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
-        yield f"No convention has {self.got:g}; the nearest is {name}, {number_text(number)}."
-        for each in self.variants[:SHOWN_VARIANTS]:
-            yield f"It is that of {each.convention} with {each.name}: {_choice_text(each.name, each.value)}."
-        if (more := len(self.variants) - SHOWN_VARIANTS) > 0:
-            yield f"So it is in {more} other ways: see `variants`."
-        if not self.variants:
-            yield "Perhaps the cutoff was another, or other queries or documents were scored, weighted or excluded."
+        yield f"No convention has {self.reported}; the nearest is {name}, {number_text(number)}."
+        for each in self.combinations[:SHOWN_COMBINATIONS]:
+            yield f"It is that of {each} ({each.call}; in the shell {each.flags})."
+        if self.combinations:
+            yield from self._certainty()
+        for slip, convention in self.slips[:SHOWN_COMBINATIONS]:
+            yield f"It is that of {convention} with a slip: {slip}."
+        if not self.combinations and not self.slips:
+            yield "No combination of options has it. Were other queries or documents scored, weighted or excluded?"
+        if self.disagreeing:
+            some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
+            more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
+            yield f"{len(self.disagreeing):,} queries differ from the nearest convention: {some}{more}."
+
+    def _certainty(self) -> Iterator[str]:
+        """Yield how many combinations match, and what that is worth."""
+        count = len(self.combinations)
+        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
+        yield f"{count:,} of {self.tried:,} combinations of options have it{chance}."
+        if count > 1:
+            yield "Scores at more cutoffs, or the value of each query, would tell these apart."
 
     def _sorted(self) -> list[tuple[str, float]]:
         """Return the conventions that have a number, the lowest first."""
@@ -163,8 +168,18 @@ class Explanation(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has; a choice that is no number, such as nan, as text."""
-        lists = {name: [_in_json_types(each) for each in getattr(self, name)] for name in ("variants", "choices")}
+        lists: dict[str, Any] = {"choices": [_in_json_types(each) for each in self.choices]}
+        lists["combinations"] = [
+            {**each._asdict(), "changed": {name: _json_choice(value) for name, value in each.changed.items()}}
+            for each in self.combinations
+        ]
         between = None if self.between is None else list(self.between)
+        by_chance = None if math.isnan(self.by_chance) else self.by_chance
+        lists |= {
+            "by_chance": by_chance,
+            "slips": [list(each) for each in self.slips],
+            "disagreeing": list(self.disagreeing),
+        }
         return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
     def plot(self) -> Any:
@@ -186,7 +201,7 @@ def explain(
     *,
     predictions: Any,
     references: Any,
-    got: float | str | None = None,
+    got: Any = None,
     k: SupportsIndex | None = None,
     between: Sequence[str] | None = None,
     sample_weight: Any = None,
@@ -201,8 +216,9 @@ def explain(
     Args:
         predictions: as in `compute`.
         references: as in `compute`.
-        got: the nDCG to find, from 0 to 1 or in percent; its digits say how close a match must be,
-            so give "0.5920" as text to keep the last 0.
+        got: the nDCG to find, from 0 to 1 or in percent; its digits say how close a match must be, so give "0.5920" as
+            text to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the value
+            of each query, in order, by id, or in a file of lines such as those of trec_eval -q.
         k: the cutoff.
         between: two conventions whose difference to explain; by default scikit-learn's (or the first
             that has a number) and the one that has the number that was got.
@@ -219,10 +235,11 @@ def explain(
 
     >>> scores, relevance = [[.5, .5, .2], [.9, .8, .7]], [[1, 0, 0], [0, 0, 0]]
     >>> found = explain(predictions=scores, references=relevance, got=0.9077)
-    >>> found.matches, found.variants[0][:3]
-    ((), ('sklearn', 'zero_division', 1.0))
+    >>> found.matches, str(found.combinations[0])
+    ((), 'sklearn, but zero_division=1.0')
     """
-    digits = None if got is None else _number_and_precision(got)
+    reported = None if got is None else Reported.read(got, k)
+    k = k if reported is None else reported.k
     pair = None if between is None else _two_conventions(between)
     if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
         raise ValueError(f"k must be one cutoff, since a number has one; got {shown(k)}")
@@ -244,8 +261,8 @@ def explain(
             raise ValueError(f"between: {name} has no number: {refused[name]}")
     first = next(name for name, number in numbers.items() if number is not None)
     found = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), numbers, refused)
-    if digits is not None:
-        found = _with_matches(found, scorer, *digits)
+    if reported is not None:
+        found = _with_matches(found, scorer, reported)
     if pair is None and found.matches:  # the one that differs in the fewest choices
         pair = (first, min(found.matches, key=lambda name: len(scorer.differing(first, name))))
     if pair is None or pair[0] == pair[1]:
@@ -260,9 +277,9 @@ class _Scorer:
     def __init__(self, inputs: Inputs, sample_weight: Any, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
         self.given = {"weighted": sample_weight is not None, "excluding": inputs.exclude is not None}
-        self.rankings: dict[bool, Rankings] = {}
+        self.rankings: dict[tuple[Any, ...], Rankings] = {}
         self.numbers: dict[tuple[str, ...], float] = {}
-        plain = self._read(Options.parse(k=k, **options))
+        plain = self.read(Options.parse(k=k, **options))
         if not plain.queries:
             raise ValueError(NOTHING_TO_SCORE)
         self.weight: NDArray[np.float64] | None = weights(sample_weight, plain.queries)
@@ -288,7 +305,7 @@ class _Scorer:
         """
         key = tuple(repr(getattr(options, name)) for name in CHOICES)
         if key not in self.numbers:
-            rankings = self._read(options)
+            rankings = self.read(options)
             if options.missing == "raise":
                 refuse_missing(rankings)
             with UserTerms(rankings):
@@ -313,22 +330,20 @@ class _Scorer:
             Choice(name, getattr(before, name), getattr(after, name), _share(name, names, number)) for name in names
         )
 
-    def variants(self) -> Iterator[Variant]:
-        """Yield every convention with one choice changed, as far as it has a number."""
-        for convention in CONVENTIONS:
-            for name, values in ALTERNATIVES.items():
-                for value in values if self.options.get(name) is None else ():
-                    try:
-                        options = self.options_of(convention, **{name: value})
-                        yield Variant(convention, name, value, self.number(options))
-                    except ValueError:  # as for the convention itself, with which the reason is told
-                        continue
+    def read(self, options: Options) -> Rankings:
+        """Return the rankings as some options read them, once for each way of reading."""
+        way = tuple(options.reading.values())
+        if way not in self.rankings:
+            self.rankings[way] = read(*self.inputs, **options.reading)
+        return self.rankings[way]
 
-    def _read(self, options: Options) -> Rankings:
-        by_docid = options.reading["by_docid"]
-        if by_docid not in self.rankings:
-            self.rankings[by_docid] = read(*self.inputs, **options.reading)
-        return self.rankings[by_docid]
+    def query_ids(self) -> list[Any]:
+        """Return the id of each query, or its index."""
+        rankings = self.read(Options.parse(k=self.k, **self.options))
+        ids = rankings.query_ids
+        if ids is None:
+            return list(range(rankings.queries))
+        return list(ids.to_pylist() if isinstance(ids, pa.Array) else ids)
 
 
 def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], float]) -> float:
@@ -341,34 +356,54 @@ def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], fl
     )
 
 
-def _with_matches(found: Explanation, scorer: _Scorer, got: float, precision: float, percent: bool) -> Explanation:
-    """Return an explanation with the conventions that have a number, or that have it with one choice changed."""
-    matches = [name for name, number in found.numbers.items() if number is not None and abs(number - got) <= precision]
-    found = replace(found, got=got, percent=percent, matches=tuple(matches))
+def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
+    """Return an explanation with the conventions that have what was reported, or else what else has it."""
+    evidence = reported.evidence(scorer.query_ids())
+    known = (scorer.read, scorer.options, scorer.cutoff, scorer.weight, evidence)
+    agree = conventions_with(*known)
+    matches = tuple(name for name, (matches, _) in agree.items() if matches)
+    score = reported.score
+    if math.isnan(score):  # the values of queries were reported, and their mean is what the table compares
+        score = mean("nDCG", evidence[0].scores, scorer.weight)
+    found = replace(found, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
         return replace(found, signature=scorer.signature(matches[0]))
-    variants = (each for each in scorer.variants() if abs(each.number - got) <= precision)
-    return replace(found, variants=tuple(variants))
+    result = search(*known)
+    found = replace(found, combinations=result.combinations, tried=result.tried, by_chance=result.by_chance)
+    if result.combinations:
+        return found
+    found = replace(found, slips=tuple(_slips_with(scorer, evidence)))
+    if found.slips or not any(each.of_queries for each in evidence):
+        return found
+    _, agreeing = max(agree.values(), key=lambda each: np.count_nonzero(each[1]))
+    ids = scorer.query_ids()
+    return replace(found, disagreeing=tuple(ids[at] for at in np.flatnonzero(~agreeing)))
 
 
-def _number_and_precision(got: Any) -> tuple[float, float, bool]:
-    """Return a number from 0 to 1, how far from it another with the same digits may be, and whether it is in percent.
+def _slips_with(scorer: _Scorer, evidence: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
+    """Yield the slips that have what was reported, each with a convention."""
+    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
+    if len(rankings.relevance) > MOST_DOCUMENTS:
+        return
+    cutoffs = list(dict.fromkeys(cutoff for each in evidence for cutoff in each.cutoff or (scorer.cutoff,)))
+    queries = [list(queries_of(rankings, cutoff)) for cutoff in cutoffs]
+    given = {name: each for name, each in scorer.options.items() if each is not None}
+    with progress(len(SLIPS), "Trying", " slips") as bar:
+        for slip in SLIPS:
+            for convention in SLIPS_TRIED_ON:
+                try:
+                    values = np.array([slip.scores(each, {"convention": convention, **given}) for each in queries])
+                except ValueError:  # these rankings have no score by it
+                    continue
+                if matching_cutoffs(values, means_of(values, scorer.weight), cutoffs, evidence)[0]:
+                    yield slip.name, convention
+                    break
+            bar.update(1)
 
-    Raises:
-        ValueError: it is none.
-    """
-    plain = got.item() if getattr(got, "ndim", None) == 0 else got  # of an array or a tensor
-    text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
-    try:
-        number = Decimal(text.strip().removesuffix("%"))
-    except InvalidOperation:
-        number = Decimal("nan")
-    exponent = number.as_tuple().exponent
-    if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
-        raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
-    percent = abs(number) > 1 or text.strip().endswith("%")
-    unit = 10.0**exponent / (100 if percent else 1)
-    return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
+
+def _json_choice(value: Any) -> Any:
+    """Return a value in a type that JSON has."""
+    return value if value is None or isinstance(value, (bool, int, str)) or math.isfinite(value) else str(value)
 
 
 def _two_conventions(between: Any) -> tuple[str, str]:

@@ -5,12 +5,14 @@ what it divides by what. So it can be put on any convention, and two slips can b
 are public reports, `owner/repository#number` on GitHub unless another site is named.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs
 from ..measure.options import Options
 from ..measure.ties import Floats
@@ -589,3 +591,19 @@ SLIPS = (
 def slip_named(name: str) -> Slip:
     """Return a slip of the table."""
     return next(slip for slip in SLIPS if slip.name == name)
+
+
+def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
+    """Yield the queries of rankings, with documents by their positions.
+
+    >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10)]
+    """
+    size = len(rankings.relevance)
+    masks = rankings.judged, rankings.retrieved
+    judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
+    score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
+    for start, end in pairwise(rankings.offsets.tolist()):
+        rows = range(start, end)
+        run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
+        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k)

@@ -1,0 +1,160 @@
+"""What somebody reported: a score, scores at several cutoffs, or a value per query; and how close a match must be."""
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..measure.messages import shown
+from ..measure.options import is_real
+from .search import Evidence
+
+# What a score may differ by, however many digits it has: some libraries compute in 32 bits.
+PRECISION = 1e-6
+
+
+class Reported(NamedTuple):
+    """What somebody reported.
+
+    Attributes:
+        words: it, as it was given.
+        score: the score, or the first of several; nan for the values of queries.
+        percent: whether the score was given in percent.
+        scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
+        values: the value of each query, in order or by id; None if scores were reported.
+        k: the cutoff.
+    """
+
+    words: str
+    score: float
+    percent: bool
+    scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
+    values: Any
+    k: int | None
+
+    @classmethod
+    def read(cls, got: Any, k: Any) -> "Reported":
+        """Read what was reported: a score, scores by name, the value of each query, or the path of a file of these.
+
+        Raises:
+            ValueError: it is none of these.
+        """
+        if isinstance(got, str) and "@" in got:
+            got = dict(_named_score(each) for each in got.split(","))
+        elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
+            got = read_values(got, k)
+        if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
+            return cls._of_names(got, k)
+        if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
+            return cls("these values of queries", math.nan, False, (), got, k)
+        score, precision, percent = _number_and_precision(got)
+        return cls(f"{score:g}", score, percent, (((), score, precision),), None, k)
+
+    @classmethod
+    def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
+        if k is not None:
+            raise ValueError(f"k={shown(k)} and got={shown(dict(got))} both give cutoffs; give one of the two")
+        scores, percents = [], []
+        for name, value in got.items():
+            score, precision, percent = _number_and_precision(value)
+            _, at, cutoff = name.partition("@")
+            scores.append(((int(cutoff) if at else None,), score, precision))
+            percents.append(percent)
+        words = " and ".join(f"{name} {score:g}" for name, (_, score, _) in zip(got, scores, strict=True))
+        return cls(words, scores[0][1], any(percents), tuple(scores), None, scores[0][0][0])
+
+    def evidence(self, query_ids: Sequence[Any]) -> list[Evidence]:
+        """Return what a combination of options must match."""
+        if self.values is None:
+            return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
+        values = self.values
+        if isinstance(values, Mapping):
+            if missing := [each for each in query_ids if each not in values]:
+                some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
+                raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
+            values = [values[each] for each in query_ids]
+        if len(values) != len(query_ids):
+            raise ValueError(f"got: {len(values)} values for {len(query_ids)} queries; give the value of each query")
+        known = [(math.nan, 1.0) if value is None else _value_of_query(value) for value in values]
+        scores = np.array([score for score, _ in known])
+        # values such as 0.5 have fewer digits than those around them
+        return [Evidence(scores, max(PRECISION, min(precision for _, precision in known)), of_queries=True)]
+
+
+NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
+
+
+def _named_score(text: str) -> tuple[str, str]:
+    """Return the name and the score of text such as 0.31@5."""
+    score, _, cutoff = text.strip().partition("@")
+    if NAMED.fullmatch(name := f"nDCG@{cutoff}") is None:
+        raise ValueError(f"got must be scores with their cutoffs, such as 0.31@5,0.283@10; got {shown(text)}")
+    return name, score
+
+
+def read_values(path: str | os.PathLike[str], k: Any = None) -> dict[str, str]:
+    """Return the value of each query in a file: lines of `query value`, or of `measure query value` as in trec_eval -q.
+
+    Raises:
+        ValueError: names the file and the line.
+    """
+    values: dict[str, str] = {}
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            cells = line.replace(",", " ").split()
+            if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
+                continue  # another measure
+            if not cells or cells[-2:-1] == ["all"] or (number == 1 and not _is_finite(cells[-1])):
+                continue
+            if len(cells) not in (2, 3) or not _is_finite(cells[-1]):
+                raise ValueError(f"got: {os.fsdecode(path)}: line {number}: must hold a query and its value")
+            if values.setdefault(cells[-2], cells[-1]) != cells[-1]:
+                raise ValueError(f"got: {os.fsdecode(path)}: line {number}: query {cells[-2]} has another value above")
+    if not values:
+        raise ValueError(f"got: {os.fsdecode(path)}: no line holds a query and its value")
+    return values
+
+
+def _is_finite(text: str) -> bool:
+    with suppress(ValueError):
+        return math.isfinite(float(text))
+    return False
+
+
+def _value_of_query(value: Any) -> tuple[float, float]:
+    """Return the value of a query, which may be above 1 but not in percent, and half a unit of its last digit."""
+    number = _decimal(value)
+    if not number.is_finite() and not (is_real(value) and math.isnan(value)):  # nan is a query without a value
+        raise ValueError(f"got must hold a number for each query; got {shown(value)}")
+    exponent = number.as_tuple().exponent
+    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION) if isinstance(exponent, int) else 1.0
+
+
+def _decimal(value: Any) -> Decimal:
+    """Return a number with the digits that it was given with; nan if it is not a number."""
+    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # of an array or a tensor
+    text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
+    try:
+        return Decimal(text.strip().removesuffix("%"))
+    except InvalidOperation:
+        return Decimal("nan")
+
+
+def _number_and_precision(got: Any) -> tuple[float, float, bool]:
+    """Return a score from 0 to 1, how far from it one with the same digits may be, and whether it is in percent.
+
+    Raises:
+        ValueError: it is not a score.
+    """
+    number = _decimal(got)
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
+        raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
+    percent = abs(number) > 1 or str(got).strip().endswith("%")
+    unit = 10.0**exponent / (100 if percent else 1)
+    return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
