@@ -522,6 +522,15 @@ def test_a_line_of_more_than_a_mebibyte_is_refused_wherever_it_stands(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_comment_of_more_than_a_mebibyte_is_rejected_in_a_file_of_comments(
+    write: Callable[..., Path], kind: str
+) -> None:
+    path = write(f"# short\n#{'y' * (1 << 20)}\n# short\n")
+    problem = "is longer than 1,048,576 bytes; give each document a line of its own"
+    assert refused(kind, path) == f"{path}: line 2: {problem}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_message_is_short_however_long_the_cell(write: Callable[..., Path], kind: str) -> None:
     long = "x" * 500_000
     for text in (line(kind, value=long), line(kind, value="9" * 500_000), f"{line(kind, long, long)}\n" * 2):

@@ -87,8 +87,9 @@ def from_lines(
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
             break
-        if any(mark in head.replace(b"\r\n", b"\n").removesuffix(b"\r") for mark in NO_TEXT):
-            break  # comments too must be text; parsing says where they are not
+        lines = head.replace(b"\r\n", b"\n").removesuffix(b"\r")
+        if any(mark in lines for mark in NO_TEXT) or (len(lines) > LINE and max(map(len, lines.split(b"\n"))) > LINE):
+            break  # comments too must be text, in lines that are not too long; parsing says where they are not
         before += head.count(b"\n")
         head = b""
     parse = partial(_parse_lines, layout=layout)
