@@ -144,3 +144,16 @@ def test_queries_without_negatives_are_noted_from_a_tenth_on(ndcg: evaluate.Metr
     references = [[1, 2], *[[1, 0]] * (queries - 1)]
     notes = ndcg.report(predictions=[[2, 1]] * queries, references=references).notes
     assert any(each.startswith(f"No negatives: in 1 of {queries} queries ") for each in notes) is noted
+
+
+def test_queries_that_a_run_is_missing_are_noted(ndcg: evaluate.Metric) -> None:
+    qrels = {f"q{at}": {"d1": 1, "d2": 0} for at in range(40)}
+    run = {"q0": {"d1": 2.0, "d2": 1.0}, "q1": {"d1": 1.0}}
+    missing = "38 of 40 judged queries are missing from the run and "
+    found = ndcg.report(predictions=run, references=qrels, k=2)
+    assert f'{missing}counted as 0; missing="skip" leaves them out.' in found.notes
+    assert "1 other query has fewer than 2 retrieved documents." in found.notes
+    skipping = ndcg.report(predictions=run, references=qrels, k=2, missing="skip")
+    assert f"{missing}left out of the mean." in skipping.notes
+    whole = ndcg.report(predictions={query: {"d1": 1.0, "d2": 0.5} for query in qrels}, references=qrels, k=2)
+    assert not any("missing" in note or "fewer than" in note for note in whole.notes)

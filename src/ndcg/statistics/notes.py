@@ -57,6 +57,24 @@ def _counted_as(weight: NDArray[np.float64]) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
+def missing_notes(columns: PerQuery, options: Options) -> list[str]:
+    """Return sentences on judged queries that are missing from the run, and on those with few retrieved documents."""
+    found = []
+    queries, missing = len(columns["ideal"]), columns.get("missing", np.zeros(1, bool))
+    if count := np.count_nonzero(missing):
+        are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
+        left_out = options.missing == "skip"
+        hint = "left out of the mean" if left_out else 'counted as 0; missing="skip" leaves them out'
+        found.append(f"{are} {hint}.")
+    for k in options.cutoffs:
+        few = (columns["retrieved"] < k) & ~missing if count and k is not None else np.zeros(1, bool)
+        if few.any():
+            number = np.count_nonzero(few)
+            others = "1 other query has" if number == 1 else f"{number:,} other queries have"
+            found.append(f"{others} fewer than {k} retrieved documents.")
+    return found
+
+
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     """Return for each score that may be by chance, or is below it, a sentence that says so."""
     found = []

@@ -33,7 +33,7 @@ from .measured import (
     with_slices,
 )
 from .model_cards import eval_results, flat_scores, model_index
-from .notes import chance_notes, first_slices, notes, slice_notes, small_slices
+from .notes import chance_notes, first_slices, missing_notes, notes, slice_notes, small_slices
 from .saved import (
     as_saved,
     check_scores,
@@ -382,6 +382,7 @@ def report_of(
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
+            *missing_notes(columns, options),
             *notes([columns], options, weight),
             *chance_notes(scores, columns),
             *small_slices(slices),
