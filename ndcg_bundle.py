@@ -87,6 +87,15 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return by_name[near[0]] if near else ""
 
 
+def missing_library(what: str, library: str, packages: str) -> ImportError:
+    """Return the error for a library that something needs and that is not installed, with the packages to install.
+
+    >>> missing_library("plot", "Matplotlib", "matplotlib")
+    ImportError('plot needs Matplotlib: pip install matplotlib')
+    """
+    return ImportError(f"{what} needs {library}: pip install {packages}")
+
+
 def in_short(error: BaseException) -> str:
     """Return what a library says of an error, in one line of at most 200 characters."""
     return " ".join(str(error).split())[:200].rstrip(".")
@@ -5549,7 +5558,7 @@ def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> 
     try:
         from sklearn.metrics import ndcg_score
     except ImportError:
-        raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
+        raise missing_library('engine="sklearn"', "scikit-learn", "scikit-learn") from None
     rankings = checked_rankings(inputs)
     if not rankings.queries:
         raise ValueError(NOTHING_TO_SCORE)
@@ -6194,7 +6203,7 @@ def _special() -> Any:
     try:
         return import_module("scipy.special")
     except ImportError:
-        raise ImportError('intervals and tests need SciPy: pip install scipy, or "ndcg[report]"') from None
+        raise missing_library("a confidence interval or a test", "SciPy", "scipy") from None
 
 
 # ndcg/statistics/tables.py: Tables, remarks and a signature as a person reads them: text, Markdown, HTML, LaTeX, a terminal's tables; and TSV.
@@ -6785,7 +6794,7 @@ def figure_of(
         from matplotlib.axes import Axes
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError('plot needs Matplotlib: pip install matplotlib, or "ndcg[report]"') from None
+        raise missing_library("plot", "Matplotlib", "matplotlib") from None
     if ax is not None:
         axes = np.ravel(np.array(ax, object)).tolist()
         if not all(isinstance(each, Axes) for each in axes) or not 1 <= len(axes) <= panels:
@@ -6870,8 +6879,7 @@ def model_index(
         from huggingface_hub import EvalResult
         from huggingface_hub.repocard_data import eval_results_to_model_index
     except ImportError:
-        hint = 'pip install huggingface_hub, or "ndcg[card]"'
-        raise ImportError(f"to_model_index needs huggingface_hub: {hint}") from None
+        raise missing_library("to_model_index", "huggingface_hub", "huggingface_hub") from None
     fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
     results = []
     for part, queries, scores in parts:
@@ -6908,8 +6916,8 @@ def eval_results(
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     except ImportError:
-        hint = 'pip install "huggingface_hub>=1.16", or "ndcg[card]"'
-        raise ImportError(f"to_eval_results needs huggingface_hub 1.16 or newer: {hint}") from None
+        library, packages = "huggingface_hub 1.16 or newer", '"huggingface_hub>=1.16"'
+        raise missing_library("to_eval_results", library, packages) from None
     if measure is None and len(scores) == 1:
         measure = next(iter(scores))
     if not isinstance(measure, str) or measure not in scores:
@@ -8251,8 +8259,8 @@ def _evaluator_class() -> Callable[..., Any]:
     try:
         from sentence_transformers.base.evaluation import BaseEvaluator
     except ImportError:
-        needs = "sentence_transformers_evaluator needs sentence-transformers, 6 or newer"
-        raise ImportError(f'{needs}: pip install "sentence-transformers>=6"') from None
+        library, packages = "sentence-transformers, 6 or newer", '"sentence-transformers>=6"'
+        raise missing_library("sentence_transformers_evaluator", library, packages) from None
     return type(NDCGEvaluator.__name__, (NDCGEvaluator, BaseEvaluator), {"__doc__": NDCGEvaluator.__doc__})
 
 
@@ -9518,7 +9526,7 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     try:
         from sklearn.metrics import make_scorer
     except ImportError:
-        raise ImportError('scorer needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
+        raise missing_library("scorer", "scikit-learn", "scikit-learn") from None
     methods = ("decision_function", "predict_proba", "predict")
     return make_scorer(ndcg, response_method=methods, k=k, **options)
 
@@ -10624,7 +10632,7 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: A
     try:
         from pyspark.sql import functions
     except ImportError:
-        raise ImportError('compute_spark needs PySpark: pip install pyspark, or "ndcg[spark]"') from None
+        raise missing_library("compute_spark", "PySpark", "pyspark") from None
     given = {name: column for name, column in columns.items() if column is not None}
     nested = _are_nested(frame, given)
     chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
