@@ -1821,6 +1821,8 @@ def _another_type(what: str, excluded: Any, own: Any) -> ValueError:
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# What text in UTF-16 or UTF-32 begins with: a byte order mark, or ASCII between zero bytes.
+UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
 SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
@@ -1981,6 +1983,18 @@ def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
     return ByteStream(content, limits, "unpacked"), compression is not None
 
 
+def check_encoding(start: bytes) -> None:
+    r"""Raise an error for text in UTF-16, by its first bytes.
+
+    >>> check_encoding("q1".encode("utf-16"))
+    Traceback (most recent call last):
+    ...
+    ValueError: is text in UTF-16; save the file in UTF-8
+    """
+    if UTF_16.match(start):
+        raise ValueError("is text in UTF-16; save the file in UTF-8")
+
+
 def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
     """Yield the file in chunks of whole lines; of a line that is too long only its beginning."""
     rest = b""
@@ -2015,6 +2029,17 @@ def parts_in_threads(
 def plain_name(name: str) -> str:
     """Return the name of a column as `NAMES` has it."""
     return name.strip().lower().replace("-", "_")
+
+
+def delimiter_of(header: str) -> str:
+    """Return the delimiter of a header: a tab if it has one, else commas or semicolons, whichever are more.
+
+    >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
+    (';', ',')
+    """
+    if "\t" in header:
+        return "\t"
+    return ";" if header.count(";") > header.count(",") else ","
 
 
 def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
@@ -2073,6 +2098,7 @@ def parse_json(text: bytes) -> Any:
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}
     """
+    check_encoding(text[:4])
     try:
         return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
     except RecursionError:
@@ -2133,6 +2159,7 @@ LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with what ends it
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
@@ -2210,9 +2237,10 @@ def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
         if len(layout.at) > 2 and NUMBER.fullmatch(cells[layout.at[2]]):
             return layout
     named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
-    delimiter = "\t" if b"\t" in line and not has_commas else ","
+    header = line.decode("utf-8", "replace")
+    delimiter = "," if has_commas and ";" not in header else delimiter_of(header)
     try:
-        names = _cells(line.decode("utf-8", "replace"), delimiter)
+        names = _cells(header, delimiter)
     except csv.Error:
         names = []
     if are_columns(names, wanted) or has_commas or (named and not fitting):
@@ -2357,8 +2385,12 @@ def _problem(row: bytes, layout: _Layout) -> str:
         except UnicodeEncodeError:
             return f"{name} {shown_cell(cells[at])} is not text in UTF-8; save the file in UTF-8"
     value = cells[layout.at[2]]
-    fault = "not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "not a number"
-    return f"the {VALUE[layout.kind]} {shown_cell(value)} is {fault}"
+    fault = (
+        "is not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "is not a number"
+    )
+    if DECIMAL_COMMA.fullmatch(value.strip(" ")):
+        fault = "has a decimal comma; write a point"
+    return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 
 # ndcg/inputs/file_tables.py: Rows of objects and of tables: JSON, JSONL, Parquet and Arrow.
@@ -2808,6 +2840,7 @@ def _file_parts(file: BinaryIO, path: str, wanted: Wanted, pool: ThreadPoolExecu
     if stream.peek(3) == BYTE_ORDER_MARK:
         stream.read(3)
     start = stream.peek(1 << 12)
+    check_encoding(start)
     if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
         if limits.unpacked is not None:
             stream.limits = limits._replace(unpacked=limits.unpacked // JSON_BYTES)
