@@ -87,6 +87,15 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return by_name[near[0]] if near else ""
 
 
+def missing_library(what: str, library: str, packages: str) -> ImportError:
+    """Return the error for a library that something needs and that is not installed, with the packages to install.
+
+    >>> missing_library("plot", "Matplotlib", "matplotlib")
+    ImportError('plot needs Matplotlib: pip install matplotlib')
+    """
+    return ImportError(f"{what} needs {library}: pip install {packages}")
+
+
 def in_short(error: BaseException) -> str:
     """Return what a library says of an error, in one line of at most 200 characters."""
     return " ".join(str(error).split())[:200].rstrip(".")
@@ -1812,6 +1821,8 @@ def _another_type(what: str, excluded: Any, own: Any) -> ValueError:
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# What text in UTF-16 or UTF-32 begins with: a byte order mark, or ASCII between zero bytes.
+UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
 SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
@@ -1972,6 +1983,18 @@ def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
     return ByteStream(content, limits, "unpacked"), compression is not None
 
 
+def check_encoding(start: bytes) -> None:
+    r"""Raise an error for text in UTF-16, by its first bytes.
+
+    >>> check_encoding("q1".encode("utf-16"))
+    Traceback (most recent call last):
+    ...
+    ValueError: is text in UTF-16; save the file in UTF-8
+    """
+    if UTF_16.match(start):
+        raise ValueError("is text in UTF-16; save the file in UTF-8")
+
+
 def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
     """Yield the file in chunks of whole lines; of a line that is too long only its beginning."""
     rest = b""
@@ -2006,6 +2029,17 @@ def parts_in_threads(
 def plain_name(name: str) -> str:
     """Return the name of a column as `NAMES` has it."""
     return name.strip().lower().replace("-", "_")
+
+
+def delimiter_of(header: str) -> str:
+    """Return the delimiter of a header: a tab if it has one, else commas or semicolons, whichever are more.
+
+    >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
+    (';', ',')
+    """
+    if "\t" in header:
+        return "\t"
+    return ";" if header.count(";") > header.count(",") else ","
 
 
 def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
@@ -2064,6 +2098,7 @@ def parse_json(text: bytes) -> Any:
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}
     """
+    check_encoding(text[:4])
     try:
         return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
     except RecursionError:
@@ -2124,6 +2159,7 @@ LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with what ends it
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
@@ -2202,9 +2238,10 @@ def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
         if len(layout.at) > 2 and NUMBER.fullmatch(cells[layout.at[2]]):
             return layout
     named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
-    delimiter = "\t" if b"\t" in line and not has_commas else ","
+    header = line.decode("utf-8", "replace")
+    delimiter = "," if has_commas and ";" not in header else delimiter_of(header)
     try:
-        names = _cells(line.decode("utf-8", "replace"), delimiter)
+        names = _cells(header, delimiter)
     except csv.Error:
         names = []
     if are_columns(names, wanted) or has_commas or (named and not fitting):
@@ -2349,8 +2386,12 @@ def _problem(row: bytes, layout: _Layout) -> str:
         except UnicodeEncodeError:
             return f"{name} {shown_cell(cells[at])} is not text in UTF-8; save the file in UTF-8"
     value = cells[layout.at[2]]
-    fault = "not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "not a number"
-    return f"the {VALUE[layout.kind]} {shown_cell(value)} is {fault}"
+    fault = (
+        "is not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "is not a number"
+    )
+    if DECIMAL_COMMA.fullmatch(value.strip(" ")):
+        fault = "has a decimal comma; write a point"
+    return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 
 # ndcg/inputs/file_tables.py: Rows of objects and of tables: JSON, JSONL, Parquet and Arrow.
@@ -2800,6 +2841,7 @@ def _file_parts(file: BinaryIO, path: str, wanted: Wanted, pool: ThreadPoolExecu
     if stream.peek(3) == BYTE_ORDER_MARK:
         stream.read(3)
     start = stream.peek(1 << 12)
+    check_encoding(start)
     if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
         if limits.unpacked is not None:
             stream.limits = limits._replace(unpacked=limits.unpacked // JSON_BYTES)
@@ -5550,7 +5592,7 @@ def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> 
     try:
         from sklearn.metrics import ndcg_score
     except ImportError:
-        raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
+        raise missing_library('engine="sklearn"', "scikit-learn", "scikit-learn") from None
     rankings = checked_rankings(inputs)
     if not rankings.queries:
         raise ValueError(NOTHING_TO_SCORE)
@@ -6195,7 +6237,7 @@ def _special() -> Any:
     try:
         return import_module("scipy.special")
     except ImportError:
-        raise ImportError('intervals and tests need SciPy: pip install scipy, or "ndcg[report]"') from None
+        raise missing_library("a confidence interval or a test", "SciPy", "scipy") from None
 
 
 # ndcg/statistics/tables.py: Tables, remarks and a signature as a person reads them: text, Markdown, HTML, LaTeX, a terminal's tables; and TSV.
@@ -6786,7 +6828,7 @@ def figure_of(
         from matplotlib.axes import Axes
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError('plot needs Matplotlib: pip install matplotlib, or "ndcg[report]"') from None
+        raise missing_library("plot", "Matplotlib", "matplotlib") from None
     if ax is not None:
         axes = np.ravel(np.array(ax, object)).tolist()
         if not all(isinstance(each, Axes) for each in axes) or not 1 <= len(axes) <= panels:
@@ -6871,8 +6913,7 @@ def model_index(
         from huggingface_hub import EvalResult
         from huggingface_hub.repocard_data import eval_results_to_model_index
     except ImportError:
-        hint = 'pip install huggingface_hub, or "ndcg[card]"'
-        raise ImportError(f"to_model_index needs huggingface_hub: {hint}") from None
+        raise missing_library("to_model_index", "huggingface_hub", "huggingface_hub") from None
     fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
     results = []
     for part, queries, scores in parts:
@@ -6909,8 +6950,8 @@ def eval_results(
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     except ImportError:
-        hint = 'pip install "huggingface_hub>=1.16", or "ndcg[card]"'
-        raise ImportError(f"to_eval_results needs huggingface_hub 1.16 or newer: {hint}") from None
+        library, packages = "huggingface_hub 1.16 or newer", '"huggingface_hub>=1.16"'
+        raise missing_library("to_eval_results", library, packages) from None
     if measure is None and len(scores) == 1:
         measure = next(iter(scores))
     if not isinstance(measure, str) or measure not in scores:
@@ -8271,8 +8312,8 @@ def _evaluator_class() -> Callable[..., Any]:
     try:
         from sentence_transformers.base.evaluation import BaseEvaluator
     except ImportError:
-        needs = "sentence_transformers_evaluator needs sentence-transformers, 6 or newer"
-        raise ImportError(f'{needs}: pip install "sentence-transformers>=6"') from None
+        library, packages = "sentence-transformers, 6 or newer", '"sentence-transformers>=6"'
+        raise missing_library("sentence_transformers_evaluator", library, packages) from None
     return type(NDCGEvaluator.__name__, (NDCGEvaluator, BaseEvaluator), {"__doc__": NDCGEvaluator.__doc__})
 
 
@@ -9538,7 +9579,7 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     try:
         from sklearn.metrics import make_scorer
     except ImportError:
-        raise ImportError('scorer needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
+        raise missing_library("scorer", "scikit-learn", "scikit-learn") from None
     methods = ("decision_function", "predict_proba", "predict")
     return make_scorer(ndcg, response_method=methods, k=k, **options)
 
@@ -10644,7 +10685,7 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: A
     try:
         from pyspark.sql import functions
     except ImportError:
-        raise ImportError('compute_spark needs PySpark: pip install pyspark, or "ndcg[spark]"') from None
+        raise missing_library("compute_spark", "PySpark", "pyspark") from None
     given = {name: column for name, column in columns.items() if column is not None}
     nested = _are_nested(frame, given)
     chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])

@@ -1,6 +1,7 @@
 """The benchmark on next to no work, with whatever contenders are installed."""
 
 import itertools
+import re
 import shutil
 import sys
 import warnings
@@ -38,6 +39,13 @@ def test_contenders_agree_and_missing_ones_are_named(monkeypatch: pytest.MonkeyP
         results = measure.run(measure.Plan(scores=3_000, rounds=2, seconds=0.001), shapes)
     assert set(results) == {(shape, name) for shape in shapes for name in contenders_of(shape)}
     text = tables.markdown(results, 0.0)
+    begin, _, rest = text.partition("\n\n## Times faster\n\n")
+    assert begin.startswith("# Benchmark\n\nHow many times faster ")
+    assert tables.machine(results.load) in begin
+    table, costs = rest.partition("## Time and memory")[::2]
+    assert re.search(r"^\| kernel over scikit-learn \| [\d.,]+× \| [\d.,]+×: \S", table, re.MULTILINE)
+    assert "| one query of five documents by `compute`, µs |" in costs
+    assert "goal" not in text
     for (shape, name), run in results.items():
         if name in ALWAYS:
             assert not run.note, f"{name} on {shape}: {run.note}"

@@ -71,7 +71,9 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if module != "metric":
             raise
-        raise ImportError(f'NDCG needs {error.name}: pip install "ndcg[evaluate]"') from None
+        from .measure.messages import missing_library
+
+        raise missing_library("NDCG", str(error.name), "datasets evaluate") from None
     globals()[name] = value
     return value
 

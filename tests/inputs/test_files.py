@@ -70,7 +70,7 @@ FAULTY_LINES: dict[str, tuple[str, str, str]] = {
     "a column too many": ("q d 1 1.5 tag", "q 0 d 1 more", " columns; "),
     "a comment after the columns": ("q Q0 d # good", "q 0 d 1 # good", " columns; "),
     "text": ("q Q0 d 1 high tag", "q 0 d high", "'high' is not a number"),
-    "a decimal comma": ("q Q0 d 1 1,5 tag", "q 0 d 1,5", "'1,5' is not a number"),
+    "a decimal comma": ("q Q0 d 1 1,5 tag", "q 0 d 1,5", "'1,5' has a decimal comma; write a point"),
     "a hexadecimal number": ("q Q0 d 1 0x10 tag", "q 0 d 0x10", "'0x10' is not a number"),
     "an underscore": ("q Q0 d 1 1_000 tag", "q 0 d 1_000", "'1_000' is not a number"),
     "fullwidth digits": ("q Q0 d 1 １ tag", "q 0 d １", "'１' is not a number"),
@@ -591,7 +591,6 @@ def test_a_file_without_lines_is_refused(
 BINARY = {
     "all bytes": bytes(range(256)) * 9,
     "zeros": bytes(10_000),
-    "UTF-16": RUN.encode("utf-16"),
 }
 
 
@@ -605,6 +604,39 @@ def test_a_binary_file_is_refused_at_its_first_line(
     assert message.startswith(f"{path}: line 1: ")
     assert refused_by_metric(holding, kind, path) == f"{ARGUMENTS[kind]}: {message}"
     assert_nothing_was_added(holding)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("content", [RUN, "qid,docid,score\nq,d,1\n", '{"q": {"d": 1}}'], ids=["TREC", "CSV", "JSON"])
+def test_utf16_is_rejected_by_name(write: Callable[..., Path], content: str, encoding: str) -> None:
+    encoded = content.encode(encoding)
+    for path in (write(encoded), write(gzip.compress(encoded), "file.gz")):
+        for kind in ("run", "qrels", "exclude"):
+            with pytest.raises(
+                ValueError, match=f"^{re.escape(str(path))}: is text in UTF-16; save the file in UTF-8$"
+            ):
+                files.read_columns(path, kind)
+
+
+SEMICOLONS = {
+    "plain": "qid;docid;score\nq;d;1.5\nq;e;0.5\n",
+    "quoted, spaced": '"qid"; "docid" ;"score"\n"q";d;"1.5"\nq ; e; 0.5\n',
+    "more columns": "tag;qid;docid;score, raw;score\nx, y;q;d;9;1.5\n,;q;e;9;0.5\n",
+    "CRLF": "\ufeffqid;docid;score\r\nq;d;1.5\r\nq;e;0.5\r\n",
+}
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a"])
+@pytest.mark.parametrize("content", SEMICOLONS)
+def test_csv_with_semicolons_is_read_if_the_header_has_them(
+    write: Callable[..., Path], content: str, name: str
+) -> None:
+    assert files.read_run(write(SEMICOLONS[content], name)) == {"q": {"d": 1.5, "e": 0.5}}
+
+
+def test_commas_are_part_of_ids_between_semicolons(write: Callable[..., Path]) -> None:
+    path = write("query;document;relevance\nParis, Texas;d,1;2\n", "a.csv")
+    assert files.read_qrels(path) == {"Paris, Texas": {"d,1": 2}}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -872,6 +904,21 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
     "txt: a ZIP archive": (zipped("run.txt", "q Q0 d 1 1 tag\n"), IS_ZIP),
     "csv: columns": ("\nqid,docid,score\nq,d,1\nq,e\n", "line 4: 2 columns; the header has 3: qid docid score"),
     "csv: no number": ("qid,docid,score\nq,d,1\nq,e,high\n", "line 3: the score 'high' is not a number"),
+    "csv: a decimal comma": (
+        "qid;docid;score\nq;d;1\nq;e;0,5\n",
+        "line 3: the score '0,5' has a decimal comma; write a point",
+    ),
+    "csv: a decimal comma in quotes": (
+        'qid,docid,score\nq,d,"-,5e3"\n',
+        "line 2: the score '-,5e3' has a decimal comma; write a point",
+    ),
+    "csv: semicolons without columns": (
+        "qid;text;score\nq;x;1\n",
+        (
+            "no column holds the document; name it document_id or docid or doc_id or "
+            "corpus_id or item_id or document or item; the file has 'qid', 'text', 'score'"
+        ),
+    ),
     "csv: no value": ("qid,docid,score\nq,d,\n", "line 2: the score '' is not a number"),
     "csv: infinite": ("qid,docid,score\nq,d,inf\n", "line 2: the score 'inf' is not finite"),
     "csv: no id": ("qid,docid,score\nq,d,1\nq,,1\n", "line 3: has no document; give each row its id"),
@@ -1012,7 +1059,7 @@ def test_json_that_python_writes_keeps_what_is_not_finite() -> None:
             ),
         ),
         ('{"q": "é"}'.encode("latin-1"), "is not text in UTF-8; save the file in UTF-8"),
-        ('{"q": 1}'.encode("utf-16"), "is not text in UTF-8; save the file in UTF-8"),
+        ('{"q": 1}'.encode("utf-16"), "is text in UTF-16; save the file in UTF-8"),
         (b'{"q":\n1', "Expecting ',' delimiter: line 2 column 2 (char 7)"),
         (b"", "Expecting value: line 1 column 1 (char 0)"),
     ],

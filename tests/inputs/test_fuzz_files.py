@@ -75,7 +75,8 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
         if re.fullmatch(rb"[+-]?(nan|inf|infinity)|nan\(\w*\)", value, re.IGNORECASE):
             return Fault(number, (f"the {VALUE[kind]} '{value.decode()}' is not finite",))
         if not re.fullmatch(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", value):
-            return Fault(number, (f"the {VALUE[kind]} {value.decode(errors='replace')!r} is not a number",))
+            fault = "has a decimal comma" if re.fullmatch(rb"[0-9]+,[0-9]+", value) else "is not a number"
+            return Fault(number, (f"the {VALUE[kind]} {value.decode(errors='replace')!r} {fault}",))
         if abs(float(value)) == float("inf"):
             return Fault(number, (f"the {VALUE[kind]} '{value.decode()}' is not finite",))
         if (query, document) in lines:

@@ -297,6 +297,16 @@ def test_tasks_whose_queries_would_have_one_name_are_refused(ndcg: evaluate.Metr
         ndcg.join_tasks(tasks)
 
 
+def test_utf16_is_named_in_results_and_predictions(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    file = tmp_path / "T.json"
+    file.write_bytes(json.dumps(result("T", {"test": [entry(0.5)]})).encode("utf-16"))
+    problem = "cannot be read as JSON: is text in UTF-16; save the file in UTF-8"
+    for read in (lambda: ndcg.read_mteb(tmp_path), lambda: ndcg.join_tasks({"T": file})):
+        with pytest.raises(ValueError) as caught:  # noqa: PT011
+            read()
+        assert str(caught.value).endswith(f"{file}: {problem}")
+
+
 def test_tasks_are_joined_under_their_names(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     file = tmp_path / "B_predictions.json"
     file.write_text(json.dumps({"mteb_model_meta": {"model_name": "m"}, "de": {"test": {"q/1": {"d1": 0.5}}}}))

@@ -123,7 +123,7 @@ def test_completion_names_what_it_needs(call: Call, monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "shtab", None)  # importing it fails
     status, _, said = call("--print-completion bash")
     assert status == 2
-    assert said == 'ndcg: --print-completion needs shtab: pip install shtab, or "ndcg[cli]"; see ndcg --help\n'
+    assert said == "ndcg: --print-completion needs shtab: pip install shtab; see ndcg --help\n"
 
 
 def test_the_version_is_that_of_the_package(call: Call) -> None:

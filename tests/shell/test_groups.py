@@ -46,6 +46,13 @@ def test_slices_come_through_pipes_and_compressed_like_other_files(call: Call, f
         assert call(f"{command} /dev/stdin") == expected
 
 
+@pytest.mark.parametrize("content", ["\n".join(LINES), json.dumps(BY)], ids=["lines", "JSON"])
+def test_utf16_is_rejected_by_name(call: Call, folder: Path, content: str) -> None:
+    (folder / "by").write_bytes(content.encode("utf-16"))
+    said = "ndcg score: by: is text in UTF-16; save the file in UTF-8\n"
+    assert call("score qrels.txt main.txt --by by") == (2, "", said)
+
+
 @pytest.mark.parametrize("length", [2, 2 << 20], ids=["small", "larger than a block of Arrow"])
 def test_a_mapping_has_no_columns(call: Call, folder: Path, length: int) -> None:
     (folder / "qrels.json").write_text(json.dumps({"q0": QRELS["q0"], "q1": {"d" * length: 1}}))

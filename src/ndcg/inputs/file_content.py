@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# What text in UTF-16 or UTF-32 begins with: a byte order mark, or ASCII between zero bytes.
+UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
 SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
@@ -177,6 +179,18 @@ def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
     return ByteStream(content, limits, "unpacked"), compression is not None
 
 
+def check_encoding(start: bytes) -> None:
+    r"""Raise an error for text in UTF-16, by its first bytes.
+
+    >>> check_encoding("q1".encode("utf-16"))
+    Traceback (most recent call last):
+    ...
+    ValueError: is text in UTF-16; save the file in UTF-8
+    """
+    if UTF_16.match(start):
+        raise ValueError("is text in UTF-16; save the file in UTF-8")
+
+
 def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
     """Yield the file in chunks of whole lines; of a line that is too long only its beginning."""
     rest = b""
@@ -211,6 +225,17 @@ def parts_in_threads(
 def plain_name(name: str) -> str:
     """Return the name of a column as `NAMES` has it."""
     return name.strip().lower().replace("-", "_")
+
+
+def delimiter_of(header: str) -> str:
+    """Return the delimiter of a header: a tab if it has one, else commas or semicolons, whichever are more.
+
+    >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
+    (';', ',')
+    """
+    if "\t" in header:
+        return "\t"
+    return ";" if header.count(";") > header.count(",") else ","
 
 
 def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
@@ -269,6 +294,7 @@ def parse_json(text: bytes) -> Any:
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}
     """
+    check_encoding(text[:4])
     try:
         return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
     except RecursionError:

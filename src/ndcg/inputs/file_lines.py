@@ -25,6 +25,7 @@ from .file_content import (
     are_columns,
     brief,
     chosen_columns,
+    delimiter_of,
     faulty_rows,
     id_table,
     line_chunks,
@@ -36,6 +37,7 @@ LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with what ends it
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
@@ -114,9 +116,10 @@ def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
         if len(layout.at) > 2 and NUMBER.fullmatch(cells[layout.at[2]]):
             return layout
     named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
-    delimiter = "\t" if b"\t" in line and not has_commas else ","
+    header = line.decode("utf-8", "replace")
+    delimiter = "," if has_commas and ";" not in header else delimiter_of(header)
     try:
-        names = _cells(line.decode("utf-8", "replace"), delimiter)
+        names = _cells(header, delimiter)
     except csv.Error:
         names = []
     if are_columns(names, wanted) or has_commas or (named and not fitting):
@@ -261,5 +264,9 @@ def _problem(row: bytes, layout: _Layout) -> str:
         except UnicodeEncodeError:
             return f"{name} {shown_cell(cells[at])} is not text in UTF-8; save the file in UTF-8"
     value = cells[layout.at[2]]
-    fault = "not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "not a number"
-    return f"the {VALUE[layout.kind]} {shown_cell(value)} is {fault}"
+    fault = (
+        "is not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "is not a number"
+    )
+    if DECIMAL_COMMA.fullmatch(value.strip(" ")):
+        fault = "has a decimal comma; write a point"
+    return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"

@@ -4,7 +4,7 @@
 |---|---|
 | TREC run | `query Q0 document rank score tag` |
 | TREC qrels | `query 0 document relevance`, or `query document relevance` |
-| CSV, TSV | a header that names the columns, as `NAMES` has them; BEIR's qrels too |
+| CSV, TSV | a header that names the columns, as `NAMES` has them; BEIR's qrels too; CSV with semicolons |
 | JSON | `{query: {document: value}}`, a list of records, MTEB's predictions |
 | JSONL | a record or a mapping a line |
 | Parquet, Arrow | a table with these columns |
@@ -33,6 +33,7 @@ from .file_content import (
     FilePart,
     Limits,
     Wanted,
+    check_encoding,
     naming_file,
     plain_name,
     shown_cell,
@@ -184,6 +185,7 @@ def _file_parts(file: BinaryIO, path: str, wanted: Wanted, pool: ThreadPoolExecu
     if stream.peek(3) == BYTE_ORDER_MARK:
         stream.read(3)
     start = stream.peek(1 << 12)
+    check_encoding(start)
     if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
         if limits.unpacked is not None:
             stream.limits = limits._replace(unpacked=limits.unpacked // JSON_BYTES)

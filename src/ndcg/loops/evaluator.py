@@ -16,7 +16,7 @@ import numpy as np
 from ..inputs.ids import check_ids
 from ..inputs.reading import Inputs
 from ..inputs.slices import slice_name
-from ..measure.messages import shown
+from ..measure.messages import missing_library, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..statistics.measured import Resampling
 from ..statistics.report import Report, report_on
@@ -438,8 +438,8 @@ def _evaluator_class() -> Callable[..., Any]:
     try:
         from sentence_transformers.base.evaluation import BaseEvaluator
     except ImportError:
-        needs = "sentence_transformers_evaluator needs sentence-transformers, 6 or newer"
-        raise ImportError(f'{needs}: pip install "sentence-transformers>=6"') from None
+        library, packages = "sentence-transformers, 6 or newer", '"sentence-transformers>=6"'
+        raise missing_library("sentence_transformers_evaluator", library, packages) from None
     return type(NDCGEvaluator.__name__, (NDCGEvaluator, BaseEvaluator), {"__doc__": NDCGEvaluator.__doc__})
 
 

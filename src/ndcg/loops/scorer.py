@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..inputs.columns import offsets_of
 from ..inputs.reading import Inputs
-from ..measure.messages import shown
+from ..measure.messages import missing_library, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..scores.queries import from_frame, scores
 
@@ -39,7 +39,7 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     try:
         from sklearn.metrics import make_scorer
     except ImportError:
-        raise ImportError('scorer needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
+        raise missing_library("scorer", "scikit-learn", "scikit-learn") from None
     methods = ("decision_function", "predict_proba", "predict")
     return make_scorer(ndcg, response_method=methods, k=k, **options)
 

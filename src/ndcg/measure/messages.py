@@ -44,6 +44,15 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return by_name[near[0]] if near else ""
 
 
+def missing_library(what: str, library: str, packages: str) -> ImportError:
+    """Return the error for a library that something needs and that is not installed, with the packages to install.
+
+    >>> missing_library("plot", "Matplotlib", "matplotlib")
+    ImportError('plot needs Matplotlib: pip install matplotlib')
+    """
+    return ImportError(f"{what} needs {library}: pip install {packages}")
+
+
 def in_short(error: BaseException) -> str:
     """Return what a library says of an error, in one line of at most 200 characters."""
     return " ".join(str(error).split())[:200].rstrip(".")

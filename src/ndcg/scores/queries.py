@@ -23,7 +23,7 @@ from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read
 from ..inputs.slices import Slices, read_slices
 from ..inputs.sources import named_columns, plain_in_order, settled
-from ..measure.messages import shown
+from ..measure.messages import missing_library, shown
 from ..measure.options import Options, is_real
 from ..measure.scoring import InvalidRankingError, check_queries, in_threads, score_queries
 
@@ -368,7 +368,7 @@ def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> 
     try:
         from sklearn.metrics import ndcg_score
     except ImportError:
-        raise ImportError('engine="sklearn" needs scikit-learn: pip install scikit-learn, or "ndcg[sklearn]"') from None
+        raise missing_library('engine="sklearn"', "scikit-learn", "scikit-learn") from None
     rankings = checked_rankings(inputs)
     if not rankings.queries:
         raise ValueError(NOTHING_TO_SCORE)

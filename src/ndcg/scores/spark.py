@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..inputs.reading import PART, read
-from ..measure.messages import shown
+from ..measure.messages import missing_library, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
 from .queries import mean, refuse_missing, score_part
@@ -135,7 +135,7 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: A
     try:
         from pyspark.sql import functions
     except ImportError:
-        raise ImportError('compute_spark needs PySpark: pip install pyspark, or "ndcg[spark]"') from None
+        raise missing_library("compute_spark", "PySpark", "pyspark") from None
     given = {name: column for name, column in columns.items() if column is not None}
     nested = _are_nested(frame, given)
     chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])

@@ -337,7 +337,9 @@ class _Completion(argparse.Action):
         try:
             import shtab
         except ImportError:
-            parser.error('--print-completion needs shtab: pip install shtab, or "ndcg[cli]"')
+            from ..measure.messages import missing_library
+
+            parser.error(str(missing_library("--print-completion", "shtab", "shtab")))
         if shell not in shtab.SUPPORTED_SHELLS:
             parser.error(f"--print-completion knows {', '.join(shtab.SUPPORTED_SHELLS)}; got {shell!r}")
         print(shtab.complete(parser, shell))

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inputs.file_content import BYTE_ORDER_MARK, NAMES, parse_json, plain_name, read_content
+from ..inputs.file_content import BYTE_ORDER_MARK, NAMES, check_encoding, parse_json, plain_name, read_content
 from ..measure.messages import in_short, shown
 
 STANDARD_INPUT = "/dev/stdin"
@@ -82,6 +82,7 @@ def _mapping_or_text(file: str) -> dict[str, Any] | str:
     """
     content = read_content(path_of(file))
     try:
+        check_encoding(content[:4])
         if content.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
             mapping: dict[str, Any] = parse_json(content)
             return mapping

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..measure.messages import shown
+from ..measure.messages import missing_library, shown
 from ..measure.options import is_real
 
 
@@ -45,7 +45,7 @@ def figure_of(
         from matplotlib.axes import Axes
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError('plot needs Matplotlib: pip install matplotlib, or "ndcg[report]"') from None
+        raise missing_library("plot", "Matplotlib", "matplotlib") from None
     if ax is not None:
         axes = np.ravel(np.array(ax, object)).tolist()
         if not all(isinstance(each, Axes) for each in axes) or not 1 <= len(axes) <= panels:

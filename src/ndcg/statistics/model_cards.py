@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..measure.messages import shown
+from ..measure.messages import missing_library, shown
 from .measured import Score
 from .tables import count_text, interval_text, level_text
 
@@ -45,8 +45,7 @@ def model_index(
         from huggingface_hub import EvalResult
         from huggingface_hub.repocard_data import eval_results_to_model_index
     except ImportError:
-        hint = 'pip install huggingface_hub, or "ndcg[card]"'
-        raise ImportError(f"to_model_index needs huggingface_hub: {hint}") from None
+        raise missing_library("to_model_index", "huggingface_hub", "huggingface_hub") from None
     fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
     results = []
     for part, queries, scores in parts:
@@ -83,8 +82,8 @@ def eval_results(
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     except ImportError:
-        hint = 'pip install "huggingface_hub>=1.16", or "ndcg[card]"'
-        raise ImportError(f"to_eval_results needs huggingface_hub 1.16 or newer: {hint}") from None
+        library, packages = "huggingface_hub 1.16 or newer", '"huggingface_hub>=1.16"'
+        raise missing_library("to_eval_results", library, packages) from None
     if measure is None and len(scores) == 1:
         measure = next(iter(scores))
     if not isinstance(measure, str) or measure not in scores:

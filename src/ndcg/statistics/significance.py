@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..measure.messages import missing_library
 from ..measure.ties import Floats
 
 # Relative to the values, a difference that is only one of rounding.
@@ -604,4 +605,4 @@ def _special() -> Any:
     try:
         return import_module("scipy.special")
     except ImportError:
-        raise ImportError('intervals and tests need SciPy: pip install scipy, or "ndcg[report]"') from None
+        raise missing_library("a confidence interval or a test", "SciPy", "scipy") from None
