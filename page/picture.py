@@ -4,7 +4,6 @@ It is HTML that picture.js brings to life; each of its numbers comes from the me
 ``data-term`` light each other up.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import combinations
@@ -15,7 +14,7 @@ import pandas as pd
 
 from .choices import cell_of, symbols
 from .events import ASK
-from .figures import Ranking, best_order, place_discounts, scores_of
+from .figures import Ranking, best_order, scores_of
 
 LIGHT = Path(__file__).with_name("light.js").read_text(encoding="utf-8")
 JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + LIGHT
@@ -41,19 +40,21 @@ class Advice(NamedTuple):
 
 
 def advice(ranking: Ranking, ranked: Sequence[str], options: dict[str, Any]) -> Advice | None:
-    """Return the swap of two cards, or the missed one put first, that adds most when done; None if none adds."""
-    shown = [*ranked[:DRAWN]]
-    missed = [each for each, score in zip(ranking.documents, ranking.score, strict=True) if score is None]
+    """Return the swap of two ranked documents, or the missed one put first, that adds most; None if none adds."""
+    at = {document: place for place, document in enumerate(ranking.documents)}
     tries: list[tuple[str, tuple[str, ...]]] = [("", ())]
     rankings = [ranking]
-    for one, other in combinations(range(min(len(shown), SEARCHED)), 2):
-        order = [*shown]
-        order[one], order[other] = order[other], order[one]
-        tries.append((f"swap {shown[one]} and {shown[other]}", (shown[one], shown[other])))
-        rankings.append(ranking.reordered(order, missed))
-    for document in missed[:SEARCHED]:
-        tries.append((f"retrieve {document} at rank 1", (document,)))
-        rankings.append(ranking.reordered([document, *shown], [each for each in missed if each != document]))
+    for one, other in combinations(ranked[:SEARCHED], 2):
+        score = [*ranking.score]
+        score[at[one]], score[at[other]] = score[at[other]], score[at[one]]
+        tries.append((f"swap {one} and {other}", (one, other)))
+        rankings.append(ranking._replace(score=score))
+    first = 1 + max((score for score in ranking.score if score is not None), default=0.0)
+    missed = [each for each in ranking.documents if ranking.score[at[each]] is None]
+    for one in missed[:SEARCHED]:
+        score = [first if place == at[one] else each for place, each in enumerate(ranking.score)]
+        tries.append((f"retrieve {one} at rank 1", (one,)))
+        rankings.append(ranking._replace(score=score))
     scores = scores_of(rankings, options)
     best = max(range(len(scores)), key=scores.__getitem__)
     adds = scores[best] - scores[0]
@@ -88,10 +89,9 @@ def picture(
     others = [f"<span>{escape(each)} <b>{number:.4f}</b></span>" for each, number in result.items() if each != name]
     return "".join(
         [
-            f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}'{_live(ranking, ranks, options)}>",
+            f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}'>",
             f"<p class='score' role='status'><span class='name'>{escape(name)}</span>",
-            f"<output class='value'>{value:.4f}</output><b class='change'></b>",
-            "<span class='sign'>=</span>",
+            f"<output class='value'>{value:.4f}</output><span class='sign'>=</span>",
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
             f"<span class='sign'>÷</span>{_part('ideal', ideal, 'DCG, ideal order')}</p>",
             f"<p class='others'>{' '.join(others)}</p>" if others else "",
@@ -131,24 +131,6 @@ def grade_html(relevance: float | None, dots: int) -> str:
     if relevance is None:
         return "not judged"
     return "".join(f"<i{' class=on' if at < relevance else ''}></i>" for at in range(dots)) or f"{relevance:g}"
-
-
-def _live(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> str:
-    """Return what picture.js needs to sum an order before it is sent; nothing if the metric alone can tell.
-
-    Documents that are tied have the discounts of their places if they share them. What a card that comes or goes
-    changes of ties, of an ideal of what was retrieved, or of a list that is not drawn whole, is for the metric.
-    """
-    scores = [score for score in ranking.score if score is not None]
-    is_tied, ideal = len(set(scores)) < len(scores), float(ranks["ideal"].sum())
-    if ideal <= 0 or (is_tied and options["ties"] != "average"):
-        return ""
-    ranked = ranks[ranks["rank"].str[0].str.isdigit()]
-    discounts = json.dumps(place_discounts(ranks, options, options["k"][0]))
-    rest = float(ranked["contribution"][DRAWN:].sum())
-    is_free = not is_tied and len(ranked) <= DRAWN and options["ideal"] in ("judged", "full")
-    count = "" if is_free and not options["judged_only"] else f" data-count='{min(len(ranked), DRAWN)}'"
-    return f" data-discounts='{discounts}' data-ideal='{ideal!r}' data-rest='{rest!r}'{count}"
 
 
 def _part(term: str, number: float, what: str) -> str:
@@ -201,7 +183,7 @@ class _Cards(NamedTuple):
         tied = f"<small>tied {rank}</small>" if "–" in rank else ""
         kind = f" class='tied' data-tied='{rank}'" if tied else ""
         return (
-            f"<li data-document='{escape(document)}' data-gain='{gain!r}'{kind}>{self._card(document, f'rank {rank}')}"
+            f"<li data-document='{escape(document)}'{kind}>{self._card(document, f'rank {rank}')}"
             f"{bar_html(gain, added, self.widest, 'dcg')}<span class='sum'><span class='product'>"
             f"<span data-term='gain'>{gain:g}</span> × <span data-term='discount'>{discount}</span> = </span>"
             f"<span data-term='dcg'>{added + 0.0:.2f}</span>{tied}</span></li>"
@@ -209,8 +191,7 @@ class _Cards(NamedTuple):
 
     def unranked(self, row: Mapping[str, Any]) -> str:
         """Return a document without a rank."""
-        name = escape(row["document"])
-        return f"<li data-document='{name}' data-gain='{row['gain']!r}'>{self._card(row['document'], row['rank'])}</li>"
+        return f"<li data-document='{escape(row['document'])}'>{self._card(row['document'], row['rank'])}</li>"
 
     def ideal(self, document: str, gain: float, added: float) -> str:
         """Return a document of the ideal order."""
