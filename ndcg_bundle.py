@@ -3749,12 +3749,12 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 
 # ndcg/inputs/ranked_ids.py: Rankings as lists of document ids, best first, next to the ids of relevant documents -> mappings.
 
+TABLE = "for the columns of a table give data=, or query_ids and document_ids besides"
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
 KINDS = {"text": "text", "integers": "integers"}  # of ids that lists may hold
-RankedSide = Mapping[int, Mapping[Any, Any]]
 
 
-def by_ranked_ids(predictions: Any, references: Any) -> tuple[RankedSide, RankedSide] | None:
+def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMapping] | None:
     """Return ``{query: {document: value}}`` of ranked ids and the ids of relevant documents; None of other forms.
 
     Args:
@@ -3793,8 +3793,62 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[RankedSide, Ranked
     )
     types = {type(document) for side in sides for documents in side.values() for document in documents}
     if len(set(map(id_kind, types))) > 1:
-        raise _mixed_types(sides)
+        raise _mixed_types(dict(zip(("predictions", "references"), sides, strict=True)))
     return sides
+
+
+def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
+    """Return both sides, of mappings of queries to ids ``{query: {document: value}}``; other forms as they are.
+
+    Args:
+        predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
+        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to their
+            relevances, by query.
+
+    Raises:
+        ValueError: something that is not an id, or an id that stands twice in a list; ids of several types in a side;
+            lists of integers on both sides, which may be scores. Names the argument, query and position.
+
+    >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
+    ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
+    """
+    sides = {"predictions": predictions, "references": references}
+    listed = {
+        argument: {query: _plain_row(argument, row) for query, row in side.items() if not isinstance(row, Mapping)}
+        for argument, side in sides.items()
+        if isinstance(side, Mapping) and not set(map(type, side.values())) <= {dict}
+    }
+    for argument, rows in listed.items():
+        check_ids(argument, sides[argument], nested=False)
+        try:
+            found = {
+                query: _by_id(argument, query, row, count(-1, -1) if argument == "predictions" else repeat(1))
+                for query, row in rows.items()
+            }
+            if len({id_kind(type(document)) for documents in found.values() for document in documents}) > 1:
+                raise _mixed_types({argument: found})
+        except ValueError as error:
+            raise ValueError(f"{error}; {TABLE}") from None
+        sides[argument] = {query: found.get(query, row) for query, row in sides[argument].items()}
+    are_lists = [len(rows) == len(sides[argument]) for argument, rows in listed.items()]
+    if are_lists == [True, True] and not any(isinstance(row, Set) for row in listed["references"].values()):
+        _refuse_integers(listed)
+    return sides["predictions"], sides["references"]
+
+
+def _plain_row(argument: str, row: Any) -> Any:
+    """Return the ids of a query that an array or a column holds as a list."""
+    row = row if isinstance(row, (list, tuple, Set, str, bytes)) else plain(argument, row)
+    return row.to_pylist() if isinstance(row, ARROW) else row.tolist() if isinstance(row, np.ndarray) else row
+
+
+def _refuse_integers(listed: Mapping[str, Mapping[Any, Any]]) -> None:
+    """Raise an error for lists of integers, which may be ids or scores."""
+    for argument, rows in listed.items():
+        for query, row in rows.items():
+            if row and id_kind(type(row[0])) == "integers":
+                problem = f"{shown(row)} may be ids or numbers; give the ids of relevant documents as a set"
+                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:
@@ -3803,13 +3857,13 @@ def check_queries_equal(predicted: int, referred: int) -> None:
         raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
 
 
-def _mixed_types(sides: tuple[RankedSide, RankedSide]) -> ValueError:
-    """Return the error for ids of several kinds."""
+def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
+    """Return the error for ids of several kinds, in the sides by their argument."""
     found: dict[str, str] = {}
-    for argument, side in zip(("predictions", "references"), sides, strict=True):
+    for argument, side in sides.items():
         for query, documents in side.items():
             for document in documents:
-                found.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {query}")
+                found.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
     places = ", and ".join(place for _, place in sorted(found.items(), reverse=True))
     return ValueError(f"ids must be all text or all integers; got {places}")
 
@@ -3850,27 +3904,28 @@ def _ranked_rows(side: Any) -> list[Any]:
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
 
 
-def _by_id(argument: str, query: int, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
+def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
     """Return a query's documents with their values: those it maps them to, or else those of their positions."""
+    place = f"{argument}: query {shown(query)}"
     if row is None:
-        raise ValueError(f"{argument}: query {query}: is None; give [] if there is no document")
+        raise ValueError(f"{place}: is None; give [] if there is no document")
     if not isinstance(row, (list, tuple, Set, Mapping)):
-        raise ValueError(f"{argument}: query {query}: must be a list of ids, a set or a mapping; got {shown(row)}")
+        raise ValueError(f"{place}: must be a list of ids, a set or a mapping; got {shown(row)}")
     if types_of_no_ids(row):
         position, document = next(each for each in enumerate(row) if not id_kind(type(each[1])))
         problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
-        raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+        raise ValueError(f"{place}, position {position}: {problem}")
     if isinstance(row, Mapping):
         return row
     if isinstance(row, Set) and argument == "predictions":
-        raise ValueError(f"predictions: query {query}: a set has no order; give a list of ids, best first")
+        raise ValueError(f"{place}: a set has no order; give a list of ids, best first")
     found = dict(zip(row, values, strict=False))
     if len(found) < len(row):
         seen: dict[Any, int] = {}
         for position, document in enumerate(row):
             if (first := seen.setdefault(document, position)) < position:
                 problem = f"document {shown(document)} is in position {first} already; give it once for a query"
-                raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+                raise ValueError(f"{place}, position {position}: {problem}")
     return found
 
 
@@ -3916,8 +3971,8 @@ def read(
         predictions: the score of each document of each query: a 2-D array (masked too), a
             sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
             ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
-            or a file's ``Columns``; or ranked ids, as ``by_ranked_ids`` takes them. None, a masked
-            value or ``-inf`` marks a document that was not retrieved.
+            or a file's ``Columns``; or ranked ids, as ``by_ranked_ids`` and ``with_ids_by_query``
+            take them. None, a masked value or ``-inf`` marks a document that was not retrieved.
         references: their relevance, likewise. None or a masked value marks a document that
             was not judged.
         query_ids: for flat predictions and references, the id of each row's query: integers or
@@ -3975,6 +4030,7 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
+    predictions, references = with_ids_by_query(predictions, references)
     by_id = _are_by_id(predictions, references)
     if query_ids is not None and by_id:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
@@ -3993,18 +4049,11 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
     """Return whether both sides are mappings or files.
 
     Raises:
-        ValueError: one side is, or it is a mapping of anything but ids to mappings of ids.
+        ValueError: one side is, or it is a mapping of anything but ids.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if not isinstance(side, Mapping):
             continue
-        for query, documents in side.items():
-            if type(documents) is not dict and not isinstance(documents, Mapping):
-                raise ValueError(
-                    f"{argument}: query {shown(query)}: must map documents to numbers; got {type(documents).__name__}; "
-                    "for the columns of a table give data=, or query_ids and document_ids besides; for ranked ids "
-                    "a list of lists in the order of the queries"
-                )
         check_ids(argument, side, nested=False)
     by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
     if by_id[0] != by_id[1]:
@@ -4677,14 +4726,14 @@ ARGUMENTS = {
         "the score of each document of each query; higher scores rank first. Nested lists (ragged too), a 2-D array or "
         "tensor (masked arrays too), a list of 1-D arrays, a column of lists (Arrow, datasets, Polars, pandas, "
         "DuckDB), flat scores with `query_ids`, a mapping `{query: {document: score}}`, the path of a run file, or a "
-        "list of document ids for each query, best first. `None`, a masked value or `-inf` marks a document that was "
-        "not retrieved: it has no rank, but counts in the ideal."
+        "list of document ids for each query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` "
+        "marks a document that was not retrieved: it has no rank, but counts in the ideal."
     ),
     "references": (
         "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "
         "`{query: {document: relevance}}`, the path of a qrels file, or the ids of the relevant documents of each "
-        "query (a list, a set, or `{id: relevance}`). `None`, a masked value or a missing id marks a document that was "
-        "not judged: it has a rank, with gain 0, and does not count in the ideal."
+        "query (a list, a set, or `{id: relevance}`; also by query). `None`, a masked value or a missing id marks a "
+        "document that was not judged: it has a rank, with gain 0, and does not count in the ideal."
     ),
     "sample_weight": "the weight of each query in the mean, not negative; by default all queries count the same.",
     "query_ids": "the query of each document, for flat predictions and references.",
