@@ -1824,14 +1824,26 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # What text in UTF-16 or UTF-32 begins with: a byte order mark, or ASCII between zero bytes.
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
+NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
 VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
 # The first that is there is taken: an id before what may be a text, a judgment before what may be a score.
 ID_NAMES = {
-    "query": ("query_id", "qid", "user_id", "query", "user"),
-    "document": ("document_id", "docid", "doc_id", "corpus_id", "item_id", "document", "item"),
+    "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
+    "document": (
+        "document_id",
+        "docid",
+        "doc_id",
+        "docno",
+        "corpus_id",
+        "pid",
+        "item_id",
+        "itemid",
+        "document",
+        "item",
+    ),
 }
 NAMES = {
     "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
@@ -1878,6 +1890,18 @@ class SavedResultError(ValueError):
     def __init__(self, value: dict[str, Any]) -> None:
         super().__init__("is a saved result, which holds no documents; give the file that was scored")
         self.value = value
+
+
+class UnknownColumnError(ValueError):
+    """A table has no column that is known to hold what is needed.
+
+    Attributes:
+        what: is needed: "query", "document", "score" or "relevance".
+    """
+
+    def __init__(self, what: str, problem: str) -> None:
+        super().__init__(problem)
+        self.what = what
 
 
 class Wanted(NamedTuple):
@@ -1927,7 +1951,7 @@ def naming_file(path: str) -> Iterator[None]:
         raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
     except RecursionError:  # of values that JSON's own parser still takes
         raise ValueError(f"{path}: nests objects too deep") from None
-    except SavedResultError as error:
+    except (SavedResultError, UnknownColumnError) as error:
         error.args = (f"{path}: {error}",)
         raise
     except ValueError as error:
@@ -2053,11 +2077,20 @@ def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
             there = f"has {brief(map(shown_cell, names), ', ')}" if names else "has none"
             is_given = len(possible) == 1
             problem = f"is called {possible[0]}" if is_given else f"holds the {what}; name it {' or '.join(possible)}"
-            raise ValueError(f"no column {problem}; the file {there}")
+            raise UnknownColumnError(what, f"no column {problem}; the file {there}")
         if known.count(name) > 1:
             raise ValueError(f"two columns are called {name}; leave one out")
         chosen.append(known.index(name))
     return chosen
+
+
+def check_header(names: Sequence[str], wanted: Wanted) -> None:
+    """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
+    known = set(chain.from_iterable(wanted.names.values()))
+    if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
+        header = ",".join(possible[0] for possible in wanted.names.values())
+        first = brief(map(shown_cell, names), ", ")
+        raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}")
 
 
 def are_columns(names: Iterable[str], wanted: Wanted) -> bool:
@@ -2245,6 +2278,7 @@ def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
     except csv.Error:
         names = []
     if are_columns(names, wanted) or has_commas or (named and not fitting):
+        check_header(names, wanted)
         return _Layout(kind, names, delimiter, chosen_columns(names, wanted))
     return fitting[0] if fitting else LAYOUTS[kind][0]
 
@@ -2925,6 +2959,8 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
 def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
     """Read one side of which each row is a document, as if all were of one query."""
     values = _combined(values)
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # a head of one logit
+        values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
         return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index)
     if isinstance(values, np.ndarray) and values.ndim == 1:
@@ -2935,8 +2971,21 @@ def read_flat_column(argument: str, values: Any, place: Place, ignore_index: flo
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
             raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
         return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index)
-    form = f"{values.ndim}-D" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
-    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}")
+    form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
+    hint = logits_hint(argument, values)
+    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}{hint}")
+
+
+def logits_hint(argument: str, values: Any) -> str:
+    """Return what makes one score per document of two logits; an empty string for other values.
+
+    >>> logits_hint("predictions", np.zeros((8, 1)))
+    ''
+    """
+    if argument != "predictions" or getattr(values, "ndim", 0) != 2 or values.shape[1] != 2:
+        return ""
+    way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
+    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/trainer.md)"
 
 
 def _combined(values: Any) -> Any:
@@ -3750,12 +3799,12 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 
 # ndcg/inputs/ranked_ids.py: Rankings as lists of document ids, best first, next to the ids of relevant documents -> mappings.
 
+TABLE = "for the columns of a table give data=, or query_ids and document_ids besides"
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
 KINDS = {"text": "text", "integers": "integers"}  # of ids that lists may hold
-RankedSide = Mapping[int, Mapping[Any, Any]]
 
 
-def by_ranked_ids(predictions: Any, references: Any) -> tuple[RankedSide, RankedSide] | None:
+def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMapping] | None:
     """Return ``{query: {document: value}}`` of ranked ids and the ids of relevant documents; None of other forms.
 
     Args:
@@ -3794,8 +3843,62 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[RankedSide, Ranked
     )
     types = {type(document) for side in sides for documents in side.values() for document in documents}
     if len(set(map(id_kind, types))) > 1:
-        raise _mixed_types(sides)
+        raise _mixed_types(dict(zip(("predictions", "references"), sides, strict=True)))
     return sides
+
+
+def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
+    """Return both sides, of mappings of queries to ids ``{query: {document: value}}``; other forms as they are.
+
+    Args:
+        predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
+        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to their
+            relevances, by query.
+
+    Raises:
+        ValueError: something that is not an id, or an id that stands twice in a list; ids of several types in a side;
+            lists of integers on both sides, which may be scores. Names the argument, query and position.
+
+    >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
+    ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
+    """
+    sides = {"predictions": predictions, "references": references}
+    listed = {
+        argument: {query: _plain_row(argument, row) for query, row in side.items() if not isinstance(row, Mapping)}
+        for argument, side in sides.items()
+        if isinstance(side, Mapping) and not set(map(type, side.values())) <= {dict}
+    }
+    for argument, rows in listed.items():
+        check_ids(argument, sides[argument], nested=False)
+        try:
+            found = {
+                query: _by_id(argument, query, row, count(-1, -1) if argument == "predictions" else repeat(1))
+                for query, row in rows.items()
+            }
+            if len({id_kind(type(document)) for documents in found.values() for document in documents}) > 1:
+                raise _mixed_types({argument: found})
+        except ValueError as error:
+            raise ValueError(f"{error}; {TABLE}") from None
+        sides[argument] = {query: found.get(query, row) for query, row in sides[argument].items()}
+    are_lists = [len(rows) == len(sides[argument]) for argument, rows in listed.items()]
+    if are_lists == [True, True] and not any(isinstance(row, Set) for row in listed["references"].values()):
+        _refuse_integers(listed)
+    return sides["predictions"], sides["references"]
+
+
+def _plain_row(argument: str, row: Any) -> Any:
+    """Return the ids of a query that an array or a column holds as a list."""
+    row = row if isinstance(row, (list, tuple, Set, str, bytes)) else plain(argument, row)
+    return row.to_pylist() if isinstance(row, ARROW) else row.tolist() if isinstance(row, np.ndarray) else row
+
+
+def _refuse_integers(listed: Mapping[str, Mapping[Any, Any]]) -> None:
+    """Raise an error for lists of integers, which may be ids or scores."""
+    for argument, rows in listed.items():
+        for query, row in rows.items():
+            if row and id_kind(type(row[0])) == "integers":
+                problem = f"{shown(row)} may be ids or numbers; give the ids of relevant documents as a set"
+                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:
@@ -3804,13 +3907,13 @@ def check_queries_equal(predicted: int, referred: int) -> None:
         raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
 
 
-def _mixed_types(sides: tuple[RankedSide, RankedSide]) -> ValueError:
-    """Return the error for ids of several kinds."""
+def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
+    """Return the error for ids of several kinds, in the sides by their argument."""
     found: dict[str, str] = {}
-    for argument, side in zip(("predictions", "references"), sides, strict=True):
+    for argument, side in sides.items():
         for query, documents in side.items():
             for document in documents:
-                found.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {query}")
+                found.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
     places = ", and ".join(place for _, place in sorted(found.items(), reverse=True))
     return ValueError(f"ids must be all text or all integers; got {places}")
 
@@ -3851,27 +3954,28 @@ def _ranked_rows(side: Any) -> list[Any]:
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
 
 
-def _by_id(argument: str, query: int, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
+def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
     """Return a query's documents with their values: those it maps them to, or else those of their positions."""
+    place = f"{argument}: query {shown(query)}"
     if row is None:
-        raise ValueError(f"{argument}: query {query}: is None; give [] if there is no document")
+        raise ValueError(f"{place}: is None; give [] if there is no document")
     if not isinstance(row, (list, tuple, Set, Mapping)):
-        raise ValueError(f"{argument}: query {query}: must be a list of ids, a set or a mapping; got {shown(row)}")
+        raise ValueError(f"{place}: must be a list of ids, a set or a mapping; got {shown(row)}")
     if types_of_no_ids(row):
         position, document = next(each for each in enumerate(row) if not id_kind(type(each[1])))
         problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
-        raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+        raise ValueError(f"{place}, position {position}: {problem}")
     if isinstance(row, Mapping):
         return row
     if isinstance(row, Set) and argument == "predictions":
-        raise ValueError(f"predictions: query {query}: a set has no order; give a list of ids, best first")
+        raise ValueError(f"{place}: a set has no order; give a list of ids, best first")
     found = dict(zip(row, values, strict=False))
     if len(found) < len(row):
         seen: dict[Any, int] = {}
         for position, document in enumerate(row):
             if (first := seen.setdefault(document, position)) < position:
                 problem = f"document {shown(document)} is in position {first} already; give it once for a query"
-                raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+                raise ValueError(f"{place}, position {position}: {problem}")
     return found
 
 
@@ -3917,8 +4021,8 @@ def read(
         predictions: the score of each document of each query: a 2-D array (masked too), a
             sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
             ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
-            or a file's ``Columns``; or ranked ids, as ``by_ranked_ids`` takes them. None, a masked
-            value or ``-inf`` marks a document that was not retrieved.
+            or a file's ``Columns``; or ranked ids, as ``by_ranked_ids`` and ``with_ids_by_query``
+            take them. None, a masked value or ``-inf`` marks a document that was not retrieved.
         references: their relevance, likewise. None or a masked value marks a document that
             was not judged.
         query_ids: for flat predictions and references, the id of each row's query: integers or
@@ -3976,6 +4080,7 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
+    predictions, references = with_ids_by_query(predictions, references)
     by_id = _are_by_id(predictions, references)
     if query_ids is not None and by_id:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
@@ -3994,18 +4099,11 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
     """Return whether both sides are mappings or files.
 
     Raises:
-        ValueError: one side is, or it is a mapping of anything but ids to mappings of ids.
+        ValueError: one side is, or it is a mapping of anything but ids.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if not isinstance(side, Mapping):
             continue
-        for query, documents in side.items():
-            if type(documents) is not dict and not isinstance(documents, Mapping):
-                raise ValueError(
-                    f"{argument}: query {shown(query)}: must map documents to numbers; got {type(documents).__name__}; "
-                    "for the columns of a table give data=, or query_ids and document_ids besides; for ranked ids "
-                    "a list of lists in the order of the queries"
-                )
         check_ids(argument, side, nested=False)
     by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
     if by_id[0] != by_id[1]:
@@ -4678,14 +4776,14 @@ ARGUMENTS = {
         "the score of each document of each query; higher scores rank first. Nested lists (ragged too), a 2-D array or "
         "tensor (masked arrays too), a list of 1-D arrays, a column of lists (Arrow, datasets, Polars, pandas, "
         "DuckDB), flat scores with `query_ids`, a mapping `{query: {document: score}}`, the path of a run file, or a "
-        "list of document ids for each query, best first. `None`, a masked value or `-inf` marks a document that was "
-        "not retrieved: it has no rank, but counts in the ideal."
+        "list of document ids for each query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` "
+        "marks a document that was not retrieved: it has no rank, but counts in the ideal."
     ),
     "references": (
         "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "
         "`{query: {document: relevance}}`, the path of a qrels file, or the ids of the relevant documents of each "
-        "query (a list, a set, or `{id: relevance}`). `None`, a masked value or a missing id marks a document that was "
-        "not judged: it has a rank, with gain 0, and does not count in the ideal."
+        "query (a list, a set, or `{id: relevance}`; also by query). `None`, a masked value or a missing id marks a "
+        "document that was not judged: it has a rank, with gain 0, and does not count in the ideal."
     ),
     "sample_weight": "the weight of each query in the mean, not negative; by default all queries count the same.",
     "query_ids": "the query of each document, for flat predictions and references.",
@@ -8558,7 +8656,8 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
     flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
     for name, column in flat.items():
         if column.ndim != 1:
-            raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}")
+            hint = logits_hint(name, column)
+            raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}{hint}")
         if np.ma.is_masked(column):
             raise ValueError(f"with query_ids, {name} must not be masked; label padding as ignore_index does")
     if len({len(column) for column in flat.values()}) > 1:

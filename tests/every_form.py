@@ -547,6 +547,18 @@ def mappings(_: Path) -> Inputs:
     return {"predictions": by_ids(RAGGED_SCORES), "references": by_ids(RAGGED_RELEVANCES)}
 
 
+def ids_by_query(_: Path) -> Inputs:
+    """Ids of documents, best first, and sets of them; tied and graded documents are in mappings."""
+    found = mappings(_)
+    for query, scores in found["predictions"].items():
+        if len(set(scores.values())) == len(scores):
+            found["predictions"][query] = sorted(scores, key=scores.__getitem__, reverse=True)
+    for query, relevances in found["references"].items():
+        if set(relevances.values()) == {1}:
+            found["references"][query] = set(relevances)
+    return found
+
+
 def files(run: str, qrels: str, packed: str) -> Callable[[Path], Inputs]:
     def write(folder: Path) -> Inputs:
         sides = mappings(folder)
@@ -564,6 +576,7 @@ def every_form() -> Iterator[tuple[str, Callable[[Path], Inputs]]]:
     yield from ((f"flat: {name}", flat_columns(form)) for name, form in FLAT_FORMS.items())
     yield from ((f"data: {name}", named_columns(form)) for name, form in FRAMES.items())
     yield "mappings", mappings
+    yield "ids by query", ids_by_query
     pairs = [("file.txt", "file.txt"), ("file.txt", "plain.txt"), *((form, form) for form in EITHER_SIDE)]
     for run, qrels in pairs:
         yield from ((f"{run} and {qrels}{packed}", files(run, qrels, packed)) for packed in PACKED)

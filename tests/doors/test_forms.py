@@ -812,9 +812,9 @@ BAD_SIDES: dict[str, tuple[dict[str, Any], str]] = {
         {"references": {"q": {"a": 1, "z": -1}}},
         "references: query 'q', document 'z': the relevance -1",
     ),
-    "a run of lists": ({"predictions": {"q": [1, 2]}}, "predictions: query 'q'"),
+    "a run of scores alone": ({"predictions": {"q": [0.5, 0.25]}}, "predictions: query 'q'"),
     "a run of numbers": ({"predictions": {"q": 1}}, "predictions: query 'q'"),
-    "qrels of lists": ({"references": {"q": ["a", "b"]}}, "references: query 'q'"),
+    "relevances alone": ({"references": {"q": [0.5, 1.5]}}, "references: query 'q'"),
     "no query in common": ({"predictions": {"Q": {"a": 1}, "7": {"a": 1}}}, "predictions: no query"),
     "no queries": ({"references": {}}, "references hold no queries"),
 }

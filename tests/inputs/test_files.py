@@ -860,8 +860,20 @@ def test_columns_with_commas_and_spaces_but_without_a_header_are_no_trec_file(
     write: Callable[..., Path], kind: str, content: str, names: str
 ) -> None:
     path = write(content)
-    problem = "no column holds the query; name it query_id or qid or user_id or query or user"
-    assert refused(kind, path) == f"{path}: {problem}; the file has {names}"
+    problem = f"has no header: the first line is {names}; name the columns there, such as query_id,document_id"
+    assert refused(kind, path) == f"{path}: {problem},{file_content.VALUE[kind]}"
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["topic,docno,score", "uid,itemId,score", "userId,item-id,score", "qid,pid,score", "topic,query,docno,item,score"],
+)
+def test_columns_have_the_names_that_people_use(write: Callable[..., Path], header: str) -> None:
+    cells = {"topic": "q", "query": "q" if header.count(",") == 2 else "the text", "item": "a text", "score": "2"}
+    names = header.split(",")
+    row = ",".join(cells.get(name, "q" if name in ("uid", "userId", "qid") else "d") for name in names)
+    found = files.read_run(write(f"{header}\n{row}\n", "a.csv"))
+    assert found == {"the text" if "query" in names else "q": {"d": 2.0}}
 
 
 def parquet_of(rows: list[dict[str, Any]]) -> bytes:
@@ -883,14 +895,14 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
         "qid,text,score\nq,x,1\n",
         (
             "no column holds the document; name it document_id or docid or doc_id or "
-            "corpus_id or item_id or document or item; the file has 'qid', 'text', 'score'"
+            "docno or corpus_id or pid or item_id or itemid or document or item; the file has 'qid', 'text', 'score'"
         ),
     ),
     "csv: no header": (
         "q1,d1,0.5\n",
         (
-            "no column holds the query; name it query_id or qid or user_id or query or user; "
-            "the file has 'q1', 'd1', '0.5'"
+            "has no header: the first line is 'q1', 'd1', '0.5'; name the columns there, such as "
+            "query_id,document_id,score"
         ),
     ),
     "csv: two columns": ("qid,QID,docid,score\nq,q,d,1\n", "two columns are called qid; leave one out"),
@@ -916,7 +928,7 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
         "qid;text;score\nq;x;1\n",
         (
             "no column holds the document; name it document_id or docid or doc_id or "
-            "corpus_id or item_id or document or item; the file has 'qid', 'text', 'score'"
+            "docno or corpus_id or pid or item_id or itemid or document or item; the file has 'qid', 'text', 'score'"
         ),
     ),
     "csv: no value": ("qid,docid,score\nq,d,\n", "line 2: the score '' is not a number"),
@@ -1029,7 +1041,10 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
     ),
     "parquet: columns": (
         parquet_of([{"q": "q", "score": 1.0}]),
-        "no column holds the query; name it query_id or qid or user_id or query or user; the file has 'q', 'score'",
+        (
+            "no column holds the query; name it query_id or qid or user_id or userid or uid or query or user or topic; "
+            "the file has 'q', 'score'"
+        ),
     ),
     "parquet: no rows": (as_parquet(TABLE[:0]), "holds no scores; give at least one query with a document"),
 }

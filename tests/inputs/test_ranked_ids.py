@@ -124,10 +124,8 @@ NO_ID += "predictions best first, or {{id: score}}"
 NO_LIST = "must be a list of ids, a set or a mapping; got 'd1'"
 ONE_TYPE = "give ids as all text or all integers, scores and relevances as numbers"
 NO_ORDER = "predictions: query 0: a set has no order; give a list of ids, best first"
-NOT_MAPPED = (
-    "predictions: query 'q': must map documents to numbers; got list; for the columns of a table give data=, or "
-    "query_ids and document_ids besides; for ranked ids a list of lists in the order of the queries"
-)
+TABLE = "for the columns of a table give data=, or query_ids and document_ids besides"
+ONE_WAY = "predictions are by ids and references by position (list); give both in one way"
 Fault = tuple[Any, Any, str]  # predictions, references, and what the error says
 COLUMN_FAULTS: dict[str, Fault] = {
     "retrieved twice": (
@@ -161,12 +159,50 @@ FAULTS: dict[str, Fault] = {
     "a fraction": ([["d1", 0.5]], [["d1"]], f"predictions: query 0, position 1: {NO_ID.format(0.5)}"),
     "a truth value": ([["d1", True]], [["d1"]], f"predictions: query 0, position 1: {NO_ID.format(True)}"),
     "scores beside ids": ([[0.9, 0.1]], [{"d1"}], f"predictions: query 0, position 0: {NO_ID.format(0.9)}"),
-    "a mapping to lists": ({"q": ["d1"]}, [{"d1"}], NOT_MAPPED),
-    "a mapping to lists beside a mapping": ({"q": ["d1"]}, {"q": {"d1": 1}}, NOT_MAPPED),
-    "by ids and by position": (
+    "by query and by position": ({"q": ["d1"]}, [{"d1"}], ONE_WAY),
+    "by ids and by position": ({"q": {"d1": 1}}, [{"d1"}], ONE_WAY),
+    "by query: scores": (
+        {"q": [0.9, 0.1]},
         {"q": {"d1": 1}},
-        [{"d1"}],
-        "predictions are by ids and references by position (list); give both in one way",
+        f"predictions: query 'q', position 0: {NO_ID.format(0.9)}; {TABLE}",
+    ),
+    "by query: the columns of a table": (
+        {"qid": ["a", "b"], "score": [2, 1]},
+        {"qid": ["a", "b"], "label": [0, 1]},
+        "ids must be all text or all integers; got 'a' in predictions, query 'qid', and 2 in predictions, "
+        f"query 'score'; {TABLE}",
+    ),
+    "by query: integers on both sides": (
+        {"q": np.array([7, 9])},
+        {"q": [1, 0]},
+        "predictions: query 'q': [7, 9] may be ids or numbers; give the ids of relevant documents as a set",
+    ),
+    "by query: twice": (
+        {"q": ["d1"], "r": ["d1", "d3", "d1"]},
+        {"q": {"d1"}},
+        f"predictions: query 'r', position 2: document 'd1' is in position 0 {TWICE}; {TABLE}",
+    ),
+    "by query: a set": (
+        {"q": {"d1"}},
+        {"q": {"d1": 1}},
+        f"predictions: query 'q': a set has no order; give a list of ids, best first; {TABLE}",
+    ),
+    "by query: None": (
+        {"q": None},
+        {"q": {"d1": 1}},
+        f"predictions: query 'q': is None; give [] if there is no document; {TABLE}",
+    ),
+    "by query: one id": ({"q": "d1"}, {"q": {"d1": 1}}, f"predictions: query 'q': {NO_LIST}; {TABLE}"),
+    "by query: no id of a query": (
+        {None: ["d1"]},
+        {"q": {"d1": 1}},
+        "predictions: query None is neither text nor an integer, as ids must be; give others as text",
+    ),
+    "by query: ids of two types": (
+        {"q": ["d1"]},
+        {"q": {1}},
+        "predictions: no document is one of the references'; ids are str in the predictions, int in the references; "
+        "give one type for both",
     ),
     "one ranking": (["d1"], [{"d1"}], f"predictions: query 0: {NO_LIST}"),
     "one judgment": ([["d1"]], ["d1"], f"references: query 0: {NO_LIST}"),
@@ -245,3 +281,66 @@ def test_wrong_ids_are_refused_alike_in_every_library(
 def test_queries_of_no_ids_retrieved_nothing(ndcg: evaluate.Metric) -> None:
     empty = {"predictions": [[], []], "references": [[], ["d1"]]}
     assert ndcg.compute(**empty, use_aggregator=False) == {"nDCG": [0.0, 0.0]}
+
+
+# --- By query --------------------------------------------------------------------------------------------------------
+
+RANKED_BY_QUERY = {"u1": ["d3", "d1", "d7"], "u2": ["d2", "d4"], "u3": []}
+RELEVANT_BY_QUERY = {"u2": {"d4"}, "u1": {"d1", "d9"}, "u3": {"d5"}}
+
+
+def test_ranked_ids_by_query_are_scored_by_hand(ndcg: evaluate.Metric) -> None:
+    found = ndcg.compute(predictions=RANKED_BY_QUERY, references=RELEVANT_BY_QUERY, use_aggregator=False)
+    ideal = discount(1) + discount(2)
+    assert found == {"nDCG": [pytest.approx(discount(2)), pytest.approx(discount(2) / ideal), 0.0]}
+    graded = ndcg.compute(predictions={"u1": ["d7", "d9"]}, references={"u1": {"d9": 2, "d7": 1}})
+    assert graded == {"nDCG": pytest.approx((1 + 2 * discount(2)) / (2 + discount(2)))}
+
+
+@pytest.mark.parametrize("relevant", [list, tuple, set, frozenset, lambda ids: dict.fromkeys(ids, 1)])
+@pytest.mark.parametrize("ranked", [list, tuple, np.array, lambda ids: np.array(ids, object), pa.array])
+def test_queries_hold_ids_in_any_container(
+    ndcg: evaluate.Metric, ranked: Callable[[Any], Any], relevant: Callable[[Any], Any]
+) -> None:
+    predictions = {query: ranked(ids) if ids else ids for query, ids in RANKED_BY_QUERY.items()}
+    references = {query: relevant(sorted(ids)) for query, ids in RELEVANT_BY_QUERY.items()}
+    expected = ndcg.compute(predictions=RANKED_BY_QUERY, references=RELEVANT_BY_QUERY)
+    assert ndcg.compute(predictions=predictions, references=references) == expected
+    assert 0 < expected["nDCG"] < 1
+
+
+def test_integers_by_query_are_ids_beside_sets_and_mappings(ndcg: evaluate.Metric) -> None:
+    assert ndcg.compute(predictions={1: [7, 9]}, references={1: {9}}) == {"nDCG": pytest.approx(discount(2))}
+    assert ndcg.compute(predictions={1: [7, 9]}, references={1: {9: 3}}) == {"nDCG": pytest.approx(discount(2))}
+
+
+def test_ids_by_query_stand_beside_mappings_and_files(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    qrels.write_text("u1 0 d1 1\nu1 0 d9 1\nu2 0 d4 1\nu3 0 d5 1\n")
+    run.write_text("u1 Q0 d3 1 3 t\nu1 Q0 d1 2 2 t\nu1 Q0 d7 3 1 t\nu2 Q0 d2 1 2 t\nu2 Q0 d4 2 1 t\n")
+    scores = {query: {each: -at for at, each in enumerate(ids)} for query, ids in RANKED_BY_QUERY.items()}
+    expected = ndcg.compute(predictions=scores, references=RELEVANT_BY_QUERY)
+    assert ndcg.compute(predictions=RANKED_BY_QUERY, references=qrels) == expected
+    assert ndcg.compute(predictions=run, references=RELEVANT_BY_QUERY) == expected
+
+
+def test_ids_to_exclude_are_given_by_query(ndcg: evaluate.Metric) -> None:
+    by_query = {"predictions": RANKED_BY_QUERY, "references": RELEVANT_BY_QUERY, "exclude": {"u1": ["d3", "d9"]}}
+    assert ndcg.compute(**by_query, use_aggregator=False)["nDCG"][1] == 1.0
+
+
+def test_queries_keep_their_ids_in_reports_comparisons_and_batches(
+    ndcg: evaluate.Metric, fresh_metric: MetricFactory
+) -> None:
+    expected = ndcg.compute(predictions=RANKED_BY_QUERY, references=RELEVANT_BY_QUERY, use_aggregator=False)
+    report = ndcg.report(predictions=RANKED_BY_QUERY, references=RELEVANT_BY_QUERY, by={"u1": 1, "u2": 2, "u3": 2})
+    assert report.queries["query"].to_pylist() == ["u2", "u1", "u3"]
+    assert report.queries["nDCG"].to_pylist() == expected["nDCG"]
+    systems = {"a": RANKED_BY_QUERY, "b": {query: ids[::-1] for query, ids in RANKED_BY_QUERY.items()}}
+    assert ndcg.compare(systems=systems, references=RELEVANT_BY_QUERY).queries["query"].to_pylist()[:1] == ["u2"]
+    metric = fresh_metric(keep_in_memory=True)
+    metric.add_batch(predictions={"u2": ["d2", "d4"]}, references={"u2": {"d4"}})
+    with pytest.raises(ValueError, match=r"^query 'u2' was added before"):
+        metric.add_batch(predictions={"u2": ["d2"]}, references={"u2": ["d4"]})
+    metric.add_batch(predictions=RANKED_BY_QUERY, references={"u1": ["d1", "d9"], "u3": ["d5"]})
+    assert metric.compute(use_aggregator=False) == expected

@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -60,6 +61,7 @@ class Scorer(PreTrainedModel):
         loss = ((scores - labels)[labels != -100] ** 2).mean()
         form = self.config.form
         logits = scores.unsqueeze(-1) if "column" in form else scores
+        logits = torch.stack([-scores / 2, scores / 2], -1) if "two logits" in form else logits
         logits = logits.bfloat16() if "bf16" in form else logits
         return {"loss": loss, "logits": logits, **({"hidden": features} if "tuple" in form else {})}
 
@@ -125,13 +127,15 @@ def make_trainer(tmp_path: Path) -> Callable[..., Trainer]:
 
     def make(compute_metrics: Any, form: str = "plain", eval_dataset: Any = None, **arguments: Any) -> Trainer:
         collator = arguments.pop("data_collator", pad)
+        train_dataset = arguments.pop("train_dataset", None) or make_queries(32, seed=1)
+        preprocess = arguments.pop("preprocess_logits_for_metrics", None)
         trainer = Trainer(
             model=Scorer(ScorerConfig(form=form)),
             args=TrainingArguments(
                 output_dir=str(tmp_path / "trainer"),
                 per_device_train_batch_size=4,
                 per_device_eval_batch_size=arguments.pop("per_device_eval_batch_size", 4),
-                save_strategy="no",
+                save_strategy=arguments.pop("save_strategy", "no"),
                 report_to=arguments.pop("report_to", "none"),
                 disable_tqdm=True,
                 dataloader_pin_memory=False,
@@ -139,9 +143,10 @@ def make_trainer(tmp_path: Path) -> Callable[..., Trainer]:
                 **arguments,
             ),
             data_collator=collator,
-            train_dataset=make_queries(32, seed=1),
+            train_dataset=train_dataset,
             eval_dataset=make_queries() if eval_dataset is None else eval_dataset,
             compute_metrics=compute_metrics,
+            preprocess_logits_for_metrics=preprocess,
         )
         trainer.remove_callback(PrinterCallback)
         return trainer
@@ -441,6 +446,90 @@ def test_a_label_that_the_column_lacks_is_that_of_the_collator(ndcg: evaluate.Me
     padded = {**ROWS, "label_ids": np.array([1, -100, 2, 1])}
     assert metrics(EvalPrediction(**padded)) == {"nDCG@1": 1.0}
     assert metrics(EvalPrediction(**ROWS)) == ROWS_RESULT
+
+
+TWO_LOGITS = "give the difference of two logits, logits[:, 1] - logits[:, 0], in a Trainer by "
+TWO_LOGITS += "preprocess_logits_for_metrics (docs/trainer.md)"
+
+
+@ways
+def test_a_head_of_one_logit_scores_as_the_flat_scores(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
+) -> None:
+    rows = make_pairs()
+    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+    trainer = make_trainer(metrics, "column", eval_dataset=rows, **SHAPE, **way)
+    assert without_prefix(trainer.evaluate()) == pairs_by_hand(ndcg, rows, k=10)
+
+
+def test_the_predictions_of_a_head_of_one_logit_are_scored_at_every_door(
+    ndcg: evaluate.Metric, fresh_metric: MetricFactory, make_trainer: Callable[..., Trainer]
+) -> None:
+    rows = make_pairs()
+    predictions = make_trainer(None, "column", eval_dataset=rows, **SHAPE).predict(rows).predictions
+    assert predictions.shape == (len(rows), 1)
+    expected = pairs_by_hand(ndcg, rows, k=10)
+    for column in (predictions, torch.from_numpy(predictions), np.ma.MaskedArray(predictions)):
+        assert ndcg.compute(predictions=column, **columns(rows), k=10) == expected
+    report = ndcg.report(predictions=predictions, **columns(rows), k=10)
+    assert report.scores["nDCG@10"].value == expected["nDCG@10"]
+    found = ndcg.compare(systems={"a": predictions, "b": -predictions}, **columns(rows), k=10, resamples=2)
+    assert found.scores["a"]["nDCG@10"].value == expected["nDCG@10"]
+    metric = fresh_metric(keep_in_memory=True)
+    metric.add_batch(predictions=predictions, **columns(rows))
+    assert metric.compute(k=10)["nDCG@10"] == pytest.approx(expected["nDCG@10"], abs=1e-15)
+
+
+def test_two_logits_are_rejected_with_the_way_to_one_score(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer]
+) -> None:
+    rows = make_pairs()
+    trainer = make_trainer(ndcg.trainer_metrics(k=10, **columns(rows)), "two logits", eval_dataset=rows, **SHAPE)
+    shape = re.escape(f"shape ({len(rows)}, 2); {TWO_LOGITS}")
+    with pytest.raises(ValueError, match=f"^with query_ids, predictions must be one per document; got {shape}$"):
+        trainer.evaluate()
+    trainer.compute_metrics = None
+    logits = trainer.predict(rows).predictions
+    words = "predictions must be flat with query_ids, one number per document"
+    for call in (ndcg.compute, ndcg.report):
+        with pytest.raises(ValueError, match=f"^{words}; got {shape}$"):
+            call(predictions=logits, **columns(rows))
+    with pytest.raises(ValueError, match=rf"^systems\['a'\]: {words}; got {shape}$"):
+        ndcg.compare(systems={"a": logits, "b": logits}, **columns(rows))
+    expected = pairs_by_hand(ndcg, rows, k=10)["nDCG@10"]
+    differences = logits[:, 1] - logits[:, 0]
+    assert ndcg.compute(predictions=differences, **columns(rows), k=10)["nDCG@10"] == pytest.approx(expected)
+
+
+@both
+def test_two_logits_are_scored_by_their_difference_and_the_best_model_is_loaded(
+    ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
+) -> None:
+    rows = make_pairs()
+    trainer = make_trainer(
+        ndcg.trainer_metrics(k=10, **columns(rows)),
+        "two logits",
+        eval_dataset=rows,
+        **SHAPE,
+        **way,
+        train_dataset=make_pairs(seed=1),
+        preprocess_logits_for_metrics=lambda logits, labels: logits[:, 1] - logits[:, 0],
+        max_steps=6,
+        eval_strategy="steps",
+        eval_steps=2,
+        learning_rate=1.0,
+        seed=0,
+        save_strategy="steps",
+        save_steps=2,
+        load_best_model_at_end=True,
+        metric_for_best_model="nDCG@10",
+    )
+    trainer.train()
+    logged = {each["step"]: each["eval_nDCG@10"] for each in trainer.state.log_history if "eval_nDCG@10" in each}
+    assert list(logged) == [2, 4, 6]
+    assert len(set(logged.values())) > 1
+    assert trainer.state.best_metric == max(logged.values())
+    assert trainer.evaluate()["eval_nDCG@10"] == max(logged.values())
 
 
 ON_TWO_PROCESSES = """

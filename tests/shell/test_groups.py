@@ -46,6 +46,61 @@ def test_slices_come_through_pipes_and_compressed_like_other_files(call: Call, f
         assert call(f"{command} /dev/stdin") == expected
 
 
+TOPICS = [{"title": f"text, of {query}", "language": value, "qid": query} for query, value in BY.items()]
+
+
+@pytest.mark.parametrize("name", ["topics.tsv", "topics.csv", "topics.txt", "topics.jsonl", "topics.json", "a.parquet"])
+def test_a_column_of_a_table_of_queries_is_chosen_by_its_name(
+    call: Call, folder: Path, ndcg: evaluate.Metric, name: str
+) -> None:
+    lines = [list(TOPICS[0]), *(list(row.values()) for row in TOPICS)]
+    if name.endswith(".parquet"):
+        pa.parquet.write_table(pa.Table.from_pylist(TOPICS), folder / name)
+    else:
+        delimiter = ";" if name.endswith(".csv") else "\t"
+        content = {
+            "topics.jsonl": "\n".join(map(json.dumps, TOPICS)),
+            "topics.json": json.dumps(TOPICS),
+        }.get(name, "\n".join(map(delimiter.join, lines)))
+        (folder / name).write_text(content)
+    saved = saved_report(call(f"score qrels.txt main.txt -k 5 -o json --by {name}:language")[1])
+    assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
+    status, _, said = call(f"score qrels.txt main.txt -k 5 --by {name}:genre")
+    there = "'title', 'language', 'qid'"
+    assert (status, said) == (2, f"ndcg score: --by {name}:genre: not a column of {name}, which has {there}\n")
+    if name != "topics.json":
+        status, _, said = call(f"score qrels.txt main.txt -k 5 --by {name}")
+        example = "title" if name in ("topics.tsv", "topics.csv", "topics.txt") else "language"
+        problem = f"{name}: has the columns {there}; choose the one of slices, such as --by {name}:{example}"
+        assert (status, said) == (2, f"ndcg score: {problem}\n")
+
+
+def test_a_column_of_standard_input_is_chosen_by_its_name(call: Call, folder: Path) -> None:
+    content = "\n".join(["topic,rank,language", *(line.replace(",", ",1,") for line in LINES)]).encode()
+    (folder / "by.csv").write_text("\n".join(LINES))
+    expected = call("score qrels.txt main.txt -k 5 -o jsonl --by by.csv")
+    with pipe_of(content) as pipe, standard_input(pipe):
+        assert call("score qrels.txt main.txt -k 5 -o jsonl --by=-:language") == expected
+    said = call("score - main.txt -k 5 --by=-:language")[2]
+    assert said == "ndcg score: standard input, -, can be read only once; give the other files by their names\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    {
+        "q0,en,1\n": "by: has no header with a column of queries: line 1 is 'q0', 'en', '1'; name the columns there, "
+        "such as query_id",
+        "qid,x,y\nq0,a\n": "by: line 2: 2 columns; the first line has 3",
+        "q0\n": "by: line 1: 1 column; give a query and its slice",
+        '{"q0": "en"}': "--by by:y: by maps queries to slices; give --by by",
+    }.items(),
+)
+def test_a_file_of_slices_without_the_column_is_rejected(call: Call, folder: Path, content: str, problem: str) -> None:
+    (folder / "by").write_text(content)
+    by = "by" if content == "q0\n" else "by:y"
+    assert call(f"score qrels.txt main.txt -k 5 --by {by}") == (2, "", f"ndcg score: {problem}\n")
+
+
 @pytest.mark.parametrize("content", ["\n".join(LINES), json.dumps(BY)], ids=["lines", "JSON"])
 def test_utf16_is_rejected_by_name(call: Call, folder: Path, content: str) -> None:
     (folder / "by").write_bytes(content.encode("utf-16"))

@@ -24,3 +24,21 @@ def test_standard_input_is_read_where_a_file_is_called_dash(shell: Any, call: Ca
     found = shell("gzip -c main.txt | ndcg score qrels.txt - -k 5 -o json")
     assert found.stderr == ""
     assert json.loads(found.stdout) == json.loads(call("score qrels.txt main.txt -k 5 -o json")[1])
+
+
+@pytest.mark.parametrize(
+    ("header", "option"),
+    [("topic_no,docno,score", "query"), ("qid,passage,score", "document"), ("qid,docno,logit", "score")],
+)
+def test_a_column_of_an_unknown_name_is_answered_with_the_option_that_names_it(
+    call: Call, folder: Path, header: str, option: str
+) -> None:
+    (folder / "run.csv").write_text(f"{header}\nq0,d0,1\n")
+    status, _, said = call("score qrels.txt run.csv -k 5")
+    assert status == 2
+    assert said.startswith(f"ndcg score: run.csv: no column holds the {option}; name it ")
+    assert said.endswith(f"; or give its name as --{option}\n")
+    (folder / "qrels.csv").write_text("qid,docno,stars\nq0,d0,1\n")
+    assert call("score qrels.csv main.txt -k 5")[2].endswith("; or give its name as --label\n")
+    said = call("score qrels.csv main.txt -k 5 --label grade")[2]
+    assert said == "ndcg score: qrels.csv: no column is called grade; the file has 'qid', 'docno', 'stars'\n"

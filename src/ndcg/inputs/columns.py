@@ -98,6 +98,8 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
 def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
     """Read one side of which each row is a document, as if all were of one query."""
     values = _combined(values)
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # a head of one logit
+        values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
         return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index)
     if isinstance(values, np.ndarray) and values.ndim == 1:
@@ -108,8 +110,21 @@ def read_flat_column(argument: str, values: Any, place: Place, ignore_index: flo
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
             raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
         return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index)
-    form = f"{values.ndim}-D" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
-    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}")
+    form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
+    hint = logits_hint(argument, values)
+    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}{hint}")
+
+
+def logits_hint(argument: str, values: Any) -> str:
+    """Return what makes one score per document of two logits; an empty string for other values.
+
+    >>> logits_hint("predictions", np.zeros((8, 1)))
+    ''
+    """
+    if argument != "predictions" or getattr(values, "ndim", 0) != 2 or values.shape[1] != 2:
+        return ""
+    way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
+    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/trainer.md)"
 
 
 def _combined(values: Any) -> Any:

@@ -8,6 +8,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -20,14 +21,26 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # What text in UTF-16 or UTF-32 begins with: a byte order mark, or ASCII between zero bytes.
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
+NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
 VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
 # The first that is there is taken: an id before what may be a text, a judgment before what may be a score.
 ID_NAMES = {
-    "query": ("query_id", "qid", "user_id", "query", "user"),
-    "document": ("document_id", "docid", "doc_id", "corpus_id", "item_id", "document", "item"),
+    "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
+    "document": (
+        "document_id",
+        "docid",
+        "doc_id",
+        "docno",
+        "corpus_id",
+        "pid",
+        "item_id",
+        "itemid",
+        "document",
+        "item",
+    ),
 }
 NAMES = {
     "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
@@ -74,6 +87,18 @@ class SavedResultError(ValueError):
     def __init__(self, value: dict[str, Any]) -> None:
         super().__init__("is a saved result, which holds no documents; give the file that was scored")
         self.value = value
+
+
+class UnknownColumnError(ValueError):
+    """A table has no column that is known to hold what is needed.
+
+    Attributes:
+        what: is needed: "query", "document", "score" or "relevance".
+    """
+
+    def __init__(self, what: str, problem: str) -> None:
+        super().__init__(problem)
+        self.what = what
 
 
 class Wanted(NamedTuple):
@@ -123,7 +148,7 @@ def naming_file(path: str) -> Iterator[None]:
         raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
     except RecursionError:  # of values that JSON's own parser still takes
         raise ValueError(f"{path}: nests objects too deep") from None
-    except SavedResultError as error:
+    except (SavedResultError, UnknownColumnError) as error:
         error.args = (f"{path}: {error}",)
         raise
     except ValueError as error:
@@ -249,11 +274,20 @@ def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
             there = f"has {brief(map(shown_cell, names), ', ')}" if names else "has none"
             is_given = len(possible) == 1
             problem = f"is called {possible[0]}" if is_given else f"holds the {what}; name it {' or '.join(possible)}"
-            raise ValueError(f"no column {problem}; the file {there}")
+            raise UnknownColumnError(what, f"no column {problem}; the file {there}")
         if known.count(name) > 1:
             raise ValueError(f"two columns are called {name}; leave one out")
         chosen.append(known.index(name))
     return chosen
+
+
+def check_header(names: Sequence[str], wanted: Wanted) -> None:
+    """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
+    known = set(chain.from_iterable(wanted.names.values()))
+    if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
+        header = ",".join(possible[0] for possible in wanted.names.values())
+        first = brief(map(shown_cell, names), ", ")
+        raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}")
 
 
 def are_columns(names: Iterable[str], wanted: Wanted) -> bool:

@@ -24,6 +24,7 @@ from .file_content import (
     Wanted,
     are_columns,
     brief,
+    check_header,
     chosen_columns,
     delimiter_of,
     faulty_rows,
@@ -123,6 +124,7 @@ def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
     except csv.Error:
         names = []
     if are_columns(names, wanted) or has_commas or (named and not fitting):
+        check_header(names, wanted)
         return _Layout(kind, names, delimiter, chosen_columns(names, wanted))
     return fitting[0] if fitting else LAYOUTS[kind][0]
 

@@ -1,7 +1,8 @@
 """Rankings as lists of document ids, best first, next to the ids of relevant documents -> mappings.
 
-Integers can be ids as well as scores or relevances. They are ids beside a set or a mapping of a
-query's documents, which no list of scores or relevances is; text is always ids.
+Both are lists in the order of the queries, or mappings by the queries' ids. Integers can be ids as
+well as scores or relevances. They are ids beside a set or a mapping of a query's documents, which no
+list of scores or relevances is; text is always ids.
 """
 
 from collections.abc import Iterable, Mapping, Set
@@ -12,14 +13,16 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import shown
-from .ids import id_kind, types_of_no_ids
+from .exclusion import IdMapping
+from .ids import check_ids, id_kind, types_of_no_ids
+from .sources import ARROW, plain
 
+TABLE = "for the columns of a table give data=, or query_ids and document_ids besides"
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
 KINDS = {"text": "text", "integers": "integers"}  # of ids that lists may hold
-RankedSide = Mapping[int, Mapping[Any, Any]]
 
 
-def by_ranked_ids(predictions: Any, references: Any) -> tuple[RankedSide, RankedSide] | None:
+def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMapping] | None:
     """Return ``{query: {document: value}}`` of ranked ids and the ids of relevant documents; None of other forms.
 
     Args:
@@ -58,8 +61,62 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[RankedSide, Ranked
     )
     types = {type(document) for side in sides for documents in side.values() for document in documents}
     if len(set(map(id_kind, types))) > 1:
-        raise _mixed_types(sides)
+        raise _mixed_types(dict(zip(("predictions", "references"), sides, strict=True)))
     return sides
+
+
+def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
+    """Return both sides, of mappings of queries to ids ``{query: {document: value}}``; other forms as they are.
+
+    Args:
+        predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
+        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to their
+            relevances, by query.
+
+    Raises:
+        ValueError: something that is not an id, or an id that stands twice in a list; ids of several types in a side;
+            lists of integers on both sides, which may be scores. Names the argument, query and position.
+
+    >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
+    ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
+    """
+    sides = {"predictions": predictions, "references": references}
+    listed = {
+        argument: {query: _plain_row(argument, row) for query, row in side.items() if not isinstance(row, Mapping)}
+        for argument, side in sides.items()
+        if isinstance(side, Mapping) and not set(map(type, side.values())) <= {dict}
+    }
+    for argument, rows in listed.items():
+        check_ids(argument, sides[argument], nested=False)
+        try:
+            found = {
+                query: _by_id(argument, query, row, count(-1, -1) if argument == "predictions" else repeat(1))
+                for query, row in rows.items()
+            }
+            if len({id_kind(type(document)) for documents in found.values() for document in documents}) > 1:
+                raise _mixed_types({argument: found})
+        except ValueError as error:
+            raise ValueError(f"{error}; {TABLE}") from None
+        sides[argument] = {query: found.get(query, row) for query, row in sides[argument].items()}
+    are_lists = [len(rows) == len(sides[argument]) for argument, rows in listed.items()]
+    if are_lists == [True, True] and not any(isinstance(row, Set) for row in listed["references"].values()):
+        _refuse_integers(listed)
+    return sides["predictions"], sides["references"]
+
+
+def _plain_row(argument: str, row: Any) -> Any:
+    """Return the ids of a query that an array or a column holds as a list."""
+    row = row if isinstance(row, (list, tuple, Set, str, bytes)) else plain(argument, row)
+    return row.to_pylist() if isinstance(row, ARROW) else row.tolist() if isinstance(row, np.ndarray) else row
+
+
+def _refuse_integers(listed: Mapping[str, Mapping[Any, Any]]) -> None:
+    """Raise an error for lists of integers, which may be ids or scores."""
+    for argument, rows in listed.items():
+        for query, row in rows.items():
+            if row and id_kind(type(row[0])) == "integers":
+                problem = f"{shown(row)} may be ids or numbers; give the ids of relevant documents as a set"
+                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:
@@ -68,13 +125,13 @@ def check_queries_equal(predicted: int, referred: int) -> None:
         raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
 
 
-def _mixed_types(sides: tuple[RankedSide, RankedSide]) -> ValueError:
-    """Return the error for ids of several kinds."""
+def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
+    """Return the error for ids of several kinds, in the sides by their argument."""
     found: dict[str, str] = {}
-    for argument, side in zip(("predictions", "references"), sides, strict=True):
+    for argument, side in sides.items():
         for query, documents in side.items():
             for document in documents:
-                found.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {query}")
+                found.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
     places = ", and ".join(place for _, place in sorted(found.items(), reverse=True))
     return ValueError(f"ids must be all text or all integers; got {places}")
 
@@ -115,25 +172,26 @@ def _ranked_rows(side: Any) -> list[Any]:
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
 
 
-def _by_id(argument: str, query: int, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
+def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
     """Return a query's documents with their values: those it maps them to, or else those of their positions."""
+    place = f"{argument}: query {shown(query)}"
     if row is None:
-        raise ValueError(f"{argument}: query {query}: is None; give [] if there is no document")
+        raise ValueError(f"{place}: is None; give [] if there is no document")
     if not isinstance(row, (list, tuple, Set, Mapping)):
-        raise ValueError(f"{argument}: query {query}: must be a list of ids, a set or a mapping; got {shown(row)}")
+        raise ValueError(f"{place}: must be a list of ids, a set or a mapping; got {shown(row)}")
     if types_of_no_ids(row):
         position, document = next(each for each in enumerate(row) if not id_kind(type(each[1])))
         problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
-        raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+        raise ValueError(f"{place}, position {position}: {problem}")
     if isinstance(row, Mapping):
         return row
     if isinstance(row, Set) and argument == "predictions":
-        raise ValueError(f"predictions: query {query}: a set has no order; give a list of ids, best first")
+        raise ValueError(f"{place}: a set has no order; give a list of ids, best first")
     found = dict(zip(row, values, strict=False))
     if len(found) < len(row):
         seen: dict[Any, int] = {}
         for position, document in enumerate(row):
             if (first := seen.setdefault(document, position)) < position:
                 problem = f"document {shown(document)} is in position {first} already; give it once for a query"
-                raise ValueError(f"{argument}: query {query}, position {position}: {problem}")
+                raise ValueError(f"{place}, position {position}: {problem}")
     return found

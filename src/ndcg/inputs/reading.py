@@ -15,13 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..measure.messages import shown
 from .columns import read_column
 from .exclusion import by_position
 from .hashes import Columns
 from .ids import check_ids
 from .joins import join_by_id, join_rows, refuse_open_ties
-from .ranked_ids import by_ranked_ids, check_queries_equal
+from .ranked_ids import by_ranked_ids, check_queries_equal, with_ids_by_query
 from .rankings import Rankings, to_arrow
 from .sources import settled
 
@@ -65,8 +64,8 @@ def read(
         predictions: the score of each document of each query: a 2-D array (masked too), a
             sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
             ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
-            or a file's ``Columns``; or ranked ids, as ``by_ranked_ids`` takes them. None, a masked
-            value or ``-inf`` marks a document that was not retrieved.
+            or a file's ``Columns``; or ranked ids, as ``by_ranked_ids`` and ``with_ids_by_query``
+            take them. None, a masked value or ``-inf`` marks a document that was not retrieved.
         references: their relevance, likewise. None or a masked value marks a document that
             was not judged.
         query_ids: for flat predictions and references, the id of each row's query: integers or
@@ -124,6 +123,7 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
+    predictions, references = with_ids_by_query(predictions, references)
     by_id = _are_by_id(predictions, references)
     if query_ids is not None and by_id:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
@@ -142,18 +142,11 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
     """Return whether both sides are mappings or files.
 
     Raises:
-        ValueError: one side is, or it is a mapping of anything but ids to mappings of ids.
+        ValueError: one side is, or it is a mapping of anything but ids.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if not isinstance(side, Mapping):
             continue
-        for query, documents in side.items():
-            if type(documents) is not dict and not isinstance(documents, Mapping):
-                raise ValueError(
-                    f"{argument}: query {shown(query)}: must map documents to numbers; got {type(documents).__name__}; "
-                    "for the columns of a table give data=, or query_ids and document_ids besides; for ranked ids "
-                    "a list of lists in the order of the queries"
-                )
         check_ids(argument, side, nested=False)
     by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
     if by_id[0] != by_id[1]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs.columns import is_padding
+from ..inputs.columns import is_padding, logits_hint
 from ..inputs.reading import Inputs
 from ..inputs.sources import settled
 from ..measure.messages import in_short, shown
@@ -253,7 +253,8 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
     flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
     for name, column in flat.items():
         if column.ndim != 1:
-            raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}")
+            hint = logits_hint(name, column)
+            raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}{hint}")
         if np.ma.is_masked(column):
             raise ValueError(f"with query_ids, {name} must not be masked; label padding as ignore_index does")
     if len({len(column) for column in flat.values()}) > 1:

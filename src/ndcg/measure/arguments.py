@@ -167,14 +167,14 @@ ARGUMENTS = {
         "the score of each document of each query; higher scores rank first. Nested lists (ragged too), a 2-D array or "
         "tensor (masked arrays too), a list of 1-D arrays, a column of lists (Arrow, datasets, Polars, pandas, "
         "DuckDB), flat scores with `query_ids`, a mapping `{query: {document: score}}`, the path of a run file, or a "
-        "list of document ids for each query, best first. `None`, a masked value or `-inf` marks a document that was "
-        "not retrieved: it has no rank, but counts in the ideal."
+        "list of document ids for each query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` "
+        "marks a document that was not retrieved: it has no rank, but counts in the ideal."
     ),
     "references": (
         "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "
         "`{query: {document: relevance}}`, the path of a qrels file, or the ids of the relevant documents of each "
-        "query (a list, a set, or `{id: relevance}`). `None`, a masked value or a missing id marks a document that was "
-        "not judged: it has a rank, with gain 0, and does not count in the ideal."
+        "query (a list, a set, or `{id: relevance}`; also by query). `None`, a masked value or a missing id marks a "
+        "document that was not judged: it has a rank, with gain 0, and does not count in the ideal."
     ),
     "sample_weight": "the weight of each query in the mean, not negative; by default all queries count the same.",
     "query_ids": "the query of each document, for flat predictions and references.",

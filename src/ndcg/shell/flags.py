@@ -250,7 +250,7 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     **dict.fromkeys(("places", "resamples", "seed", "cases"), (int, "N")),
     **dict.fromkeys(("query", "document", "score", "label", "convention", "form"), (str, "NAME")),
     **dict.fromkeys(("exclude", "plot"), (str, "FILE")),
-    "by": (str, "FILE|COLUMN"),
+    "by": (str, "FILE[:COLUMN]|COLUMN"),
     "runs": (str, "RUN"),
     "got": (str, "NUMBER"),
     "between": (_list, "ONE,OTHER"),

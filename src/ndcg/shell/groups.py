@@ -11,11 +11,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inputs.file_content import BYTE_ORDER_MARK, NAMES, check_encoding, parse_json, plain_name, read_content
+from ..inputs.file_content import (
+    BYTE_ORDER_MARK,
+    NAMES,
+    NO_LIMITS,
+    check_encoding,
+    delimiter_of,
+    parse_json,
+    plain_name,
+    read_content,
+    unpacked_stream,
+)
 from ..measure.messages import in_short, shown
 
 STANDARD_INPUT = "/dev/stdin"
-DELIMITERS = {"csv": ",", "tsv": "\t"}
 TABLES = {"jsonl": "json", "ndjson": "json", "json": "json", "parquet": "parquet", "arrow": "arrow", "feather": "arrow"}
 
 
@@ -24,21 +33,41 @@ def path_of(file: str) -> str:
     return STANDARD_INPUT if file == "-" else file
 
 
+def file_and_column(by: str) -> tuple[str | None, str | None]:
+    """Return the file and the column that `--by` names: a file, FILE:COLUMN, or a column of the qrels.
+
+    >>> file_and_column("-"), file_and_column("-:language"), file_and_column("language")
+    (('-', None), ('-', 'language'), (None, 'language'))
+    """
+
+    def is_file(path: str) -> bool:
+        return path == "-" or (os.path.exists(path) and not os.path.isdir(path))
+
+    file, _, column = by.rpartition(":")
+    if is_file(by):
+        return by, None
+    return (file, column) if column and is_file(file) else (None, by)
+
+
 def read_groups(by: str, qrels: str, query: str | None) -> dict[str, Any]:
     """Return the slice of each query, by its id.
 
     Args:
-        by: a file of queries and their slices, or a column of the qrels.
+        by: a file of queries and their slices, FILE:COLUMN for a column of one, or a column of the qrels.
         qrels: the file of the qrels.
         query: the name of their column of queries, if it has one of its own.
 
     Raises:
-        ValueError: no such file or column, a line that has not two columns, a query with two slices.
+        ValueError: no such file or column, a line of other columns than the first, a query with two slices.
         OSError: the file cannot be read.
     """
-    if by == "-" or (os.path.exists(by) and not os.path.isdir(by)):
-        return _one_each(by, _from_file(by))
-    return _one_each(qrels, _from_column(by, qrels, NAMES["qrels"]["query"] if query is None else (query,)))
+    file, column = file_and_column(by)
+    known = NAMES["qrels"]["query"]
+    if file is not None:
+        names = known if query is None else (plain_name(query), *known)
+        return _one_each(file, _from_file(file, column, names))
+    names = known if query is None else (plain_name(query),)
+    return _one_each(qrels, _from_table(qrels, column, names, f"--by {by}: neither a file nor a column of {qrels}"))
 
 
 def _one_each(file: str, places: Iterable[tuple[str, str, Any]]) -> dict[str, Any]:
@@ -51,26 +80,72 @@ def _one_each(file: str, places: Iterable[tuple[str, str, Any]]) -> dict[str, An
     return slices
 
 
-def _from_file(file: str) -> Iterator[tuple[str, str, Any]]:
-    """Yield places, queries and slices of a JSON mapping, or of lines that a tab, comma or space splits in two."""
+def _from_file(file: str, column: str | None, names: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
+    """Yield places, queries and slices of a table, a JSON mapping, or lines of cells.
+
+    Args:
+        file: its path.
+        column: the name of the column of slices; None if it is the one besides the queries.
+        names: that the column of queries may have.
+    """
+    if (form := _form(file)) in TABLES and (column is not None or form != "json"):
+        yield from _from_table(file, column, names, f"--by {file}:{column}: not a column of {file}")
+        return
     content = _mapping_or_text(file)
     if isinstance(content, dict):
+        if column is not None:
+            raise ValueError(f"--by {file}:{column}: {file} maps queries to slices; give --by {file}")
         yield from (("", query, value) for query, value in content.items())
         return
     first = content.partition("\n")[0]
-    delimiter = next((each for each in "\t," if each in first), " ")
+    delimiter = delimiter_of(first) if any(each in first for each in "\t,;") else " "
     reader = csv.reader(content.splitlines(), delimiter=delimiter, skipinitialspace=True)
+    chosen = None
     try:
         for row in reader:
+            cells = list(map(str.strip, row))
+            if not cells:
+                continue
             place = f"line {reader.line_num}"
-            if len(row) != 2 and row:
-                raise ValueError(f"{file}: {place}: {len(row)} columns; give a query and its slice")
-            query, value = map(str.strip, row or ("", ""))
-            is_header = reader.line_num == 1 and plain_name(query) in NAMES["qrels"]["query"]
-            if row and not is_header:
-                yield place, query, value or None
+            if chosen is None:
+                chosen, is_header, width = *_chosen(file, cells, column, names), len(cells)
+                if is_header:
+                    continue
+            if len(cells) != width:
+                problem = "give a query and its slice" if width == 2 else f"the first line has {width}"
+                raise ValueError(f"{file}: {place}: {_columns(len(cells))}; {problem}")
+            query, value = (cells[at] for at in chosen)
+            yield place, query, value or None
     except csv.Error as error:
         raise ValueError(f"{file}: line {reader.line_num}: {error}") from None
+
+
+def _chosen(file: str, first: Sequence[str], column: str | None, names: Sequence[str]) -> tuple[tuple[int, int], bool]:
+    """Return where rows have their query and slice, by the cells of the first, and whether that is a header.
+
+    Raises:
+        ValueError: there is no header, or no such column; or there are several columns and none is chosen.
+    """
+    known = list(map(plain_name, first))
+    query = next((known.index(name) for name in names if name in known), None)
+    if column is None and len(first) == 2:
+        return (0, 1), query == 0
+    there = ", ".join(map(shown, first))
+    if column is None and len(first) < 2:
+        raise ValueError(f"{file}: line 1: {_columns(len(first))}; give a query and its slice")
+    if query is None:
+        problem = f"has no header with a column of queries: line 1 is {there}"
+        raise ValueError(f"{file}: {problem}; name the columns there, such as {names[0]}")
+    if column is None:
+        example = next(name for at, name in enumerate(first) if at != query)
+        raise ValueError(f"{file}: has the columns {there}; choose the one of slices, such as --by {file}:{example}")
+    if column not in first:
+        raise ValueError(f"--by {file}:{column}: not a column of {file}, which has {there}")
+    return (query, first.index(column)), True
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'s' * (count != 1)}"
 
 
 def _mapping_or_text(file: str) -> dict[str, Any] | str:
@@ -96,16 +171,32 @@ def _mapping_or_text(file: str) -> dict[str, Any] | str:
     raise ValueError(f"{file}: {problem}")
 
 
-def _from_column(by: str, qrels: str, names: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
-    """Yield places, queries and slices of the qrels, with the possible names of their column of queries."""
-    names = tuple(map(plain_name, names))
-    table = _table(qrels, names)
+def _from_table(file: str, column: str | None, names: Sequence[str], problem: str) -> Iterator[tuple[str, str, Any]]:
+    """Yield places, queries and slices of a table.
+
+    Args:
+        file: its path.
+        column: the name of the column of slices; None if it is the one besides the queries.
+        names: that the column of queries may have.
+        problem: what an error says if a column is missing, before it lists those that are there.
+    """
+    table = _table(file, names)
     query = next((each for name in names for each in table.column_names if plain_name(each) == name), None)
-    if query is None or by not in table.column_names:
-        columns = ", ".join(map(repr, table.column_names)) if query else "none"
-        raise ValueError(f"--by {by}: neither a file nor a column of {qrels}, which has {columns}")
-    pairs = zip(table[query].cast(pa.string()).to_pylist(), table[by].to_pylist(), strict=True)
+    there = ", ".join(map(repr, table.column_names)) or "none"
+    if query is not None and column is None:
+        others = [name for name in table.column_names if name != query]
+        if len(others) != 1:
+            raise ValueError(f"{file}: has the columns {there}; choose the one of slices, such as --by {file}:language")
+        column = others[0]
+    if query is None or column not in table.column_names:
+        raise ValueError(f"{problem}, which has {there if query else 'none'}")
+    pairs = zip(table[query].cast(pa.string()).to_pylist(), table[column].to_pylist(), strict=True)
     yield from ((f"row {row} (from 0)", *pair) for row, pair in enumerate(pairs))
+
+
+def _form(file: str) -> str:
+    """Return the ending of a file's name, but for that of its compression."""
+    return re.sub(r"\.(gz|zst)$", "", file.lower()).rpartition(".")[2]
 
 
 def _table(file: str, queries: Sequence[str]) -> pa.Table:
@@ -116,10 +207,10 @@ def _table(file: str, queries: Sequence[str]) -> pa.Table:
     """
     from pyarrow import dataset
 
-    form = re.sub(r"\.(gz|zst)$", "", file.lower()).rpartition(".")[2]
+    form = _form(file)
     try:
-        if form in DELIMITERS:
-            return _delimited(file, DELIMITERS[form], queries)
+        if form in ("csv", "tsv"):
+            return _delimited(file, queries)
         if form in TABLES:
             return dataset.dataset(file, format=TABLES[form]).to_table()
         return pa.table({})
@@ -132,11 +223,14 @@ def _table(file: str, queries: Sequence[str]) -> pa.Table:
     raise ValueError(f"{file}: cannot be read as a table of {form}: {problem}")
 
 
-def _delimited(file: str, delimiter: str, queries: Sequence[str]) -> pa.Table:
+def _delimited(file: str, queries: Sequence[str]) -> pa.Table:
     """Return a table of CSV or TSV without the spaces around cells; ids of queries stay text."""
     from pyarrow import csv as arrow_csv
     from pyarrow import dataset
 
+    with open(file, "rb") as content:
+        start = unpacked_stream(content, NO_LIMITS)[0].peek(1 << 16)
+    delimiter = delimiter_of(start.decode("utf-8", "replace").partition("\n")[0])
     parse = arrow_csv.ParseOptions(delimiter=delimiter)
     names = dataset.dataset(file, format=dataset.CsvFileFormat(parse)).schema.names
     ids = [name for name in names if plain_name(name) in queries]

@@ -9,14 +9,14 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from ..inputs.file_content import NAMES, SavedResultError
+from ..inputs.file_content import NAMES, SavedResultError, UnknownColumnError
 from ..inputs.files import read_columns
 from ..inputs.hashes import Columns
 from ..measure.messages import shown
 from ..measure.options import OF_COMPUTE
 from ..statistics.comparison import COLUMNS
 from ..statistics.report import Report, report
-from .groups import STANDARD_INPUT, path_of, read_groups
+from .groups import STANDARD_INPUT, file_and_column, path_of, read_groups
 
 SUFFIX = re.compile(
     r"(\.(gz|zst|txt|run|res|trec|qrels|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather))+$", re.IGNORECASE
@@ -54,7 +54,8 @@ class Sides:
             OSError: a file cannot be read.
         """
         by = getattr(asked, "by", None)
-        if sum(file in ("-", STANDARD_INPUT) for file in (asked.qrels, *files, asked.exclude, by)) > 1:
+        by_file = None if by is None else file_and_column(by)[0]
+        if sum(file in ("-", STANDARD_INPUT) for file in (asked.qrels, *files, asked.exclude, by_file)) > 1:
             raise ValueError("standard input, -, can be read only once; give the other files by their names")
         qrels = _columns(asked, asked.qrels, "qrels")
         names = _names(files)
@@ -95,7 +96,12 @@ def _columns(asked: argparse.Namespace, file: str, kind: str) -> Columns:
     """Return the columns of a file, which may have names of their own."""
     given = {"query": asked.query, "document": asked.document, "score": asked.score, "relevance": asked.label}
     names = {column: name for column, name in given.items() if name is not None and column in NAMES[kind]}
-    return read_columns(path_of(file), kind, names=names)
+    try:
+        return read_columns(path_of(file), kind, names=names)
+    except UnknownColumnError as error:
+        option = "label" if error.what == "relevance" else error.what
+        hint = "" if error.what in names else f"; or give its name as --{option}"
+        raise ValueError(f"{error}{hint}") from None
 
 
 def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: Columns) -> None:
