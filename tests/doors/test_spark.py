@@ -353,6 +353,27 @@ def test_values_that_are_refused_are_sparks_error_when_they_are_used(ndcg: evalu
         frame.collect()
 
 
+def test_means_by_segment_leave_out_nan_as_slices_of_a_report_do(ndcg: evaluate.Metric) -> None:
+    from pyspark.sql import functions
+
+    rows = [(f"q{at // 3}", f"d{at % 3}", float(at % 5), int(at % 7 == 0 and at > 20), 1.0) for at in range(60)]
+    frame, segment = frame_from(rows, LONG), {f"q{at}": "ab"[at % 3 == 0] for at in range(20)}
+    how = {"k": 2, "zero_division": math.nan}
+    values = ndcg.compute_spark(frame, **COLUMNS, **how, use_aggregator=False)
+    of_segments = spark_session().createDataFrame(list(segment.items()), "user string, segment string")
+    joined = of_segments.join(values, of_segments["user"] == values["query"])
+    assert all(math.isnan(row[1]) for row in joined.groupBy("segment").avg("nDCG@2").collect())
+    whole = joined.withColumn("nDCG@2", functions.nanvl("nDCG@2", functions.lit(None)))
+    means = dict(tuple(row) for row in whole.groupBy("segment").avg("nDCG@2").collect())
+    scores, relevances = ([row[at] for row in rows] for at in (2, 3))
+    report = ndcg.report(
+        predictions=scores, references=relevances, query_ids=[row[0] for row in rows], by=segment, **how
+    )
+    slices = {name: each.scores["nDCG@2"].value for name, each in report.slices.items()}
+    assert means == pytest.approx(slices)
+    assert len(slices) == 2
+
+
 def test_without_pyspark_the_error_names_the_install(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = frame_from([GOOD], LONG)
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
