@@ -77,14 +77,16 @@ def visible(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is close to a wrong one, in any case, or an empty string.
+    """Return the known name that is close to a wrong one or alone begins with it, in any case, or an empty string.
 
-    >>> nearest("Measure", ["measures", "k"])
-    'measures'
+    >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
+    ('measures', 'exponential')
     """
     by_name = {each.lower(): each for each in known}
-    near = difflib.get_close_matches(name[:100].lower(), by_name, 1)
-    return by_name[near[0]] if near else ""
+    wrong = name[:100].lower()
+    longer = [each for each in by_name if len(wrong) > 2 and each.startswith(wrong)]
+    near = difflib.get_close_matches(wrong, by_name, 1) or longer
+    return by_name[near[0]] if len(near) == 1 else ""
 
 
 def missing_library(what: str, library: str, packages: str) -> ImportError:
@@ -766,7 +768,10 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
     if negative is not None:
         if negative_relevance == "raise":
-            hint = 'negative_relevance="clip" counts it as gain 0, "keep" as it is; ignore_index leaves out padding'
+            hint = (
+                'negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, "keep" as it is; '
+                "ignore_index leaves out padding"
+            )
             raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):

@@ -103,7 +103,11 @@ def test_a_file_is_read_from_its_text_or_its_bytes() -> None:
         ("score", {"references": [[0]], "zero_division": "nan"}, "has a value: zero_division=nan leaves out those"),
         ("score", {"judged_only": "kept"}, "^judged_only must be True or False; got 'kept'$"),
         ("score", {"k": "0"}, "^k: '0' is no cutoff"),
-        ("score", {"references": [[-1]]}, 'negative_relevance="clip" counts it as gain 0, "keep" as it is$'),
+        (
+            "score",
+            {"references": [[-1]]},
+            'negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, "keep" as it is$',
+        ),
         ("score_run", {"qrels": "q 0 d -1"}, '^qrels: .*; negative_relevance="clip"'),
         ("score_run", {"run": "q d 1"}, "^run: line 1: 3 columns"),
         ("score_run", {"run": "data:;base64,!"}, "^run: "),

@@ -190,6 +190,13 @@ BAD = {
     "score qrels.txt main.txt --by twice.json": "twice.json: 'q0' is there twice in one object, {'q0': 'fr'}; give "
     "each id once",
     "score qrels.txt main.txt --by deep.json": "deep.json: nests objects too deep",
+    "score qrels.txt main.txt --max-drop 3": "unrecognized arguments: --max-drop 3; see ndcg score --help",
+    "gate qrels.txt main.txt worse.txt --nosuch": "unrecognized arguments: --nosuch; see ndcg gate --help",
+    "score qrels.txt main.txt --gain exp": 'gain must be one of "linear", "exponential", "binary"; got \'exp\'; did '
+    'you mean "exponential"?',
+    "score negative.txt main.txt": "references: query 'q0', document 'd0': the relevance -1.0 is negative; "
+    '--negative-relevance clip counts it as gain 0, as --convention trec_eval does, "keep" as it is; ignore_index '
+    "leaves out padding",
     "score qrels.txt": "the following arguments are required: RUN; see ndcg score --help",
     "score - -": "standard input, -, can be read only once; give the other files by their names",
     "score qrels.txt main.txt main.txt": "main.txt: is given twice; give each run once",
@@ -221,6 +228,7 @@ def test_bad_input_is_told_in_a_sentence_with_the_file_and_the_line(call: Call, 
         "part.txt": "".join(lines[:3]),
         "table.csv": "user,item,score\nq0,d1,2\n",
         "by.txt": "q0 en\nq1 de fr\n",
+        "negative.txt": "q0 0 d0 -1\nq1 0 d0 1\n",
         "long.txt": "q" * 200_000,
         "twice.json": '{"q0": "en", "q0": "fr"}',
         "deep.json": '{"q0": ' + "[" * 10**5,

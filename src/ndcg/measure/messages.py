@@ -34,14 +34,16 @@ def visible(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is close to a wrong one, in any case, or an empty string.
+    """Return the known name that is close to a wrong one or alone begins with it, in any case, or an empty string.
 
-    >>> nearest("Measure", ["measures", "k"])
-    'measures'
+    >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
+    ('measures', 'exponential')
     """
     by_name = {each.lower(): each for each in known}
-    near = difflib.get_close_matches(name[:100].lower(), by_name, 1)
-    return by_name[near[0]] if near else ""
+    wrong = name[:100].lower()
+    longer = [each for each in by_name if len(wrong) > 2 and each.startswith(wrong)]
+    near = difflib.get_close_matches(wrong, by_name, 1) or longer
+    return by_name[near[0]] if len(near) == 1 else ""
 
 
 def missing_library(what: str, library: str, packages: str) -> ImportError:

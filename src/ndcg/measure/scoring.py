@@ -455,7 +455,10 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
     if negative is not None:
         if negative_relevance == "raise":
-            hint = 'negative_relevance="clip" counts it as gain 0, "keep" as it is; ignore_index leaves out padding'
+            hint = (
+                'negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, "keep" as it is; '
+                "ignore_index leaves out padding"
+            )
             raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):

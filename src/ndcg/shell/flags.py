@@ -278,6 +278,17 @@ class _Parser(argparse.ArgumentParser):
         raise ArgumentsError(f"{self.prog}: {message}; see {self.prog} --help")
 
 
+class _CommandParser(_Parser):
+    """The parser of a command, which rejects options that the command does not have by its own name."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return the arguments, and an empty list of others."""
+        found, others = super().parse_known_args(args, namespace)
+        if others:
+            self.error(f"unrecognized arguments: {' '.join(others)}")
+        return found, others
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     top = _Parser(prog="ndcg", description=DESCRIPTION, epilog=EXAMPLES)
@@ -285,7 +296,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--print-completion", action=_Completion, metavar="SHELL", help="print the completion of bash, zsh or tcsh"
     )
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_CommandParser)
     for name, (summary, description, examples) in COMMAND_HELP.items():
         command = commands.add_parser(name, help=summary, description=description, epilog=examples)
         for heading, arguments in ARGUMENTS.items():
