@@ -43,6 +43,34 @@ class Ranking(NamedTuple):
         """Return the inputs in the form that the options need."""
         return self.ids() if options.get("ties") == "docid" else self.inputs
 
+    def reordered(self, ranked: Sequence[str], missed: Sequence[str]) -> "Ranking":
+        """Return the documents in another order.
+
+        The scores stay where they were: the first document gets the highest. One that was not retrieved
+        before gets a score between its neighbours'. Documents that are not named keep their scores.
+
+        Raises:
+            ValueError: A document is unknown, or named twice.
+        """
+        relevance = dict(zip(self.documents, self.relevance, strict=True))
+        score = dict(zip(self.documents, self.score, strict=True))
+        named = {*ranked, *missed}
+        if len(named) < len(ranked) + len(missed) or not named <= set(self.documents):
+            raise ValueError("The cards are not those of the table any more; move them again.")
+        known = [each for each in ranked if score[each] is not None]
+        best_first = sorted((score[each] or 0.0 for each in known), reverse=True)
+        given = dict(zip(known, best_first, strict=True))
+        above = None
+        for place, document in enumerate(ranked):
+            if document not in given:
+                below = next((given[each] for each in ranked[place:] if each in given), None)
+                ends = 1.0 if above is None else above - 1
+                given[document] = ends if below is None else below + 1 if above is None else (above + below) / 2
+            above = given[document]
+        kept = {each: score[each] for each in self.documents if each not in named}
+        scores = {**{each: given[each] for each in ranked}, **kept, **dict.fromkeys(missed)}
+        return Ranking([*scores], [relevance[each] for each in scores], [*scores.values()])
+
     def sums(self, measure: str, options: dict[str, Any]) -> list[float]:
         """Return a measure at every cutoff, from rank 1 to the number of documents."""
         how = {**options, "k": list(range(1, len(self.score) + 1)), "measures": measure, "use_aggregator": False}

@@ -40,21 +40,19 @@ class Advice(NamedTuple):
 
 
 def advice(ranking: Ranking, ranked: Sequence[str], options: dict[str, Any]) -> Advice | None:
-    """Return the swap of two ranked documents, or the missed one put first, that adds most; None if none adds."""
-    at = {document: place for place, document in enumerate(ranking.documents)}
+    """Return the swap of two cards, or the missed one put first, that adds most when done; None if none adds."""
+    shown = [*ranked[:DRAWN]]
+    missed = [each for each, score in zip(ranking.documents, ranking.score, strict=True) if score is None]
     tries: list[tuple[str, tuple[str, ...]]] = [("", ())]
     rankings = [ranking]
-    for one, other in combinations(ranked[:SEARCHED], 2):
-        score = [*ranking.score]
-        score[at[one]], score[at[other]] = score[at[other]], score[at[one]]
-        tries.append((f"swap {one} and {other}", (one, other)))
-        rankings.append(ranking._replace(score=score))
-    first = 1 + max((score for score in ranking.score if score is not None), default=0.0)
-    missed = [each for each in ranking.documents if ranking.score[at[each]] is None]
-    for one in missed[:SEARCHED]:
-        score = [first if place == at[one] else each for place, each in enumerate(ranking.score)]
-        tries.append((f"retrieve {one} at rank 1", (one,)))
-        rankings.append(ranking._replace(score=score))
+    for one, other in combinations(range(min(len(shown), SEARCHED)), 2):
+        order = [*shown]
+        order[one], order[other] = order[other], order[one]
+        tries.append((f"swap {shown[one]} and {shown[other]}", (shown[one], shown[other])))
+        rankings.append(ranking.reordered(order, missed))
+    for document in missed[:SEARCHED]:
+        tries.append((f"retrieve {document} at rank 1", (document,)))
+        rankings.append(ranking.reordered([document, *shown], [each for each in missed if each != document]))
     scores = scores_of(rankings, options)
     best = max(range(len(scores)), key=scores.__getitem__)
     adds = scores[best] - scores[0]

@@ -190,32 +190,9 @@ def take_edit(event: gr.EventData, table: pd.DataFrame, *bar: Any) -> list[Any]:
 
 
 def reordered(ranking: Ranking, ranked: Sequence[str], missed: Sequence[str]) -> list[list[Any]]:
-    """Return the rows of a ranking in another order.
-
-    The scores stay where they were: the first document gets the highest. One that was not retrieved
-    before gets a score between its neighbours'. Documents that are not named keep their scores.
-
-    Raises:
-        ValueError: A document is unknown, or named twice.
-    """
-    relevance = dict(zip(ranking.documents, ranking.relevance, strict=True))
-    score = dict(zip(ranking.documents, ranking.score, strict=True))
-    named = [*ranked, *missed]
-    if len(set(named)) < len(named) or not set(named) <= set(ranking.documents):
-        raise ValueError("The cards are not those of the table any more; move them again.")
-    known = [each for each in ranked if score[each] is not None]
-    best_first = sorted((score[each] or 0.0 for each in known), reverse=True)
-    given = dict(zip(known, best_first, strict=True))
-    above = None
-    for place, document in enumerate(ranked):
-        if document not in given:
-            below = next((given[each] for each in ranked[place:] if each in given), None)
-            ends = 1.0 if above is None else above - 1
-            given[document] = ends if below is None else below + 1 if above is None else (above + below) / 2
-        above = given[document]
-    kept = {each: score[each] for each in ranking.documents if each not in set(named)}
-    scores = {**{each: given[each] for each in ranked}, **kept, **dict.fromkeys(missed)}
-    return [[each, cell_of(relevance[each]), cell_of(number)] for each, number in scores.items()]
+    """Return the rows of a ranking in another order, as `Ranking.reordered` has it."""
+    columns = ranking.reordered(ranked, missed)
+    return [[each, cell_of(relevance), cell_of(score)] for each, relevance, score in zip(*columns, strict=True)]
 
 
 def ranking_of(rows: Rows) -> Ranking:
