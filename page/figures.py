@@ -106,6 +106,21 @@ def _growth(sums: Sequence[float]) -> list[float]:
     return [after - before for before, after in pairwise([0.0, *sums])]
 
 
+def _discounts_until(size: int, cutoff: int, options: dict[str, Any]) -> list[float]:
+    """Return the sum of the discounts before each of `size` ranks, and of all; they end at the cutoff."""
+    # the ideal DCG of documents that all have a gain of 1 is the sum of the discounts
+    base = {name: options.get(name) for name in ("discount", "log_base")}
+    sums = Ranking([""] * size, [1.0] * size, [1.0] * size).sums("IDCG", base)
+    return [0.0, *(sums[min(rank, cutoff) - 1] for rank in range(1, size + 1))]
+
+
+def place_discounts(ranks: pd.DataFrame, options: dict[str, Any], k: int | None) -> list[float]:
+    """Return the discount of each place of a list: of the ranks as `steps` has them, then of those after them."""
+    size = len(ranks)
+    ranked = [row.discount for row in ranks.itertuples() if row.rank[0].isdigit()]
+    return [*ranked, *_growth(_discounts_until(size, size if k is None else min(k, size), options))[len(ranked) + 1 :]]
+
+
 def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFrame:
     """Return how each document contributes to DCG@k, and what the ideal ranking would have had in its place.
 
@@ -117,11 +132,8 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
     size = len(ranking.score)
     gain = gains(ranking.relevance, options)
     order = ranked_documents(ranking, gain, options)
-    # the ideal DCG of documents that all have a gain of 1 is the sum of the discounts
-    base = {name: options.get(name) for name in ("discount", "log_base")}
-    discounts = Ranking(ranking.documents, [1.0] * size, [1.0] * size).sums("IDCG", base)
     cutoff = size if k is None else min(k, size)
-    until = [0.0, *(discounts[min(rank, cutoff) - 1] for rank in range(1, size + 1))]
+    until = _discounts_until(size, cutoff, options)
     ideal = _growth(ranking.sums("IDCG", options))
     scores = [ranking.score[at] for at in order]
     rows = []
@@ -145,13 +157,14 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
 def best_order(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> list[tuple[str, float, float]]:
     """Return the documents of the ideal order: name, gain, and what it adds to IDCG, as `ranks` has it.
 
-    A full ideal is of no documents in particular: their names are empty.
+    Documents of the same gain are in the order of their names, so that no move of a card moves them. A full ideal is
+    of no documents in particular: their names are empty.
     """
     documents = zip(ranking.documents, ranking.relevance, ranking.score, strict=True)
     of_retrieved = options["ideal"] == "retrieved"
     in_ideal = {d for d, r, s in documents if r is not None and (s is not None or not of_retrieved)}
     rows = ranks[["document", "gain"]].itertuples(index=False)
-    best = sorted(((d, gain) for d, gain in rows if d in in_ideal), key=lambda each: -each[1])
+    best = sorted(((d, gain) for d, gain in rows if d in in_ideal), key=lambda each: (-each[1], len(each[0]), each[0]))
     if options["ideal"] == "full" and best:
         best = [("", best[0][1])] * int((ranks["ideal"] > 0).sum())
     return [(d, gain, added) for (d, gain), added in zip(best, ranks["ideal"], strict=False)]

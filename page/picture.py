@@ -4,6 +4,7 @@ It is HTML that picture.js brings to life; each of its numbers comes from the me
 ``data-term`` light each other up.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import combinations
@@ -14,7 +15,7 @@ import pandas as pd
 
 from .choices import cell_of, symbols
 from .events import ASK
-from .figures import Ranking, best_order, scores_of
+from .figures import Ranking, best_order, place_discounts, scores_of
 
 LIGHT = Path(__file__).with_name("light.js").read_text(encoding="utf-8")
 JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + LIGHT
@@ -87,9 +88,10 @@ def picture(
     others = [f"<span>{escape(each)} <b>{number:.4f}</b></span>" for each, number in result.items() if each != name]
     return "".join(
         [
-            f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}'>",
+            f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}'{_live(ranking, ranks, options)}>",
             f"<p class='score' role='status'><span class='name'>{escape(name)}</span>",
-            f"<output class='value'>{value:.4f}</output><span class='sign'>=</span>",
+            f"<output class='value'>{value:.4f}</output><b class='change'></b>",
+            "<span class='sign'>=</span>",
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
             f"<span class='sign'>÷</span>{_part('ideal', ideal, 'DCG, ideal order')}</p>",
             f"<p class='others'>{' '.join(others)}</p>" if others else "",
@@ -129,6 +131,24 @@ def grade_html(relevance: float | None, dots: int) -> str:
     if relevance is None:
         return "not judged"
     return "".join(f"<i{' class=on' if at < relevance else ''}></i>" for at in range(dots)) or f"{relevance:g}"
+
+
+def _live(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> str:
+    """Return what picture.js needs to sum an order before it is sent; nothing if the metric alone can tell.
+
+    Documents that are tied have the discounts of their places if they share them. What a card that comes or goes
+    changes of ties, of an ideal of what was retrieved, or of a list that is not drawn whole, is for the metric.
+    """
+    scores = [score for score in ranking.score if score is not None]
+    is_tied, ideal = len(set(scores)) < len(scores), float(ranks["ideal"].sum())
+    if ideal <= 0 or (is_tied and options["ties"] != "average"):
+        return ""
+    ranked = ranks[ranks["rank"].str[0].str.isdigit()]
+    discounts = json.dumps(place_discounts(ranks, options, options["k"][0]))
+    rest = float(ranked["contribution"][DRAWN:].sum())
+    is_free = not is_tied and len(ranked) <= DRAWN and options["ideal"] in ("judged", "full")
+    count = "" if is_free and not options["judged_only"] else f" data-count='{min(len(ranked), DRAWN)}'"
+    return f" data-discounts='{discounts}' data-ideal='{ideal!r}' data-rest='{rest!r}'{count}"
 
 
 def _part(term: str, number: float, what: str) -> str:
@@ -181,7 +201,7 @@ class _Cards(NamedTuple):
         tied = f"<small>tied {rank}</small>" if "–" in rank else ""
         kind = f" class='tied' data-tied='{rank}'" if tied else ""
         return (
-            f"<li data-document='{escape(document)}'{kind}>{self._card(document, f'rank {rank}')}"
+            f"<li data-document='{escape(document)}' data-gain='{gain!r}'{kind}>{self._card(document, f'rank {rank}')}"
             f"{bar_html(gain, added, self.widest, 'dcg')}<span class='sum'><span class='product'>"
             f"<span data-term='gain'>{gain:g}</span> × <span data-term='discount'>{discount}</span> = </span>"
             f"<span data-term='dcg'>{added + 0.0:.2f}</span>{tied}</span></li>"
@@ -189,7 +209,8 @@ class _Cards(NamedTuple):
 
     def unranked(self, row: Mapping[str, Any]) -> str:
         """Return a document without a rank."""
-        return f"<li data-document='{escape(row['document'])}'>{self._card(row['document'], row['rank'])}</li>"
+        name = escape(row["document"])
+        return f"<li data-document='{name}' data-gain='{row['gain']!r}'>{self._card(row['document'], row['rank'])}</li>"
 
     def ideal(self, document: str, gain: float, added: float) -> str:
         """Return a document of the ideal order."""

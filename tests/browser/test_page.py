@@ -22,11 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import evaluate
+import numpy as np
 import pytest
 from conftest import ROOT, lean_environment
 from reference import NUMBERS
 
 from page.choices import CHOICES, LABELS, WORDS
+from page.figures import Ranking, place_discounts, steps
 
 playwright = pytest.importorskip("playwright.sync_api", reason="make check installs Playwright")
 expect = playwright.expect
@@ -429,6 +431,45 @@ def test_a_card_that_is_dragged_is_scored_by_its_new_rank(visit: Opener, ndcg: e
     assert shown == ["d1", "d2", "d3", "d6", "d4", "d5"]
     drag(page, "d1", "d3")
     wait_for(page, score(ndcg, references=[[2, 3, 3, 2, 0, 1]]))
+
+
+def test_while_a_card_is_held_the_sums_are_those_of_its_rank_and_the_ideal_stays(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
+    page = visit()
+    ideal = page.inner_text("#picture .best")
+    pull(page, "d3", "d2")
+    held = [page.inner_text("#picture .score .value"), page.locator("#picture .order .sum").all_inner_texts()]
+    assert held[0] == score(ndcg, references=[[3, 3, 2, 0, 1, 2]])
+    change = float(held[0]) - float(score(ndcg))
+    assert abs(float(page.inner_text("#picture .change")) - change) < 2e-4
+    page.mouse.up()
+    wait_for_address(page, "?rel=3,3,2,0,1,2&ids=d1,d3,d2,d4,d5,d6&k=10")
+    come_to_rest(page)
+    assert [page.inner_text("#picture .score .value"), page.locator("#picture .order .sum").all_inner_texts()] == held
+    assert page.inner_text("#picture .best") == ideal
+    expect(page.locator("#picture .change")).to_be_empty()
+
+
+def test_the_sums_of_the_browser_are_those_of_the_metric_in_1000_rankings(visit: Opener, ndcg: evaluate.Metric) -> None:
+    rng = np.random.default_rng(0)
+    page = visit()
+    given, expected = [], []
+    for at in range(1000):
+        size = int(rng.integers(2, 9))
+        ranking = Ranking([f"d{d}" for d in range(size)], rng.integers(0, 4, size).tolist(), [0.0] * size)
+        ranking.relevance[0] = 3
+        scores = rng.integers(0, 5 if at % 2 else 1000, size)  # half of them with ties
+        ranking = ranking._replace(score=np.sort(scores)[::-1].astype(float).tolist())
+        options = {"k": [int(rng.integers(1, 10))], "ideal": "judged", "judged_only": False, "ties": "average"}
+        ranks = steps(ranking, options, options["k"][0])
+        moved = ranking.reordered([ranking.documents[each] for each in rng.permutation(size)], [])
+        gains = dict(zip(ranks["document"], ranks["gain"], strict=True))
+        sums = {"discounts": place_discounts(ranks, options, options["k"][0]), "ideal": ranks["ideal"].sum(), "rest": 0}
+        given.append([[gains[document] for document in moved.documents], sums])
+        expected += ndcg.compute(**moved.inputs, k=options["k"][0], ties="average").values()
+    summed = page.evaluate("given => given.map(([gains, sums]) => sumsOf(gains, sums).score)", given)
+    assert summed == pytest.approx(expected)
 
 
 @contextmanager
