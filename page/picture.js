@@ -37,6 +37,7 @@ globalThis.sumsOf = (gains, { discounts, ideal, rest }) => {
 
 // While a card is held, its sums are those of the rank it is over; if only the metric can tell, there are none.
 let before = null;
+const scored = () => Number(find(".score .value")?.textContent);
 const sumUp = () => {
   const { discounts, ideal, rest, count } = find(".picture").dataset, list = items(".order");
   const isKnown = discounts && (count ?? list.length) == list.length;
@@ -54,7 +55,8 @@ const sumUp = () => {
   write(find(".score .value"), sums.score);
   write(find(".part[data-term=dcg] b"), sums.dcg);
   const change = sums.score - before;
-  find(".change").textContent = Math.abs(change) >= 5e-5 ? `${change < 0 ? "−" : "+"}${Math.abs(change).toFixed(4)}` : "";
+  const sign = change < 0 ? "−" : "+";
+  find(".change").textContent = `${sign}${Math.abs(change).toFixed(4)} from ${before.toFixed(4)}`;
 };
 
 // Gradio draws into the elements that are there, so a card that is held is known by its document.
@@ -62,7 +64,7 @@ watch("value", () => {
   if (!isNew) return;
   isNew = false;
   Object.assign(wanted, order(), { grades: {} });
-  if (cards().has(dragged)) { place(); sumUp(); }
+  if (cards().has(dragged)) { before = scored(); place(); sumUp(); }
   else { dragged = null; find(".picture")?.classList.remove("unsummed"); }
 });
 
@@ -73,7 +75,7 @@ element.addEventListener("pointerdown", event => {
   if (event.pointerType !== "mouse" && !grip) return;  // elsewhere, a finger scrolls
   dragged = card.closest("li").dataset.document;
   height = event.clientY;
-  before = Number(find(".score .value").textContent);
+  before = scored();
   card.closest("li").classList.add("dragged");
   card.querySelector(".grip").focus({ preventScroll: true });
   element.setPointerCapture(event.pointerId);

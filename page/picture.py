@@ -89,9 +89,8 @@ def picture(
     return "".join(
         [
             f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}'{_live(ranking, ranks, options)}>",
-            f"<p class='score' role='status'><span class='name'>{escape(name)}</span>",
-            f"<output class='value'>{value:.4f}</output><b class='change'></b>",
-            "<span class='sign'>=</span>",
+            f"<p class='score' role='status'><span class='name'>{escape(name)} <b class='change'></b></span>",
+            f"<output class='value'>{value:.4f}</output><span class='sign'>=</span>",
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
             f"<span class='sign'>÷</span>{_part('ideal', ideal, 'DCG, ideal order')}</p>",
             f"<p class='others'>{' '.join(others)}</p>" if others else "",

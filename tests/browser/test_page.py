@@ -442,7 +442,9 @@ def test_while_a_card_is_held_the_sums_are_those_of_its_rank_and_the_ideal_stays
     held = [page.inner_text("#picture .score .value"), page.locator("#picture .order .sum").all_inner_texts()]
     assert held[0] == score(ndcg, references=[[3, 3, 2, 0, 1, 2]])
     change = float(held[0]) - float(score(ndcg))
-    assert abs(float(page.inner_text("#picture .change")) - change) < 2e-4
+    shown, was = page.inner_text("#picture .change").split(" from ")
+    assert float(shown) == pytest.approx(change, abs=2e-4)
+    assert was == score(ndcg)
     page.mouse.up()
     wait_for_address(page, "?rel=3,3,2,0,1,2&ids=d1,d3,d2,d4,d5,d6&k=10")
     come_to_rest(page)
@@ -563,6 +565,24 @@ def test_the_advice_does_what_it_says(visit: Opener, ndcg: evaluate.Metric) -> N
     expect(page.locator("#picture .adds")).to_have_text(f"+{gained:.4f}")
     page.get_by_role("button", name="swap d4 and d6").click()
     wait_for(page, f"{swapped:.4f}")
+
+
+def test_each_press_of_the_advice_adds_what_it_says_until_no_swap_helps(visit: Opener) -> None:
+    page = visit("?rel=1,3,2&scores=5,5,5&ties=first&k=10")
+    wait_for_address(page, "?rel=1,3,2&scores=5,5,5&k=10&ties=first")
+    wait_for(page, "Most would be won by this")
+    presses = 0
+    while page.locator("#picture .advice").count():
+        promised = float(value(page)) + float(page.inner_text("#picture .adds"))
+        before = page.inner_html("#picture .picture")
+        page.click("#picture .advice")
+        page.wait_for_function("before => document.querySelector('#picture .picture').innerHTML !== before", arg=before)
+        come_to_rest(page)
+        assert float(value(page)) == pytest.approx(promised, abs=2e-4)
+        presses += 1
+        assert presses < 4
+    wait_for(page, "No swap helps")
+    assert value(page) == "1.0000"
 
 
 def test_the_quotient_is_of_the_measures_at_the_largest_cutoff(visit: Opener, ndcg: evaluate.Metric) -> None:
