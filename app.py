@@ -83,7 +83,7 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
     convention, bar, here = options_bar()
     with gr.Tabs() as tabs:
         table, step, link = ranking_tab(demo, bar, here)
-        files = runs_tab(bar, table, tabs)
+        files = runs_tab(convention, bar, table, tabs)
         batch = batch_tab(bar)
         source, got = whose_tab(bar, table, files, batch)
         card_tab()

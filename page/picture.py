@@ -158,11 +158,17 @@ def _said(value: float, ideal: float, found: Advice | None, *, tied: bool) -> st
     """Return how good a score is, and what would help most, in words."""
     if ideal <= 0:
         return "Nothing relevant was judged: this is the value chosen for such queries."
-    share = f"{value:.0%} of what the best order would score." if 0 <= value <= 1 else ""
+    share = f"{_percent(value)} of what the best order would score." if 0 <= value <= 1 else ""
     if found is None:
         return f"{share} No swap helps{' while documents are tied' if tied and value < 1 else ''}."
     swap = f"<button class='advice' type='button'>{escape(found.text)}</button>"
     return f"{share} Most would be won by this: {swap} <b class='adds'>+{found.adds:.4f}</b>"
+
+
+def _percent(value: float) -> str:
+    """Return a share in percent, with decimals where it would be all or nothing and is not."""
+    texts = [f"{value:.{digits}%}" for digits in range(3)]
+    return next((each for each in texts if float(each[:-1]) not in (0, 100)), texts[0])
 
 
 class _Cards(NamedTuple):

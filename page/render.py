@@ -54,13 +54,18 @@ def _rounded(value: float) -> str:
     return f"{round(value, 4) + 0.0:.4f}"  # no -0.0000
 
 
-def csv_link(frame: pd.DataFrame, name: str) -> str:
+def csv_link(frame: pd.DataFrame, name: str, title: str = "Download as CSV") -> str:
     """Return a link that holds a CSV file."""
     text = io.StringIO()
     rows = [list(frame.columns), *frame.astype(object).values.tolist()]
     csv.writer(text, quoting=csv.QUOTE_NONNUMERIC).writerows([map(_spreadsheet_cell, row) for row in rows])
-    data = base64.b64encode(text.getvalue().encode()).decode()
-    return f"<a class='csv' download='{name}' href='data:text/csv;charset=utf-8;base64,{data}'>Download as CSV</a>"
+    return file_link(text.getvalue(), name, "text/csv", title)
+
+
+def file_link(text: str, name: str, kind: str, title: str) -> str:
+    """Return a link that holds a file of text, of a media type."""
+    data = base64.b64encode(text.encode()).decode()
+    return f"<a class='csv' download='{name}' href='data:{kind};charset=utf-8;base64,{data}'>{html.escape(title)}</a>"
 
 
 def _spreadsheet_cell(cell: Any) -> Any:

@@ -569,8 +569,8 @@ def test_the_advice_does_what_it_says(visit: Opener, ndcg: evaluate.Metric) -> N
 
 def test_each_press_of_the_advice_adds_what_it_says_until_no_swap_helps(visit: Opener) -> None:
     page = visit("?rel=1,3,2&scores=5,5,5&ties=first&k=10")
-    wait_for_address(page, "?rel=1,3,2&scores=5,5,5&k=10&ties=first")
-    wait_for(page, "Most would be won by this")
+    expect(page.locator("#picture .order > li")).to_have_count(3)
+    come_to_rest(page)
     presses = 0
     while page.locator("#picture .advice").count():
         promised = float(value(page)) + float(page.inner_text("#picture .adds"))
@@ -891,7 +891,7 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     assert value(page, "#runs-score") == f"{max(means.values()):.4f}"
     wait_for(page, f"{min(means.values()):.4f}", "#runs-score")
     wait_for(page, "bm25 is", "#runs-score .verdict")
-    wait_for(page, "One query, q3, is missing from dense.", "#runs-score .verdict")
+    wait_for(page, "One query, q3, is missing from dense and counts as 0.", "#runs-score .verdict")
     page.wait_for_selector("#audit td")
     audit = [row for row in cells(page, "#audit") if row]
     assert audit[0] == ["bm25", "6", "3", "0", "0", "1", "2 of 6"]  # d1 and d2 are tied; d5 and d3 were not judged
@@ -953,14 +953,14 @@ def test_sample_runs_are_scored_at_once_and_shown_query_by_query(visit: Opener, 
         mean = ndcg.compute(predictions=runs[name], references=qrels, k=10)["nDCG@10"]
         wait_for(page, f"{mean:.4f}", "#runs-score")
     wait_for(page, "dense beats bm25", "#runs-score .verdict")
-    wait_for(page, "One query, q17, is missing from dense.", "#runs-score .verdict")
+    wait_for(page, "One query, q17, is missing from dense and counts as 0.", "#runs-score .verdict")
     expect(page.locator("#by-query tr[data-query]")).to_have_count(len(qrels))
     how = {"references": qrels, "k": 10, "use_aggregator": False}
     dense, bm25 = (ndcg.compute(predictions=runs[name], **how)["nDCG@10"] for name in ("dense", "bm25"))
     less = {query: one - other for query, one, other in zip(qrels, dense, bm25, strict=True)}
     bars = {row[0].split()[0]: float(row[2]) for row in cells(page, "#by-query") if row}
     assert bars == pytest.approx(less, abs=5e-5)
-    assert list(bars.values()) == sorted(bars.values(), reverse=True)
+    assert list(bars.values()) == sorted(bars.values())  # where the better run loses comes first
     first = max((query for query in qrels if query in runs["dense"]), key=lambda query: abs(less[query]))
     expect(page.locator("#beside .query")).to_contain_text(f"Query {first}")
     for query in ("q17", "q05"):
@@ -998,6 +998,73 @@ def test_each_cutoff_is_shown_query_by_query(visit: Opener, ndcg: evaluate.Metri
     wait_for(page, "nDCG@10", "#beside h3:not(.query)")
     heads = page.locator("#queries th").all_inner_texts()
     assert {f"{name} nDCG@{k}" for name in RUNS for k in (1, 10)} <= {each.strip() for each in heads}
+
+
+def test_every_difference_is_the_better_run_less_the_other(visit: Opener) -> None:
+    page = visit()
+    samples = ROOT / "page" / "samples"
+    scored(page, samples / "qrels.txt", samples / "bm25.txt", samples / "dense.txt")  # the worse one first
+    wait_for(page, "dense beats bm25", "#runs-score .verdict")
+    page.wait_for_selector("#pairs td")
+    (pair,) = [row for row in cells(page, "#pairs") if row]
+    assert pair[1:3] == ["dense", "bm25"]
+    assert float(pair[3]) > 0
+    heads = page.locator("#queries th").all_inner_texts()
+    assert "dense − bm25 nDCG@10" in {each.strip() for each in heads}
+    wait_for(page, "nDCG@10: dense − bm25", "#by-query figcaption")
+
+
+def test_the_largest_number_is_of_the_measure_that_the_verdict_speaks_of(visit: Opener) -> None:
+    page = visit("?k=1,10")
+    open_tab(page, "Search runs")
+    page.click("#sample-runs")
+    wait_for(page, "in nDCG@1 ", "#runs-score .verdict")
+    page.get_by_label("nDCG@10", exact=True).check()
+    wait_for(page, "in nDCG@10 ", "#runs-score .verdict")
+    expect(page.locator("#runs-score .score .name")).to_have_text("dense: nDCG@10")
+
+
+def test_what_ties_make_of_a_run_is_said_and_trec_evals_score_is_one_press_away(
+    visit: Opener, ndcg: evaluate.Metric, files: Path
+) -> None:
+    page = visit()
+    scored(page, files / "qrels.txt", files / "bm25.run")
+    run = {"predictions": files / "bm25.run", "references": files / "qrels.txt", "k": 10}
+    here, there = (f"{ndcg.compute(**run, convention=name)['nDCG@10']:.4f}" for name in ("sklearn", "trec_eval"))
+    wait_for(page, "One query has tied documents in bm25, whose order matters", "#runs-score .verdict")
+    wait_for(page, f"{here}; trec_eval orders them by id and has {there}.", "#runs-score .verdict")
+    page.get_by_role("button", name="Score as trec_eval does").press("Enter")
+    page.wait_for_function("text => document.querySelector('#runs-score .value')?.innerText === text", arg=there)
+    come_to_rest(page)
+    assert value(page, "#runs-score") == there
+    expect(page.get_by_role("button", name="Score as trec_eval does")).to_have_count(0)
+    wait_for_address(page, "convention=trec_eval")
+    choose(page, "Tied documents", "average")
+    wait_for(page, "Press Score.", "#runs-score")
+
+
+def test_a_comparison_goes_into_a_ticket(visit: Opener) -> None:
+    page = visit()
+    open_tab(page, "Search runs")
+    expect(page.locator("body")).to_contain_text("A link to this tab keeps the options, not the files")
+    page.click("#sample-runs")
+    wait_for(page, "dense beats bm25", "#runs-score .verdict")
+    unfold(page, "Take it into a ticket")
+    text = page.input_value("#runs-markdown textarea")
+    assert text.startswith(page.inner_text("#runs-score .verdict"))
+    assert re.search(r"^\| dense – bm25 \|", text, re.MULTILINE)
+    assert re.search(r"Signature: `nDCG@10\|gain:linear.*`$", text)
+    for name, title in (("summary.csv", "Summary as CSV"), ("queries.svg", "Bars as a picture (SVG)")):
+        with page.expect_download() as kept:
+            page.get_by_role("link", name=title).click()
+        assert kept.value.suggested_filename == name
+        content = kept.value.path().read_text()
+        assert "dense" in content
+        if name.endswith("svg"):
+            picture = page.context.new_page()
+            picture.set_content(content)
+            assert picture.locator("svg rect").count() == 51  # of 50 queries, on a ground
+            picture.close()
 
 
 def test_groups_of_queries_have_means_of_their_own(

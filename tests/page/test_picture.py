@@ -111,3 +111,21 @@ def test_a_document_that_is_retrieved_now_scores_between_its_neighbours() -> Non
 def test_cards_of_another_table_are_refused(ranked: list[str]) -> None:
     with pytest.raises(ValueError, match="The cards are not those of the table any more"):
         reordered(Ranking(["a", "b"], [0, 1], [2, 1]), ranked, [])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1.0, "100%"),
+        (0.9961, "99.6%"),
+        (0.99996, "100%"),
+        (0.9994, "99.9%"),
+        (0.3, "30%"),
+        (0.004, "0.4%"),
+        (0.0, "0%"),
+    ],
+)
+def test_a_share_is_all_or_nothing_only_if_it_is(value: float, text: str) -> None:
+    ranking = Ranking(["a", "b"], [1, 2], [2, 1])
+    html = picture(ranking, steps(ranking, OPTIONS, 10), {"nDCG@10": value}, OPTIONS, "", 0)
+    assert f">{text} of what the best order would score." in html
