@@ -3,6 +3,8 @@
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 
 from page.address import keep_address
 from page.api import ERROR_HANDLERS, api_tab
@@ -11,7 +13,7 @@ from page.card import card_tab
 from page.choices import CHOICES, CONVENTIONS, LABELS, WORDS, bar_of, convention_of, settings_of
 from page.events import QUIET, follow
 from page.ranking import ranking_tab
-from page.render import CSS
+from page.render import CSS, HEAD
 from page.runs import runs_tab
 from page.whose import whose_tab
 
@@ -96,8 +98,10 @@ demo.queue(max_size=200, default_concurrency_limit=4)
 
 if __name__ == "__main__":
     demo.launch(  # on a Space, Gradio takes host and port from the environment
-        app_kwargs={"exception_handlers": ERROR_HANDLERS},
+        # Gradio itself compresses its scripts, neither the page nor answers
+        app_kwargs={"exception_handlers": ERROR_HANDLERS, "middleware": [Middleware(GZipMiddleware, compresslevel=6)]},
         css=CSS,
+        head=HEAD,
         theme=THEME,
         max_file_size="20mb",
         mcp_server=True,

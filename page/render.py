@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 CSS = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+HEAD = f"<script>{Path(__file__).with_name('first.js').read_text(encoding='utf-8')}</script>"
 # where a spreadsheet may begin a formula: at the start of a cell, or where it splits one in spite of its quotes
 FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r＝＋－＠])")
 

@@ -1377,6 +1377,27 @@ def test_the_first_score_is_there_before_any_event(visit: Opener, expected: list
     page.close()
 
 
+def test_the_first_answer_is_compressed_and_the_card_comes_when_its_tab_opens(server: Server) -> None:
+    request = urllib.request.Request(server.url, headers={"Accept-Encoding": "gzip"})
+    with urllib.request.urlopen(request, timeout=PATIENCE / 1000) as answer:
+        assert answer.headers["Content-Encoding"] == "gzip"
+        content = answer.read()
+    assert len(content) < 60_000
+    assert "Metric Card for nDCG" not in gzip.decompress(content).decode()
+
+
+def test_a_first_visit_shows_the_picture_before_its_cards_can_be_moved(
+    visit: Opener, server: Server, ndcg: evaluate.Metric
+) -> None:
+    loaded = visit()
+    expect(loaded.locator("#first")).to_have_count(0)
+    page = loaded.context.new_page()
+    page.route("**/assets/HTML-*.js", lambda route: None)  # by which Gradio draws it; it does not come
+    page.goto(server.url)
+    expect(page.locator("#first .value")).to_have_text(score(ndcg))
+    page.close()
+
+
 def test_an_edit_asks_the_server_for_little(visit: Opener) -> None:
     page = visit(columns([[f"d{at}", str(at % 4), str(at % 7)] for at in range(20)]))
     come_to_rest(page)
