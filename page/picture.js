@@ -68,6 +68,14 @@ watch("value", () => {
   else { dragged = null; find(".picture")?.classList.remove("unsummed"); }
 });
 
+// Gradio writes what a field begins with, not what it holds.
+const fields = () => [...element.querySelectorAll("[data-option]")];
+watch("value", () => { for (const each of fields()) if (each !== document.activeElement) each.value = each.dataset.chosen; });
+element.addEventListener("change", event => {
+  const { option } = event.target.dataset;
+  if (option) ask("choose", { name: option, value: event.target.value });
+});
+
 element.addEventListener("pointerdown", event => {
   const card = event.target.closest(".card");
   const grip = event.target.closest(".grip");
@@ -137,8 +145,11 @@ element.addEventListener("click", event => {
   if (grade) {
     const name = grade.closest("li").dataset.document;
     const now = wanted.grades[name] ?? grade.dataset.relevance;
-    // after the highest comes 0, as after none
-    wanted.grades[name] = now === "" || now >= Number(find(".picture").dataset.highest) ? 0 : Number(now) + 1;
+    const dots = [...grade.querySelectorAll("i")];
+    // a dot sets its own value, or, where that is set, one less; by keys, after the highest comes 0, as after none
+    const dot = event.detail && 1 + dots.findLastIndex((each, at) => !at || event.clientX >= each.getBoundingClientRect().left - 2);
+    const next = now === "" || now >= Number(find(".picture").dataset.highest) ? 0 : Number(now) + 1;
+    wanted.grades[name] = dot ? dot - (Number(now) === dot && now !== "") : next;
     send();
   }
   if (!event.target.closest(".advice")) return;

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .choices import cell_of, symbols
+from .choices import CHOICES, cell_of, symbols
 from .events import ASK
 from .figures import Ranking, best_order, place_discounts, scores_of
 
@@ -22,6 +22,7 @@ JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + 
 TEMPLATE = "${(globalThis.pictureToShow ?? String)(value)}"
 DRAWN = 100  # documents of a list; the table has the others
 SEARCHED = 40  # documents that are swapped with each other in search of the best swap
+LEAST_DOTS = 3.0  # so that a relevance up to this can be chosen where all have less
 MOST_DOTS = 4  # the highest relevance that is shown as dots
 SHOWS = 5e-5  # what shows in four digits
 
@@ -78,13 +79,13 @@ def picture(
     ideal = sum(row["ideal"] for row in rows)
     found = advice(ranking, [row["document"] for row in ranked], options) if ideal > 0 else None
     tied = any("–" in row["rank"] for row in ranked)
-    cards = _Cards.of(ranking, rows, found)
+    highest = max([LEAST_DOTS, *(each for each in ranking.relevance if each is not None)])
+    cards = _Cards.of(ranking, rows, found, highest)
     tray = "".join(cards.unranked(row) for row in rows if row["rank"] == "not retrieved")
     removed = "".join(cards.unranked(row) for row in rows if row["rank"] == "removed")
     best = best_order(ranking, ranks, options)[:DRAWN]
     more = len(ranked) - DRAWN
     name, value = next(iter(result.items()))
-    highest = max([3.0, *(each for each in ranking.relevance if each is not None)])
     others = [f"<span>{escape(each)} <b>{number:.4f}</b></span>" for each, number in result.items() if each != name]
     return "".join(
         [
@@ -95,7 +96,7 @@ def picture(
             f"<span class='sign'>÷</span>{_part('ideal', ideal, 'DCG, ideal order')}</p>",
             f"<p class='others'>{' '.join(others)}</p>" if others else "",
             f"<p class='said'>{_said(value, ideal, found, tied=tied)} {escape(note)}</p>",
-            f"<p class='formula'>{symbols(options)}</p>",
+            f"<p class='formula'>{symbols(options)} {_choices(options)}</p>",
             "<button type='button' class='undo' title='Ctrl+Z'>Undo</button>",
             "<div class='lists'><section><div class='heads'><h3>Your order<small>: drag, or ↑ ↓</small>",
             "<small class='shown'>relevance<span>, score</span></small></h3>",
@@ -107,6 +108,17 @@ def picture(
             "</section><section class='best'><h3 data-term='ideal'>The ideal order</h3>",
             f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol></section></div></div>",
         ]
+    )
+
+
+def _choices(options: Mapping[str, Any]) -> str:
+    """Return the fields beside the formula: the gain, and the cutoff."""
+    words = [f"<option{' selected' if each == options['gain'] else ''}>{each}</option>" for each in CHOICES["gain"]]
+    k = "" if options["k"][0] is None else options["k"][0]
+    return (
+        f"<span class='choices'><label>gain <select data-option='gain' data-chosen='{options['gain']}'>{''.join(words)}"
+        f"</select></label> <label>k <input data-option='k' data-chosen='{k}' value='{k}' type='number' min='1' "
+        "placeholder='all'></label></span>"
     )
 
 
@@ -176,6 +188,7 @@ class _Cards(NamedTuple):
 
     Attributes:
         relevance: of each document.
+        highest: the relevance that cards are graded up to.
         score: of each document.
         widest: the gain that fills the width of a bar.
         dots: how many dots show a relevance; 0 for its number.
@@ -183,19 +196,21 @@ class _Cards(NamedTuple):
     """
 
     relevance: dict[str, float | None]
+    highest: float
     score: dict[str, float | None]
     widest: float
     dots: int
     advised: tuple[str, ...]
 
     @classmethod
-    def of(cls, ranking: Ranking, rows: Sequence[Mapping[str, Any]], found: Advice | None) -> "_Cards":
+    def of(cls, ranking: Ranking, rows: Sequence[Mapping[str, Any]], found: Advice | None, highest: float) -> "_Cards":
         """Return the documents of a ranking."""
         return cls(
             dict(zip(ranking.documents, ranking.relevance, strict=True)),
+            highest,
             dict(zip(ranking.documents, ranking.score, strict=True)),
             max([abs(row[name]) for row in rows for name in ("gain", "ideal")]) or 1,
-            dots_for(ranking.relevance),
+            dots_for([LEAST_DOTS, *ranking.relevance]),
             found.documents if found else (),
         )
 
@@ -219,15 +234,19 @@ class _Cards(NamedTuple):
 
     def ideal(self, document: str, gain: float, added: float) -> str:
         """Return a document of the ideal order."""
-        term = f" data-term='document {escape(document)}'" if document else ""
-        text = f"<span{term}>{escape(document)}</span> <span data-term='ideal'>{added + 0.0:.2f}</span>"
+        name = escape(document)
+        term = f" data-term='document {name}' title='{name}'" if document else ""
+        text = f"<span{term}>{name}</span> <span data-term='ideal'>{added + 0.0:.2f}</span>"
         return f"<li>{bar_html(gain, added, self.widest, 'ideal')}<span class='sum'>{text}</span></li>"
 
     def _card(self, document: str, place: str) -> str:
         relevance, score = self.relevance[document], self.score[document]
-        name, judged = escape(document), "not judged" if relevance is None else f"relevance {relevance:g}"
+        name, judged = (
+            escape(document),
+            "not judged" if relevance is None else f"relevance {relevance:g} of {self.highest:g}",
+        )
         kind = f"card{' unjudged' if relevance is None else ''}{' advised' if document in self.advised else ''}"
-        scored = "" if score is None else f"<span class='at'>{score:g}</span>"
+        scored = "" if score is None else f"<span class='at'><span class='sr-said'>score </span>{score:g}</span>"
         return (
             f"<div class='{kind}' data-term='document {name}'>"
             f"<button type='button' class='grip' aria-label='Move {name}, {place}: arrow keys'>⋮⋮</button>"

@@ -70,8 +70,14 @@ GROUPS = 50  # that are shown
 SHOWN = 13  # outputs of `score_runs`
 
 
-def runs_tab(convention: gr.Dropdown, bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File]:
-    """Lay out the tab and return its files; a query that is chosen in it opens in the table of the first tab."""
+def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Dataframe, gr.HTML, gr.Tabs]) -> list[gr.File]:
+    """Lay out the tab and return its files.
+
+    Args:
+        convention: the field of its name.
+        bar: the options.
+        ranking: the table of the first tab, its title, and the tabs: where a query opens that is chosen.
+    """
     with gr.Tab("Search runs", id="runs"):
         gr.Markdown(ABOUT)
         with gr.Row():
@@ -116,9 +122,9 @@ def runs_tab(convention: gr.Dropdown, bar: list[Any], table: gr.Dataframe, tabs:
     follow([each.change for each in bar], forget_others, [scored, *bar], shown, cancels=scoring)
     bars.choose(show_query, [*files, measure, *bar], beside, **QUIET).then(None, js=INTO_VIEW)
     opened = [
-        queries.select(open_query, files, [table, tabs], **EACH | ALOUD),
-        beside.open(open_run, files, [table, tabs], **QUIET | ALOUD),
-        only.change(open_only_query, [only, *files], [table, tabs], **QUIET | ALOUD),
+        queries.select(open_query, files, [*ranking], **EACH | ALOUD),
+        beside.open(open_run, files, [*ranking], **QUIET | ALOUD),
+        only.change(open_only_query, [only, *files], [*ranking], **QUIET | ALOUD),
     ]
     for each in opened[:2]:
         each.then(None, js="() => scrollTo(0, 0)")
@@ -184,14 +190,14 @@ def _file_of(text: str, name: str) -> str:
 
 
 @raise_errors
-def open_query(qrels_file: str, run_files: list[str], event: gr.SelectData) -> tuple[gr.Dataframe, gr.Tabs]:
+def open_query(qrels_file: str, run_files: list[str], event: gr.SelectData) -> tuple[gr.Dataframe, str, gr.Tabs]:
     """Return the chosen query in the first tab, as the run of the chosen column ranks it."""
     names = list(run_names(run_files))
     return _opened(qrels_file, run_files, str(event.row_value[0]), names[max(0, event.index[1] - 1) % len(names)])
 
 
 @raise_errors
-def open_run(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[gr.Dataframe, gr.Tabs]:
+def open_run(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[gr.Dataframe, str, gr.Tabs]:
     """Return a query in the first tab, as a run ranks it."""
     return _opened(qrels_file, run_files, event.query, event.runs[0])
 
@@ -200,15 +206,15 @@ def open_run(qrels_file: str, run_files: list[str], event: gr.EventData) -> tupl
 def open_only_query(query: str, qrels_file: str | None, run_files: list[str] | None) -> Any:
     """Return the only query of the only run in the first tab, and say so; of no such query, no change."""
     if not query or not qrels_file or not run_files:
-        return [gr.skip(), gr.skip()]
+        return [gr.skip()] * 3
     gr.Info(f"{ONE_QUERY} It is opened here, in the tab One ranking.")
     return _opened(qrels_file, run_files, query, *run_names(run_files))
 
 
-def _opened(qrels_file: str, run_files: list[str], query: str, name: str) -> tuple[gr.Dataframe, gr.Tabs]:
+def _opened(qrels_file: str, run_files: list[str], query: str, name: str) -> tuple[gr.Dataframe, str, gr.Tabs]:
     qrels, runs = read_files(qrels_file, run_files, [name])
     rows, what = rows_of_query(runs[name], qrels, query, name)
-    return table_with(rows, what), gr.Tabs(selected="ranking")
+    return table_with(rows, what), note_html(what), gr.Tabs(selected="ranking")
 
 
 @show_errors(1)

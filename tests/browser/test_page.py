@@ -267,7 +267,7 @@ def field(page: Any, label: str, fold: str = "Options") -> Any:
 def choose(page: Any, label: str, option: str) -> None:
     unfold(page, "take an example" if label == "Examples" else "Options")
     page.get_by_label(label, exact=True).first.click()
-    page.get_by_role("option", name=option, exact=True).click()
+    page.locator("li[role=option]").filter(has_text=re.compile(f"^[✓\\s]*{re.escape(option)}$")).click()
 
 
 def cells(page: Any, table: str) -> list[list[str]]:
@@ -496,8 +496,8 @@ def test_on_a_slow_line_every_change_counts(visit: Opener, ndcg: evaluate.Metric
     with on_a_slow_line(page):
         for _ in range(3):
             card(page, "d1").locator(".grip").press("ArrowDown")
-        for document in ("d2", "d4", "d4"):
-            card(page, document).locator(".grade").click()
+        for document, relevance in (("d2", 3), ("d4", 1), ("d4", 2)):
+            card(page, document).locator(".grade i").nth(relevance - 1).click()
         drag(page, "d6", "d5")
         assert order(page) == ["d2", "d3", "d4", "d1", "d6", "d5"]
         wait_for(page, score(ndcg, references=[[3, 3, 2, 3, 2, 1]]))
@@ -519,6 +519,119 @@ def test_an_answer_does_not_take_a_card_from_the_hand(visit: Opener, ndcg: evalu
         page.mouse.up()
         wait_for(page, score(ndcg, references=[[2, 3, 3, 2, 0, 1]]))
         wait_for_address(page, "?rel=2,3,3,2,0,1&ids=d2,d3,d1,d6,d4,d5&k=10")
+
+
+def test_each_dot_sets_its_own_relevance_and_once_more_one_less(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    grade = card(page, "d4").locator(".grade")
+    for dot, relevance in ((3, 3), (1, 1), (2, 2), (2, 1), (1, 0)):
+        grade.locator("i").nth(dot - 1).click()
+        expect(grade).to_have_attribute("aria-label", f"d4: relevance {relevance} of 3; press for more")
+        wait_for(page, score(ndcg, references=[[3, 2, 3, relevance, 1, 2]]))
+    for relevance in (1, 2, 3, 0):
+        grade.press("Enter")
+        expect(grade).to_have_attribute("aria-label", f"d4: relevance {relevance} of 3; press for more")
+
+
+def test_a_decimal_comma_is_understood(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    edit(page, 0, 2, "0,95")
+    wait_for(page, score(ndcg, predictions=[[0.95, 5, 4, 3, 2, 1]]))
+
+
+def test_the_step_of_ties_names_no_card_and_stays_true_when_cards_are_moved(visit: Opener) -> None:
+    page = visit("?step=ties&k=10")
+    wait_for(page, "share ranks 2 to 4", "#guide")
+    expect(page.locator("#picture .order > li.tied")).to_have_count(3)
+    card(page, "d1").locator(".grip").press("ArrowDown")
+    expect(page.locator("#picture .order .document").first).to_have_text("d2")
+    come_to_rest(page)
+    named = set(re.findall(r"\bd\d\b", page.inner_text("#guide p")))
+    tied = set(page.locator("#picture .order > li.tied .document").all_inner_texts())
+    assert tied == {"d1", "d3", "d4"}
+    assert named <= tied
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_the_number_stays_in_sight_while_options_are_open(visit: Opener, width: int, height: int) -> None:
+    page = visit("", width)
+    page.set_viewport_size({"width": width, "height": height})
+    unfold(page, "Options")
+    assert page.evaluate("scrollY") == 0
+    expect(page.locator("#picture .value")).to_be_in_viewport(ratio=1)
+    page.get_by_label("Not judged", exact=True).first.scroll_into_view_if_needed()
+    expect(page.locator("#picture .value")).to_be_in_viewport(ratio=1)
+
+
+def test_gain_and_cutoff_are_chosen_beside_the_formula(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    gain, k = page.locator(".formula select"), page.locator(".formula input")
+    gain.select_option("exponential")
+    wait_for(page, score(ndcg, gain="exponential"))
+    k.fill("3")
+    k.press("Tab")
+    wait_for(page, score(ndcg, k=3, gain="exponential"))
+    wait_for_address(page, "k=3&gain=exponential")
+    choose(page, "Gain", "linear")
+    wait_for(page, score(ndcg, k=3))
+    expect(gain).to_have_value("linear")
+    k.fill("")
+    k.press("Tab")
+    expect(page.locator("#picture .score .name")).to_have_text("nDCG")
+
+
+def test_what_each_option_changes_stands_with_the_ranking_that_it_is_of(visit: Opener) -> None:
+    page = visit()
+    unfold(page, "What each option changes here")
+    wait_for(page, "What each option changes here, in this one ranking", "#what-changes")
+    open_tab(page, "Batch")
+    expect(page.locator("#what-changes")).not_to_be_visible()
+
+
+LONG = ",".join(f"clueweb22-en0000-04-{at:05d}-and-a-name-that-goes-on-and-on" for at in range(6))
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_long_ids_leave_the_ideal_in_sight(visit: Opener, width: int) -> None:
+    page = visit(f"?rel=3,2,3,0,1,2&ids={LONG}", width)
+    expect(page.locator("#picture .order .document").first).to_have_text(LONG.partition(",")[0])
+    for each in page.locator("#picture .ideal .sum").all():
+        number, around = each.locator("[data-term=ideal]").bounding_box(), each.bounding_box()
+        assert number["x"] + number["width"] <= around["x"] + around["width"] + 1
+        assert around["x"] + around["width"] <= width
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_every_number_fits_a_phone(visit: Opener) -> None:
+    page = visit(f"?rel=3,2,3,0,1,2&ids={LONG}", 390)
+    expect(page.locator("#picture .order .document").first).to_have_text(LONG.partition(",")[0])
+    unfold(page, "Every number")
+    page.wait_for_selector("#steps td")
+    sheet = page.locator("#steps .sheet")
+    assert sheet.evaluate("each => each.scrollWidth - each.clientWidth") <= 0
+    right = sheet.evaluate(
+        "each => Math.max(...[...each.querySelectorAll('td')].map(td => td.getBoundingClientRect().right))"
+    )
+    assert right <= 390
+
+
+def test_screen_readers_hear_names_states_and_units(visit: Opener) -> None:
+    page = visit()
+    fold = page.get_by_role("button", name="Every number")
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    fold.click()
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    expect(card(page, "d1")).to_match_aria_snapshot("""
+        - 'button "Move d1, rank 1: arrow keys"'
+        - text: d1
+        - 'button "d1: relevance 3 of 3; press for more"'
+        - text: score 6 3 × 1.00 = 3.00
+    """)
+    open_tab(page, "Search runs")
+    for name in ("Qrels", "Runs"):
+        expect(page.get_by_role("button", name=f"{name}: Click to upload or drop files")).to_be_visible()
+    unfold(page, "Paste instead")
+    expect(page.get_by_role("button", name=re.compile("^Groups of queries.*: Click to upload"))).to_be_visible()
 
 
 def test_on_a_slow_line_the_last_of_two_steps_opens(visit: Opener) -> None:
@@ -823,7 +936,7 @@ def test_a_step_can_be_left(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit("?step=ties&k=10")
     tied = {"predictions": [[9, 5, 5, 5, 1]], "references": [[3, 0, 1, 2, 0]]}
     wait_for(page, score(ndcg, **tied))
-    card(page, "d2").locator(".grade").click()
+    card(page, "d2").locator(".grade i").first.click()
     wait_for(page, score(ndcg, **{**tied, "references": [[3, 1, 1, 2, 0]]}))
     wait_for_address(page, "?step=ties&rel=3,1,1,2,0&scores=9,5,5,5,1&k=10")
 
@@ -976,6 +1089,7 @@ def test_sample_runs_are_scored_at_once_and_shown_query_by_query(visit: Opener, 
             expect(column.locator("li")).to_have_count(len(ranked))
             assert set(column.locator(".document").all_inner_texts()) == set(ranked)
     page.get_by_role("button", name="Open bm25 of query q05 in One ranking").click()
+    wait_for(page, "Query q05 by bm25", "#ranking-title")
     mean = ndcg.compute(predictions={"q05": runs["bm25"]["q05"]}, references={"q05": qrels["q05"]}, k=10)["nDCG@10"]
     wait_for(page, f"{mean:.4f}")
     expect(page.get_by_role("tab", name="One ranking")).to_have_attribute("aria-selected", "true")
