@@ -121,6 +121,14 @@ def test_a_lack_of_memory_is_no_bug(call: Call, monkeypatch: pytest.MonkeyPatch)
     assert call("gate qrels.txt main.txt worse.txt") == (2, "", "ndcg gate: not enough memory\n")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def interrupts() -> Iterator[None]:
+    """Let interrupts come, here and in processes begun here, also if a shell that runs the tests ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_an_interrupt_ends_it_with_status_130(environment: dict[str, str], folder: Path) -> None:
     os.mkfifo(folder / "run")
     command = [sys.executable, "-m", "ndcg", "score", "qrels.txt", "run"]
@@ -187,16 +195,16 @@ ANSWER = Listing([], [], "signature", [], {})
 def test_an_interrupt_goes_to_the_handler_that_a_program_has(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "answer", lambda _: signal.raise_signal(signal.SIGINT) or ANSWER)
     came: list[int] = []
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    default = signal.getsignal(signal.SIGINT)
+    assert call("score qrels.txt main.txt")[0] == 130
+    assert signal.getsignal(signal.SIGINT) is default
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
     try:
-        assert call("score qrels.txt main.txt")[0] == 130
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        signal.signal(signal.SIGINT, lambda number, _: came.append(number))
         assert call("score qrels.txt main.txt")[:2] == (0, "signature\n")
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         assert call("score qrels.txt main.txt")[:2] == (0, "signature\n")
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, default)
     assert came == [signal.SIGINT]
 
 
