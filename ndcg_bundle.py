@@ -5750,24 +5750,7 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
 
 
-# ndcg/statistics/significance.py: How sure a mean over queries is, and whether two means differ: intervals and paired tests.
-
-# Relative to the values, a difference that is only one of rounding.
-ROUNDING = 1e-12
-# Weights further apart than this leave the lighter queries without digits.
-LIGHTEST = 1e-12
-# Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
-FEW = 10
-# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
-# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
-EXACT = 32
-SAMPLED = 20
-SIGNS_AT_A_TIME = 1 << 14
-# What `power` is about: a test at this level finds a difference as often.
-LEVEL = 0.05
-POWER = 0.8
-MOST_NEEDED = 2.0**40  # more queries than these are as good as none
-
+# ndcg/statistics/parts.py: Queries in parts, whose figures are computed for many parts at once.
 
 class Block(NamedTuple):
     """Parts in which equally many queries count.
@@ -5836,6 +5819,25 @@ class Parts:
         for alike in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
             size = int(sizes[alike[0]])
             yield Block(alike, queries[first[alike][:, np.newaxis] + np.arange(size)], size)
+
+
+# ndcg/statistics/significance.py: How sure a mean over queries is, and whether two means differ: intervals and paired tests.
+
+# Relative to the values, a difference that is only one of rounding.
+ROUNDING = 1e-12
+# Weights further apart than this leave the lighter queries without digits.
+LIGHTEST = 1e-12
+# Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
+FEW = 10
+# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
+# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
+EXACT = 32
+SAMPLED = 20
+SIGNS_AT_A_TIME = 1 << 14
+# What `power` is about: a test at this level finds a difference as often.
+LEVEL = 0.05
+POWER = 0.8
+MOST_NEEDED = 2.0**40  # more queries than these are as good as none
 
 
 class Intervals(NamedTuple):
