@@ -35,6 +35,7 @@ from .measured import (
 )
 from .notes import chance_notes, first_slices, notes, notes_on_slices, notes_on_tests, small_slices
 from .pairs import SIGNIFICANT, Contest, Pair, ScoresAndPairs, Testing
+from .parts import Parts
 from .saved import (
     as_saved,
     check_figures,
@@ -52,7 +53,6 @@ from .saved import (
     table_from_lists,
     without_nan,
 )
-from .significance import Parts
 from .tables import Readable, Table, cell_text, count_text, latex_text, letter_text, number_text, tabular
 
 COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names

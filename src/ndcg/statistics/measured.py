@@ -21,7 +21,8 @@ from ..inputs.slices import Slices, Value
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, score_queries, sign
 from ..scores.queries import describe_queries, mean, score_part
-from .significance import Intervals, Parts, differences, intervals
+from .parts import Parts
+from .significance import Intervals, differences, intervals
 from .tables import count_text, interval_text, level_text, number_text
 
 COUNTS = ("retrieved", "judged", "relevant")
