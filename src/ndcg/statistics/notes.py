@@ -136,22 +136,41 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
 
 
+def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
+    """Return the least corrected p-value that each pair could have, given how many of its queries differ."""
+    sides = 2 if testing.alternative == "two-sided" else 1
+    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+
+
+def differing_text(least: int, most: int | None = None) -> str:
+    """Return how many queries differ, in words.
+
+    >>> differing_text(1), differing_text(4), differing_text(3, 5)
+    ('1 query that differs', '4 queries that differ', '3 to 5 queries that differ')
+    """
+    if least == 1 and most is None:
+        return "1 query that differs"
+    return f"{least:,}{'' if most is None else f' to {most:,}'} queries that differ"
+
+
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
     """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
-    least = testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+    least = least_p_values(pairs, testing)
     beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
     found = []
     if beyond:
-        few, ways = "queries that differ", [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
+        counts = sorted({pair.exchanges.bit_length() - 1 for pair, _ in beyond})
+        few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
+        ways = [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
         if not all(pair.exact for pair, _ in beyond):
-            few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+            few, ways = "so few exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
         if together > 1:
             ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
         corrected = f" corrected for {together:,}" if together > 1 else ""
         found.append(
-            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p{corrected} is at "
+            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
             f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
         )
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
