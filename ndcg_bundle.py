@@ -6364,10 +6364,8 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
     alike = [(rows, block) for rows in groups.values() for block in split.blocks(valued[rows[0]])]
     for _, block in alike if parts is None else ():
         if block.size < 2:
-            hint = "; compute gives the score of one" * block.size
-            raise ValueError(
-                f"a confidence interval needs at least two queries that have a value; got {block.size}{hint}"
-            )
+            hint = "; report gives the score of one" * block.size
+            raise ValueError(f"a comparison needs at least two queries that have a value; got {block.size}{hint}")
     return [(rows, block) for rows, block in alike if block.size > 1]
 
 
@@ -6538,6 +6536,15 @@ def count_text(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
+def counted_text(counted: int | None, queries: int) -> str:
+    """Return how many queries a mean is over, with how many there are if others are left out.
+
+    >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
+    ('300', '1,274 of 1,300', '–')
+    """
+    return count_text(counted) + (f" of {count_text(queries)}" if counted not in (None, queries) else "")
+
+
 def p_text(value: float) -> str:
     """Return a p-value as tables show it.
 
@@ -6608,6 +6615,7 @@ class Score(NamedTuple):
         ranked: documents within the cutoff, over all queries.
         unjudged: those of them that were not judged; an expectation where ties leave open which they are.
         chance: the mean that a random order of the same documents has on average: that of equal scores.
+        queries: how many queries the mean is over; None in a result that an earlier version saved.
 
     Queries of weight 0, or without a value, are not counted.
     """
@@ -6622,10 +6630,22 @@ class Score(NamedTuple):
     ranked: int
     unjudged: float
     chance: float = math.nan
+    queries: int | None = None
 
-    def cells(self, level: str, places: int = 4) -> dict[str, str]:
-        """Return the cells of tables by their headings; that of the interval is its level."""
+    def left_out(self, queries: int) -> int | None:
+        """Return how many of all queries are not in the mean."""
+        return None if self.queries is None else queries - self.queries
+
+    def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
+        """Return the cells of tables by their headings; that of the interval is its level.
+
+        Args:
+            level: what the interval is called.
+            places: how many decimal places numbers have.
+            queries: how many queries there are, in the mean or not.
+        """
         return {
+            "queries": counted_text(self.queries, queries),
             "mean": number_text(self.value, places),
             level: interval_text(self.low, self.high, places),
             "chance": number_text(self.chance, places),
@@ -6634,6 +6654,37 @@ class Score(NamedTuple):
             "queries affected by ties": count_text(self.tied),
             "unjudged": f"{count_text(self.unjudged)} of {count_text(self.ranked)}",
         }
+
+
+def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4) -> list[list[list[str]]]:
+    """Return the cells of means and their intervals, a list for each measure of a row, their headings first.
+
+    Before a mean stands how many queries it is over; only before the first if the measures of each row have as many.
+
+    Args:
+        rows: scores by name, with how many queries there are.
+        level: what intervals are called.
+        places: how many decimal places numbers have.
+    """
+    alike = all(len({score.queries for score in scores.values()}) == 1 for scores, _ in rows)
+
+    def columns(at: int) -> list[str]:
+        return ["queries", "mean", level] if at == 0 or not alike else ["mean", level]
+
+    names = list(rows[0][0])
+    cells = [[[name if each == "mean" else each for each in columns(at)] for at, name in enumerate(names)]]
+    for scores, queries in rows:
+        of_row = [score.cells(level, places, queries=queries) for score in scores.values()]
+        cells.append([[of_score[each] for each in columns(at)] for at, of_score in enumerate(of_row)])
+    return cells
+
+
+def mean_table(
+    names: Sequence[Sequence[str]], rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
+) -> Table:
+    """Return a table of means and their intervals: the cells of `mean_cells` after names, their headings first."""
+    cells = mean_cells(rows, level, places)
+    return [[*name, *chain.from_iterable(row)] for name, row in zip(names, cells, strict=True)]
 
 
 class Slice(NamedTuple):
@@ -6797,10 +6848,22 @@ def scored(
     confidence: float,
     parts: Parts | None = None,
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one."""
+    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one.
+
+    A single query has a score without an interval.
+
+    Raises:
+        ValueError: without parts, no query has a value.
+    """
     values = np.stack([columns[name] for name in options.names])
-    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=parts)
-    return scores_of(columns, options, weight, found, parts)
+    split = Parts([values.shape[1]]) if parts is None else parts
+    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
+    scores = scores_of(columns, options, weight, found, split)
+    if parts is None:
+        for name, score in scores[0].items():
+            if not score.queries:
+                mean(name, columns[name], weight)  # raises the error
+    return scores
 
 
 def scored_slices(
@@ -6850,6 +6913,7 @@ def scores_of(
             "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
             "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
             "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
+            "queries": parts.sums(counted),
         }
         lists = (plain_list(figures[each]) for each in Score._fields)
         for of_part, score in zip(scores, zip(*lists, strict=True), strict=True):
@@ -7067,7 +7131,8 @@ def model_index(
                 metric_value=score.value,
                 metric_args={
                     **({} if math.isnan(score.low) else interval),
-                    "queries": queries,
+                    "queries": score.queries,
+                    **({"left_out": left} if (left := score.left_out(queries)) else {}),
                     "signature": signature,
                 },
             )
@@ -7096,8 +7161,10 @@ def eval_results(
     if not isinstance(measure, str) or measure not in scores:
         raise ValueError(f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}")
     score = scores[measure]
-    interval = f"{level_text(confidence)} {interval_text(score.low, score.high)}"
-    notes = f"{measure}, {interval}, {count_text(queries)} queries; {signature}"
+    interval = "" if math.isnan(score.low) else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
+    left = f", {count_text(left)} left out" if (left := score.left_out(queries)) else ""
+    count = f"{count_text(score.queries)} {'query' if score.queries == 1 else 'queries'}"
+    notes = f"{measure}{interval}, {count}{left}; {signature}"
     entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
     return eval_result_entries_to_yaml([entry])
 
@@ -7220,6 +7287,11 @@ class Pair(NamedTuple):
     def p_error(self) -> float:
         """The standard error of `p`, from trying only some of the exchanges."""
         return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
+
+    @property
+    def queries(self) -> int:
+        """How many queries the difference is a mean over."""
+        return self.wins + self.ties + self.losses
 
     @property
     def title(self) -> str:
@@ -7350,6 +7422,8 @@ def _few_queries(
     fewest = min(of_results, key=_counted_as)
     if (counted := _counted_as(fewest)) >= FEW:
         return ()
+    if np.count_nonzero(fewest) == 1:
+        return ("A single query tells nothing of others: its score has no interval.",)
     number = f"{np.count_nonzero(fewest):,}"
     alike = counted > 0.999 * np.count_nonzero(fewest)
     number += "" if alike else f", which count as {counted:.1f} by their weights"
@@ -7362,15 +7436,43 @@ def _counted_as(weight: NDArray[np.float64]) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
+def left_out_notes(
+    systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
+) -> list[str]:
+    """Return sentences on the queries that are in no mean, or not in those of some measures, and why."""
+    queries = len(systems[0]["ideal"])
+    without = {name: np.any([np.isnan(each[name]) for each in systems], axis=0) for name in options.names}
+    skipped, nothing = np.zeros(queries, bool), systems[0]["ideal"] <= 0
+    if options.missing == "skip":
+        skipped |= np.any([each.get("missing", skipped) for each in systems], axis=0)
+    run = "the run" if len(systems) == 1 else "a run"
+    found = []
+    for applies, how_many, one, several in (
+        (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
+        (nothing & ~skipped, "queries", "has no relevant documents and is", "have no relevant documents and are"),
+        (~nothing & ~skipped, "queries", "has an ideal DCG of 0 and is", "have an ideal DCG of 0 and are"),
+    ):
+        measures: dict[bytes, list[str]] = {}
+        for name, lacking in without.items():
+            measures.setdefault((lacking & applies).tobytes(), []).append(name)
+        for mask, names in measures.items():
+            if count := np.count_nonzero(np.frombuffer(mask, bool)):
+                of = "" if len(names) == len(without) else f" of {', '.join(names)}"
+                why = one if count == 1 else several
+                found.append(f"{count:,} of {queries:,} {how_many} {why} left out of the mean{of}.")
+    if count := 0 if weight is None else np.count_nonzero(weight == 0):
+        why = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
+        found.append(f"{count:,} of {queries:,} queries {why} left out of the mean.")
+    return found
+
+
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on judged queries that are missing from the run, and on those with few retrieved documents."""
+    """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
     found = []
     queries, missing = len(columns["ideal"]), columns.get("missing", np.zeros(1, bool))
-    if count := np.count_nonzero(missing):
+    if (count := np.count_nonzero(missing)) and options.missing != "skip":
         are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-        left_out = options.missing == "skip"
-        hint = "left out of the mean" if left_out else 'counted as 0; missing="skip" leaves them out'
-        found.append(f"{are} {hint}.")
+        found.append(f'{are} counted as 0; missing="skip" leaves them out.')
     for k in options.cutoffs:
         few = (columns["retrieved"] < k) & ~missing if count and k is not None else np.zeros(1, bool)
         if few.any():
@@ -7411,22 +7513,41 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
 
 
+def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
+    """Return the least corrected p-value that each pair could have, given how many of its queries differ."""
+    sides = 2 if testing.alternative == "two-sided" else 1
+    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+
+
+def differing_text(least: int, most: int | None = None) -> str:
+    """Return how many queries differ, in words.
+
+    >>> differing_text(1), differing_text(4), differing_text(3, 5)
+    ('1 query that differs', '4 queries that differ', '3 to 5 queries that differ')
+    """
+    if least == 1 and most is None:
+        return "1 query that differs"
+    return f"{least:,}{'' if most is None else f' to {most:,}'} queries that differ"
+
+
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
     """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
-    least = testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+    least = least_p_values(pairs, testing)
     beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
     found = []
     if beyond:
-        few, ways = "queries that differ", [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
+        counts = sorted({pair.exchanges.bit_length() - 1 for pair, _ in beyond})
+        few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
+        ways = [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
         if not all(pair.exact for pair, _ in beyond):
-            few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+            few, ways = "so few exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
         if together > 1:
             ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
         corrected = f" corrected for {together:,}" if together > 1 else ""
         found.append(
-            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p{corrected} is at "
+            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
             f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
         )
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
@@ -7495,9 +7616,11 @@ def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signa
     for name, score in scores.items():
         if is_of_this_version(signature) and "chance" not in score:  # which 1.0 did not have
             raise ValueError(f"{place}: {name}: chance is missing")
-        kinds = {"tied": saved_count, "ranked": saved_count}
+        kinds = dict.fromkeys(("tied", "ranked", "queries"), saved_count)
         checked: dict[str, Any] = {
-            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}") for key, each in score.items()
+            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}")
+            for key, each in score.items()
+            if (key, each) != ("queries", None)
         }
         found[name] = Score(**checked)
     return found
@@ -7623,6 +7746,7 @@ def check_scores(
         if score.low > score.value or score.value > score.high or score.worst > score.best or score.unjudged < 0:
             raise ValueError(f"{at}: the ends of an interval or range are in the wrong order")
         fields = ["value", "low", "high", "standard_error"] if is_of_this_version(signature) else ["value"]
+        fields += ["queries"] * (score.queries is not None)
         if "unjudged" in map(measure_of, columns):
             fields += ["ranked", "unjudged"]
         if f"worst {name}" in columns and not np.isnan(columns[f"worst {name}"]).all():
@@ -7641,7 +7765,7 @@ def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size
             continue
         if not math.isnan(mean) and not np.nanmin(values) - SAVED * size <= mean <= np.nanmax(values) + SAVED * size:
             raise ValueError(f"{place}: {figure}: is beyond the values of all queries; got {mean}")
-    if math.isnan(score.value) != math.isnan(score.worst) or score.tied > len(columns[name]):
+    if math.isnan(score.value) != math.isnan(score.worst) or max(score.tied, score.queries or 0) > len(columns[name]):
         raise ValueError(f"{place}: does not follow from the values of the queries")
 
 
@@ -7724,7 +7848,8 @@ class Report(Readable):
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
-        measures = {name: score.cells(level) for name, score in self.scores.items()}
+        queries = self.counts["queries"]
+        measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
         header = ["measure", *next(iter(measures.values()))]
         counts = [[name.replace("_", " "), count_text(count)] for name, count in self.counts.items()]
         counts[0][0] = "all"
@@ -7737,12 +7862,9 @@ class Report(Readable):
         return tables
 
     def _slice_table(self, level: str) -> Table:
-        table = [["slice", "queries", *(heading for name in self.scores for heading in (name, level))]]
-        for value, each in islice(self.slices.items(), SHOWN):
-            cells = [score.cells(level) for score in each.scores.values()]
-            means = [of_score[heading] for of_score in cells for heading in ("mean", level)]
-            table.append([slice_name(value), count_text(each.queries), *means])
-        return table
+        shown = dict(islice(self.slices.items(), SHOWN))
+        names = [["slice"], *([slice_name(value)] for value in shown)]
+        return mean_table(names, [(each.scores, each.queries) for each in shown.values()], level)
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
@@ -7839,7 +7961,8 @@ class Report(Readable):
     ) -> list[dict[str, Any]]:
         """Return the `model-index` of a model card's metadata: every score, of each slice too.
 
-        The `args` of each score hold its interval, the number of queries and the signature.
+        The `args` of each score hold its interval, the number of queries in the mean (`queries`), how many others were
+        left out of it (`left_out`, if any), and the signature.
 
         Args:
             model_name: the model's name.
@@ -7861,7 +7984,8 @@ class Report(Readable):
     ) -> list[dict[str, Any]]:
         """Return what a file in the `.eval_results/` of a model's repository holds: one score, for a leaderboard.
 
-        The notes name the score, its interval, the number of queries and the signature.
+        The notes name the score, its interval, the number of queries in the mean and of those left out, and the
+        signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
@@ -7906,7 +8030,7 @@ class Report(Readable):
         axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 4 else 0)
         axes.margins(x=0.3)
         axes.set_ylabel(f"mean, with {self.resampling.level}")
-        axes.set_title(f"Mean of {count_text(self.counts['queries'])} queries")
+        axes.set_title(f"Mean of {_count_range(self.scores[name] for name in names)} queries")
 
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
         for name in names:
@@ -7919,8 +8043,9 @@ class Report(Readable):
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = [
-            (f"{slice_name(value)} ({count_text(each.queries)})", [_mark_of_mean(each.scores[name]) for name in names])
+            (f"{slice_name(value)} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
             for value, each in islice(self.slices.items(), SHOWN)
+            for scores in [[each.scores[name] for name in names]]
         ]
         draw_rows(axes, rows)
         axes.set_xlabel(f"mean, with {self.resampling.level}")
@@ -7931,6 +8056,12 @@ class Report(Readable):
         yield None, self.counts["queries"], self.scores
         for value, each in self.slices.items():
             yield slice_name(value), each.queries, each.scores
+
+
+def _count_range(scores: Iterable[Score]) -> str:
+    """Return how many queries means are over: the least and the most, if these differ."""
+    counts = sorted({score.queries for score in scores if score.queries is not None})
+    return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1])))) if counts else count_text(None)
 
 
 def _mark_of_mean(score: Score) -> Mark:
@@ -7954,6 +8085,8 @@ def report(
 ) -> Report:
     """Score as `compute` does, and say how sure the scores are and what they rest on.
 
+    A single query has a score without an interval.
+
     Args:
         predictions: as in `compute`.
         references: as in `compute`.
@@ -7969,7 +8102,7 @@ def report(
         **options: of `compute`, but `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: what `compute` refuses, and fewer than two queries.
+        ValueError: what `compute` refuses.
         ImportError: SciPy is missing.
 
     >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
@@ -8025,6 +8158,7 @@ def report_of(
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
+            *left_out_notes([columns], options, weight),
             *missing_notes(columns, options),
             *notes([columns], options, weight),
             *chance_notes(scores, columns),
@@ -8862,13 +8996,13 @@ class Comparison(Readable):
         ]
 
     def _system_table(self, level: str) -> Table:
-        table = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
-        for system, letter in self._letters().items():
-            row = [f"{letter}  {system}"]
-            for name, score in self.scores[system].items():
-                cells = score.cells(level)
-                row += [cells["mean"], cells[level], self._better_than(system, name)]
-            table.append(row)
+        queries = len(self.queries) // len(self.scores)
+        header, *rows = mean_cells([(scores, queries) for scores in self.scores.values()], level)
+        table = [["system", *(text for cells in header for text in (*cells, self.testing.relation))]]
+        for (system, letter), row in zip(self._letters().items(), rows, strict=True):
+            marked = zip(row, self.measures, strict=True)
+            marks = [text for cells, name in marked for text in (*cells, self._better_than(system, name))]
+            table.append([f"{letter}  {system}", *marks])
         return table
 
     def _slice_table(self, level: str) -> Table:
@@ -8876,7 +9010,8 @@ class Comparison(Readable):
         table = [["slice", "queries", "pair", "measure", *columns]]
         for value, each in islice(self.slices.items(), SHOWN):
             _, *rows = _pair_table("pair", each.pairs, columns, level)
-            table += [[slice_name(value), count_text(each.queries), *row] for row in rows]
+            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
+            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
         return table
 
     def _exactness(self) -> str:
@@ -9093,13 +9228,15 @@ class Comparison(Readable):
 
     def _plot_slices(self, axes: Any, pairs: Sequence[Pair]) -> None:
         measure = pairs[0].measure
-        rows = [
-            (
-                f"{slice_name(value)} ({count_text(each.queries)})",
-                [_mark_of_difference(pair) for pair in each.pairs if pair.measure == measure],
+        rows = []
+        for value, each in islice(self.slices.items(), SHOWN):
+            of_measure = [pair for pair in each.pairs if pair.measure == measure]
+            rows.append(
+                (
+                    f"{slice_name(value)} ({count_text(of_measure[0].queries)})",
+                    list(map(_mark_of_difference, of_measure)),
+                )
             )
-            for value, each in islice(self.slices.items(), SHOWN)
-        ]
         draw_rows(axes, rows, [pair.title for pair in pairs])
         axes.axvline(0, color="gray", linewidth=1)
         axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
@@ -9237,6 +9374,7 @@ def comparison_of(
         queries=_table_of_systems(columns, options.names),
         resampling=resampling._replace(exact=all(pair.exact for pair in pairs)),
         notes=(
+            *left_out_notes(list(columns.values()), options, weight),
             *notes(list(columns.values()), options, weight),
             *notes_on_tests(pairs, testing, baseline),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),

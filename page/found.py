@@ -35,7 +35,7 @@ class Found(NamedTuple):
     report: Any
     verdict: list[str]
     scores: dict[str, Any]
-    groups: dict[Any, tuple[int, dict[str, Any]]]
+    groups: dict[Any, dict[str, Any]]
     measure: str
     drawn: pd.DataFrame
     lacks: dict[str, str]
@@ -50,7 +50,7 @@ def score_one(runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, 
     verdict = [f"{name} has {measure} {report.scores[measure].value:.3f}.", *missing_texts(runs, qrels)]
     table = report.queries.to_pandas()[["query", *report.scores, "retrieved", "judged", "relevant"]]
     drawn = table[["query", measure]].sort_values(measure)
-    groups = {group: (each.queries, {name: each.scores}) for group, each in report.slices.items()}
+    groups = {group: {name: each.scores} for group, each in report.slices.items()}
     return Found(report, verdict, {name: report.scores}, groups, measure, drawn, {}, table)
 
 
@@ -69,7 +69,7 @@ def compare_several(
     less = (values[measure][one] - values[measure][other]).rename("difference")
     drawn = less.sort_values(ascending=False, kind="stable").reset_index()
     lacks = {query: name for name in (one, other) for query in qrels.keys() - runs[name].keys()}
-    groups = {group: (each.queries, each.scores) for group, each in report.slices.items()}
+    groups = {group: each.scores for group, each in report.slices.items()}
     return Found(report, verdict, scores, groups, measure, drawn, lacks, _table_of(values, list(runs)))
 
 
@@ -84,7 +84,7 @@ def _table_of(values: pd.DataFrame, runs: list[str]) -> pd.DataFrame:
 def means_of(scores: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
     """Return the means of runs with their intervals as rows of a table."""
     return [
-        [system, name, score.value, score.low, score.high, score.standard_error, score.chance]
+        [system, name, score.value, score.low, score.high, score.standard_error, score.chance, score.queries]
         for system, each in scores.items()
         for name, score in each.items()
     ]

@@ -133,6 +133,11 @@ class Pair(NamedTuple):
         return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
 
     @property
+    def queries(self) -> int:
+        """How many queries the difference is a mean over."""
+        return self.wins + self.ties + self.losses
+
+    @property
     def title(self) -> str:
         """What tables and plots call it: the names of both systems."""
         return f"{self.system} – {self.other}"
