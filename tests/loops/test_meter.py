@@ -520,7 +520,7 @@ def test_the_script_of_the_page_runs_in_two_processes(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     page = (ROOT / "docs" / "pytorch.md").read_text(encoding="utf-8")
     script = tmp_path / "script.py"
-    script.write_text(page.partition("```python\n")[2].partition("```")[0])
+    script.write_text(page.rpartition("```python\n")[2].partition("```")[0])
     process = torchrun(script)
     assert process.returncode == 0, process.stderr
     epochs = re.findall(r"^epoch (\d): (\d\.\d{4})$", process.stdout, re.MULTILINE)
