@@ -27,7 +27,7 @@ class Found(NamedTuple):
         verdict: it in sentences.
         tied: what the order of tied documents makes of the scores, in sentences.
         scores: of each run, best first.
-        groups: of each group of queries how many there are, and the same.
+        groups: the scores in each group of queries, by run.
         measure: what is shown query by query.
         drawn: a value for each query, in the order of the bars; of several runs the difference of the best two.
         lacks: the run that lacks a query.
@@ -38,7 +38,7 @@ class Found(NamedTuple):
     verdict: list[str]
     tied: list[str]
     scores: dict[str, Any]
-    groups: dict[Any, tuple[int, dict[str, Any]]]
+    groups: dict[Any, dict[str, Any]]
     measure: str
     drawn: pd.DataFrame
     lacks: dict[str, str]
@@ -54,7 +54,7 @@ def score_one(runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, 
     tied = tie_texts(runs, qrels, options, {name: report.scores[measure]}, measure)
     table = report.queries.to_pandas()[["query", *report.scores, "retrieved", "judged", "relevant"]]
     drawn = table[["query", measure]].sort_values(measure)
-    groups = {group: (each.queries, {name: each.scores}) for group, each in report.slices.items()}
+    groups = {group: {name: each.scores} for group, each in report.slices.items()}
     return Found(report, verdict, tied, {name: report.scores}, groups, measure, drawn, {}, table)
 
 
@@ -75,7 +75,7 @@ def compare_several(
     less = (values[measure][one] - values[measure][other]).rename(f"{one} − {other}")
     drawn = less.sort_values(kind="stable").reset_index()
     lacks = {query: name for name in (one, other) for query in qrels.keys() - runs[name].keys()}
-    groups = {group: (each.queries, each.scores) for group, each in report.slices.items()}
+    groups = {group: each.scores for group, each in report.slices.items()}
     table = _table_of(values, list(runs), list(scores))
     return Found(report, verdict, tied, scores, groups, measure, drawn, lacks, table)
 
@@ -111,7 +111,7 @@ def _table_of(values: pd.DataFrame, runs: Sequence[str], best: Sequence[str]) ->
 def means_of(scores: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
     """Return the means of runs with their intervals as rows of a table."""
     return [
-        [system, name, score.value, score.low, score.high, score.standard_error, score.chance]
+        [system, name, score.value, score.low, score.high, score.standard_error, score.chance, score.queries]
         for system, each in scores.items()
         for name, score in each.items()
     ]

@@ -41,7 +41,7 @@ AUDIT_CAPTION = (
 )
 AUDIT = ["run", "documents", "queries", "not ranked", "not judged", "tied", "unjudged@k"]
 MEANS_CAPTION = "Scores, with 95% intervals, best first; chance: of a random order"
-MEANS = ["run", "measure", "mean", "from", "to", "standard error", "chance"]
+MEANS = ["run", "measure", "mean", "from", "to", "standard error", "chance", "queries"]
 PAIRS = ["measure", "run", "other", "run − other", "95% interval", "p", "p (Holm)", "t-test p", "t-test p (Holm)"]
 PAIRS += ["won, tied, lost"]
 SAMPLES = Path(__file__).with_name("samples")
@@ -309,15 +309,11 @@ def files_html(found: Found, caption: str, best: list[str], summary: pd.DataFram
     return f"<p class='files'>{' '.join(links)}</p>"
 
 
-def groups_html(groups: Mapping[Any, tuple[int, Mapping[str, Any]]]) -> str | None:
+def groups_html(groups: Mapping[Any, Mapping[str, Any]]) -> str | None:
     """Return the means of groups of queries with their intervals as a table; without groups none."""
-    rows = [
-        [group, queries, *row]
-        for group, (queries, scores) in islice(groups.items(), GROUPS)
-        for row in means_of(scores)
-    ]
+    rows = [[group, *row] for group, scores in islice(groups.items(), GROUPS) for row in means_of(scores)]
     caption = f"Groups of queries, with 95% intervals, {min(len(groups), GROUPS)} of {len(groups):,}"
-    return table_html(caption, pd.DataFrame(rows, columns=["group", "queries", *MEANS])) if rows else None
+    return table_html(caption, pd.DataFrame(rows, columns=["group", *MEANS])) if rows else None
 
 
 def one_query(qrels: Mappings, runs: Mapping[str, Mappings], options: dict[str, Any]) -> tuple[Any, ...]:
