@@ -1430,17 +1430,14 @@ NAMES = """
   .map(each => (each.getAttribute("aria-label") || each.innerText || each.title).trim())
 """
 GRADIOS_RULES = {  # its button for one more file holds a smaller button, and that the field of the file
-    ("nested-interactive", 'aria-label="common.upload"'),
-    ("target-size", 'aria-label="common.upload"'),
+    ("nested-interactive", 'aria-label="Runs: upload"'),
+    ("target-size", 'aria-label="Runs: upload"'),
     ("target-size", "icon-mode"),
 }
 GRADIOS_NAMES = {
     "Clear",
     "Copy",
     "copy",
-    "common.upload",
-    "Click to upload or drop files",
-    "Remove this file",
 }  # of its own fields, which take no other names
 
 
