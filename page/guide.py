@@ -50,8 +50,8 @@ def _rows(relevance: str, scores: str = "") -> list[list[str]]:
 STEPS = {
     "gain": Step(
         "Gain",
-        "The more relevant a document is, the more it gains: dashed bars are as long as gains. Press the dots of d4, "
-        "which is not relevant: it gains more then, and so does the best order, since d4 now belongs higher up.",
+        "The more relevant a document is, the more it gains: dashed bars are as long as gains. Press the third dot of "
+        "d4, which is not relevant: it gains more then, and so does the best order, since d4 now belongs higher up.",
         _rows("3 2 3 0 1 2"),
     ),
     "discount": Step(
@@ -71,9 +71,9 @@ STEPS = {
     ),
     "ties": Step(
         "Ties",
-        "The system gave d2, d3 and d4 the same score, 5, so nothing says which of them comes first. They share ranks "
-        "2 to 4, and each gets the mean of these discounts, whatever order they are listed in. Many libraries take "
-        "them as they come, which can be lucky or not: see Tied documents in the options.",
+        "The system gave three documents the same score, 5, so nothing says which of them comes first; a bracket marks "
+        "them. They share ranks 2 to 4, and each gets the mean of these discounts, whatever order they are listed in. "
+        "Many libraries take them as they come, which can be lucky or not: see Tied documents in the options.",
         _rows("3 0 1 2 0", "9 5 5 5 1"),
     ),
     "missing": Step(
@@ -86,11 +86,11 @@ STEPS = {
 }
 
 
-def guide(table: gr.Dataframe) -> gr.Textbox:
-    """Lay out the steps, which fill the table; return the field that holds the name of the step, if any."""
+def guide(table: gr.Dataframe, title: gr.HTML) -> gr.Textbox:
+    """Lay out the steps, which fill the table and clear its title; return the field of the step's name, if any."""
     step = gr.Textbox("", visible="hidden")
     shown = gr.HTML(guide_html(""), js_on_load=JS, apply_default_css=False, elem_id="guide")
-    shown.step(take_step, step, [step, table], **QUIET)
+    shown.step(take_step, step, [step, table, title], **QUIET)
     follow([step.change], guide_html, step, shown)
     return step
 
@@ -98,8 +98,8 @@ def guide(table: gr.Dataframe) -> gr.Textbox:
 def take_step(now: str, event: gr.EventData) -> list[Any]:
     """Return a step and its ranking; of the step that is open, none, and the ranking stays."""
     if event.name == now or event.name not in STEPS:
-        return ["", gr.skip()]
-    return [event.name, STEPS[event.name].rows]
+        return ["", gr.skip(), gr.skip()]
+    return [event.name, STEPS[event.name].rows, ""]
 
 
 def guide_html(step: str) -> str:

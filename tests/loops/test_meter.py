@@ -393,7 +393,7 @@ def test_torchmetrics_and_ignite_find_the_same(ndcg: evaluate.Metric) -> None:
 # --- Several processes -----------------------------------------------------------------------------------------------
 
 PREAMBLE = """
-import json, os, sys, time
+import atexit, json, os, sys, time
 from datetime import timedelta
 from pathlib import Path
 
@@ -403,6 +403,7 @@ import torch.distributed as dist
 torch.set_num_threads(1)
 path, folder, seconds = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])
 dist.init_process_group("gloo", timeout=timedelta(seconds=seconds))
+atexit.register(dist.destroy_process_group)  # threads of gloo that outlive Python abort the process
 rank = dist.get_rank()
 ndcg = evaluate.load(path, cache_dir=str(folder / f"cache-{rank}"))
 given = json.loads((folder / "given.json").read_text())

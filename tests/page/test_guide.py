@@ -73,5 +73,5 @@ def test_a_step_that_is_open_closes() -> None:
     class Event:
         name = "ties"
 
-    assert take_step("", Event()) == ["ties", STEPS["ties"].rows]  # type: ignore[arg-type]
+    assert take_step("", Event()) == ["ties", STEPS["ties"].rows, ""]  # type: ignore[arg-type]
     assert take_step("ties", Event())[0] == ""  # type: ignore[arg-type]

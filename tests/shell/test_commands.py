@@ -49,6 +49,56 @@ def test_scores_of_several_runs_stand_side_by_side(call: Call, ndcg: evaluate.Me
         assert name == ("main" if run is MAIN else "worse")
 
 
+def test_beside_a_mean_stands_the_number_of_its_values(call: Call, folder: Path) -> None:
+    empty = {query: dict.fromkeys(judged, 0) if query in QUERIES[:6] else judged for query, judged in QRELS.items()}
+    (folder / "qrels.txt").write_text(trec(empty, "qrels"))
+    (folder / "by.csv").write_text(
+        "\n".join(f"{query},{'de' if at < 10 else 'en'}" for at, query in enumerate(QUERIES))
+    )
+    how = "--zero-division nan -m nDCG@5,DCG@5 --by by.csv"
+    left = "6 of 40 queries have no relevant documents and are left out of the mean of nDCG@5."
+    printed = call(f"score qrels.txt main.txt {how}")[1]
+    assert re.search(r"^run +queries +nDCG@5 +95% interval +queries +DCG@5 +95% interval$", printed, re.MULTILINE)
+    assert re.search(r"^main +34 of 40 .* 40 ", printed, re.MULTILINE)
+    assert re.search(r"^main +de +4 of 10 .* 10 ", printed, re.MULTILINE)
+    assert left in printed
+    rows = list(map(json.loads, call(f"score qrels.txt main.txt {how} -o jsonl")[1].splitlines()))
+    counts = [(row["measure"], row.get("slice"), row["queries"], row["left_out"]) for row in rows]
+    assert counts == [
+        ("nDCG@5", None, 34, 6),
+        ("DCG@5", None, 40, 0),
+        ("nDCG@5", "de", 4, 6),
+        ("DCG@5", "de", 10, 0),
+        ("nDCG@5", "en", 30, 0),
+        ("DCG@5", "en", 30, 0),
+    ]
+    printed = call(f"compare qrels.txt main.txt worse.txt {how}")[1]
+    assert re.search(r"^main +34 of 40 .* 40 ", printed, re.MULTILINE)
+    assert re.search(r"^de +4 of 10 +nDCG@5 ", printed, re.MULTILINE)
+    assert left in printed
+    rows = list(map(json.loads, call(f"compare qrels.txt main.txt worse.txt {how} -o jsonl")[1].splitlines()))
+    counted = {(row["measure"], row.get("slice")): (row["queries"], row["left_out"]) for row in rows}
+    assert counted["nDCG@5", None] == (34, 6)
+    assert counted["nDCG@5", "de"] == (4, 6)
+    assert counted["DCG@5", "de"] == (10, 0)
+    assert re.search(r"^nDCG +34 of 40 ", call("audit qrels.txt main.txt --zero-division nan")[1], re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "command", ["score", "score -q", "audit", "score -o tsv", "score -o json", "score -o markdown"]
+)
+def test_one_query_is_scored(call: Call, folder: Path, ndcg: evaluate.Metric, command: str) -> None:
+    (folder / "one.txt").write_text(trec({"q3": QRELS["q3"]}, "qrels"))
+    score = ndcg.compute(predictions={"q3": MAIN["q3"]}, references={"q3": QRELS["q3"]})["nDCG"]
+    status, printed, said = call(f"{command} one.txt main.txt")
+    assert (status, said) == (0, "")
+    assert (f"{score:.4f}" if "-o tsv" not in command and "-o json" not in command else str(score)) in printed
+    assert call("compare one.txt main.txt worse.txt")[2] == (
+        "ndcg compare: a comparison needs at least two queries that have a value; got 1; ndcg score gives the score of "
+        "one\n"
+    )
+
+
 def test_excluded_documents_take_no_rank(call: Call, folder: Path, ndcg: evaluate.Metric) -> None:
     seen = {query: ["d1", "d2"] for query in QUERIES}
     (folder / "seen.json").write_text(json.dumps(seen))

@@ -44,10 +44,10 @@ def test_letters_follow_the_side_that_is_asked(ndcg: evaluate.Metric, margin: fl
     how = {"systems": systems, "references": relevance, "k": 10, "resamples": 50, "margin": margin}
     for alternative, marked in (("greater", []), ("less", ["b  dense"])):
         table = ndcg.compare(**how, alternative=alternative).tables()[0]
-        assert [row[0] for row in table[1:] if row[3]] == marked
+        assert [row[0] for row in table[1:] if row[4]] == marked
     close, relevance = generated(queries=200, weights=(0.5, 0.55))
     table = ndcg.compare(systems=close, references=relevance, alternative="greater", margin=0.2).tables()[0]
-    assert [row[3] for row in table] == ["not worse than", "b", ""]
+    assert [row[4] for row in table] == ["not worse than", "b", ""]
 
 
 def test_letters_mark_who_is_surely_better(ndcg: evaluate.Metric) -> None:

@@ -16,8 +16,8 @@ import scipy.stats
 from conftest import ROOT
 
 from ndcg.statistics import significance
+from ndcg.statistics.parts import Parts
 from ndcg.statistics.significance import (
-    Parts,
     can_be_significant,
     falls_beyond,
     holm,

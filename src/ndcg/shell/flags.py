@@ -62,12 +62,15 @@ examples:
         "exit status 1 if a run is worse than a baseline",
         "Exit with status 1 only if the mean of a measure falls by more than --max-drop and a one-sided paired\n"
         "randomisation test finds the fall significant at --alpha (with several measures after Holm's\n"
-        "correction). A run that is empty, shares no query with the qrels or is missing queries that the\n"
-        "baseline ranks is bad input, status 2, never a pass.",
+        "correction); with --any-drop, if it falls by more than --max-drop at all. The answer says of each fall\n"
+        "whether it is significant, and whether so few differing queries could prove it. A run that is empty,\n"
+        "shares no query with the qrels or is missing queries that the baseline ranks is bad input, status 2,\n"
+        "never a pass.",
         """\
 examples:
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10,nDCG@100 --max-drop 0.02 --alpha 0.01
+  ndcg gate qrels.txt main.txt branch.txt -m nDCG@10 --any-drop  fail by the threshold alone
   ndcg score qrels.txt main.txt -m nDCG@10 -o json > baseline.json
   ndcg gate qrels.txt baseline.json branch.txt -m nDCG@10        no need to keep the old run
   ndcg gate qrels.txt main.txt branch.txt -o junit > gate.xml    for CI systems
@@ -177,7 +180,8 @@ ARGUMENTS = {
     ],
     "regression criteria": [
         Argument("max_drop", GATE, "the fall that is tolerated", 0.01),
-        Argument("alpha", GATE, "significance level of the test", 0.05),
+        Argument("alpha", GATE, "significance level of the test, from 0 to 1", 0.05),
+        Argument("any_drop", GATE, "fail for any fall by more than --max-drop, significant or not", False),
     ],
     "test options": [
         Argument("alternative", COMPARE, "test whether a run differs, is better or is worse", "two-sided", SIDES),

@@ -29,12 +29,22 @@ from .measured import (
     Score,
     in_pieces,
     leave_out_alike,
+    mean_cells,
     query_columns,
     query_table,
     with_slices,
 )
-from .notes import chance_notes, first_slices, notes, notes_on_slices, notes_on_tests, small_slices
+from .notes import (
+    chance_notes,
+    first_slices,
+    left_out_notes,
+    notes,
+    notes_on_slices,
+    notes_on_tests,
+    small_slices,
+)
 from .pairs import SIGNIFICANT, Contest, Pair, ScoresAndPairs, Testing
+from .parts import Parts
 from .saved import (
     as_saved,
     check_figures,
@@ -52,8 +62,17 @@ from .saved import (
     table_from_lists,
     without_nan,
 )
-from .significance import Parts
-from .tables import Readable, Table, cell_text, count_text, latex_text, letter_text, number_text, tabular
+from .tables import (
+    Readable,
+    Table,
+    cell_text,
+    count_text,
+    counted_text,
+    latex_text,
+    letter_text,
+    number_text,
+    tabular,
+)
 
 COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
 PLACES = 16  # at most: float64 holds no more digits
@@ -162,13 +181,13 @@ class Comparison(Readable):
         ]
 
     def _system_table(self, level: str) -> Table:
-        table = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
-        for system, letter in self._letters().items():
-            row = [f"{letter}  {system}"]
-            for name, score in self.scores[system].items():
-                cells = score.cells(level)
-                row += [cells["mean"], cells[level], self._better_than(system, name)]
-            table.append(row)
+        queries = len(self.queries) // len(self.scores)
+        header, *rows = mean_cells([(scores, queries) for scores in self.scores.values()], level)
+        table = [["system", *(text for cells in header for text in (*cells, self.testing.relation))]]
+        for (system, letter), row in zip(self._letters().items(), rows, strict=True):
+            marked = zip(row, self.measures, strict=True)
+            marks = [text for cells, name in marked for text in (*cells, self._better_than(system, name))]
+            table.append([f"{letter}  {system}", *marks])
         return table
 
     def _slice_table(self, level: str) -> Table:
@@ -176,7 +195,8 @@ class Comparison(Readable):
         table = [["slice", "queries", "pair", "measure", *columns]]
         for value, each in islice(self.slices.items(), SHOWN):
             _, *rows = _pair_table("pair", each.pairs, columns, level)
-            table += [[slice_name(value), count_text(each.queries), *row] for row in rows]
+            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
+            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
         return table
 
     def _exactness(self) -> str:
@@ -393,13 +413,15 @@ class Comparison(Readable):
 
     def _plot_slices(self, axes: Any, pairs: Sequence[Pair]) -> None:
         measure = pairs[0].measure
-        rows = [
-            (
-                f"{slice_name(value)} ({count_text(each.queries)})",
-                [_mark_of_difference(pair) for pair in each.pairs if pair.measure == measure],
+        rows = []
+        for value, each in islice(self.slices.items(), SHOWN):
+            of_measure = [pair for pair in each.pairs if pair.measure == measure]
+            rows.append(
+                (
+                    f"{slice_name(value)} ({count_text(of_measure[0].queries)})",
+                    list(map(_mark_of_difference, of_measure)),
+                )
             )
-            for value, each in islice(self.slices.items(), SHOWN)
-        ]
         draw_rows(axes, rows, [pair.title for pair in pairs])
         axes.axvline(0, color="gray", linewidth=1)
         axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
@@ -537,6 +559,7 @@ def comparison_of(
         queries=_table_of_systems(columns, options.names),
         resampling=resampling._replace(exact=all(pair.exact for pair in pairs)),
         notes=(
+            *left_out_notes(list(columns.values()), options, weight),
             *notes(list(columns.values()), options, weight),
             *notes_on_tests(pairs, testing, baseline),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),

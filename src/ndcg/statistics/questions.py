@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..measure.messages import in_short
-from .slips import Query, in_order, ranked
+from .slip_terms import Query, in_order, ranked
 
 NDCGFunction = Callable[..., Any]
 

@@ -3,13 +3,14 @@
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..inputs.rankings import Rankings
 from ..measure.messages import shown
 from ..measure.options import is_real
 from .search import Evidence
@@ -68,22 +69,38 @@ class Reported(NamedTuple):
         words = " and ".join(f"{name} {score:g}" for name, (_, score, _) in zip(got, scores, strict=True))
         return cls(words, scores[0][1], any(percents), tuple(scores), None, scores[0][0][0])
 
-    def evidence(self, query_ids: Sequence[Any]) -> list[Evidence]:
-        """Return what a combination of options must match."""
+    def evidence(self, rankings: Rankings) -> list[Evidence]:
+        """Return what a combination of options must match.
+
+        Raises:
+            ValueError: the values of queries are not those of the queries of the rankings.
+        """
         if self.values is None:
             return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
         values = self.values
         if isinstance(values, Mapping):
-            if missing := [each for each in query_ids if each not in values]:
-                some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
-                raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
-            values = [values[each] for each in query_ids]
-        if len(values) != len(query_ids):
-            raise ValueError(f"got: {len(values)} values for {len(query_ids)} queries; give the value of each query")
+            values = _in_order_of_queries(values, rankings)
+        if len(values) != rankings.queries:
+            raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
         known = [(math.nan, 1.0) if value is None else _value_of_query(value) for value in values]
         scores = np.array([score for score, _ in known])
         # values such as 0.5 have fewer digits than those around them
         return [Evidence(scores, max(PRECISION, min(precision for _, precision in known)), of_queries=True)]
+
+
+def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
+    """Return the values in the order of the queries; None for those that programs leave out if they have no value."""
+    names = rankings.names()
+    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # of a file
+        values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
+    may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
+    missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
+    if missing:
+        some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
+        raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
+    if unknown := values.keys() - set(names):
+        raise ValueError(f"got: query {shown(min(unknown, key=str))} is not in the references")
+    return [values.get(name) for name in names]
 
 
 NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
