@@ -11329,9 +11329,8 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     """Return which queries have each property that definitions of nDCG treat differently.
 
     >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
-    >>> [name for name, has in properties_of(rankings, 1).items() if has.tolist() == [True, False]]
-    ['documents with equal scores', 'more retrieved documents than the cutoff', 'grades of relevance', \
-'a relevance above 1']
+    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
+    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
     """
     counts, lacking = rankings.counts(), rankings.lacking()
     retrieved, judged = counts["retrieved"], counts["judged"]
@@ -11577,6 +11576,39 @@ def ranked(query: Query) -> list[Any]:
     return sorted(query.run, key=lambda document: -query.run[document])
 
 
+def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
+    """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
+    run, qrels = (_documents_by_query(side) for side in inputs[:2])
+    for name in names:
+        yield Query(run.get(name, {}), qrels.get(name, {}), k)
+
+
+def have_ids(inputs: Inputs) -> bool:
+    """Return whether both sides are mappings of scores or files, from which no document is excluded."""
+    sides = inputs.predictions, inputs.references
+    plain = all(
+        isinstance(side, Columns)
+        or (isinstance(side, Mapping) and all(isinstance(documents, Mapping) for documents in side.values()))
+        for side in sides
+    )
+    return plain and inputs.exclude is None
+
+
+def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
+    if isinstance(side, Mapping):
+        return {
+            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
+            for query, documents in side.items()
+        }
+    names = side.query_ids.to_pylist()
+    documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
+    rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
+    for query, document, value in rows:
+        if value > -np.inf:
+            documents[names[query]][document] = value
+    return documents
+
+
 def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     """Yield the queries of rankings, with documents by their positions.
 
@@ -11726,6 +11758,8 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain:
             relevance[:] = 0
         if rng.random() < 0.3:
             scores = np.floor(scores)
+        elif rng.random() < 0.2:  # close, but not so close that they are equal in 32 bits
+            scores = 0.05 + rng.integers(0, 9, size) * 10.0 ** -rng.integers(3, 8)
         if rng.random() < 0.4:
             retrieved = rng.random(size) < rng.choice([0.0, 0.3, 0.7, 0.9], p=[0.1, 0.3, 0.3, 0.3])
         if rng.random() < 0.4:
@@ -11813,6 +11847,39 @@ def _swapped(query: Query) -> Query:
 
 def _by_qrels(query: Query) -> Query:
     return query._replace(run=in_order(query.qrels))
+
+
+def _with_ranks(query: Query) -> Query:
+    return query._replace(run={document: float(rank) for rank, document in enumerate(ranked(query), start=1)})
+
+
+def _with_scores(change: Callable[[NDArray[np.float64]], Any]) -> Change:
+    def changed(query: Query) -> Query:
+        with np.errstate(over="ignore"):
+            scores = change(np.array(list(query.run.values()), np.float64)).tolist()
+        return query._replace(run=dict(zip(query.run, scores, strict=True)))
+
+    return changed
+
+
+def _rounded_to(decimals: int) -> Slip:
+    return Slip(
+        f"scores rounded to {decimals} decimals",
+        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so many.",
+        both=Term((_with_scores(lambda scores: scores.round(decimals)),)),
+    )
+
+
+def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
+    return Slip(
+        f"scores rounded to {bits} bits",
+        f"Scores that are equal in {bits} bits are tied, although they differ in 64.",
+        both=Term((_with_scores(lambda scores: np.clip(scores.astype(kind), *_ends_of(kind))),)),
+    )
+
+
+def _ends_of(kind: type[np.floating[Any]]) -> tuple[float, float]:
+    return float(np.finfo(kind).min), float(np.finfo(kind).max)
 
 
 # Rules
@@ -12059,6 +12126,14 @@ SLIPS = (
         "The lowest score ranks first, as distances do.",
         both=Term((_with_lowest_first,)),
     ),
+    Slip(
+        "ranks used as scores",
+        "The rank of each document is taken for its score, so the last one ranks first.",
+        both=Term((_with_ranks,)),
+    ),
+    _in_bits(16, np.float16),
+    _in_bits(32, np.float32),
+    *(_rounded_to(decimals) for decimals in range(2, 7)),
     Slip(
         "scores and relevance swapped",
         "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
@@ -12991,6 +13066,7 @@ class Reported(NamedTuple):
         words: it, as it was given.
         score: the score, or the first of several; nan for the values of queries.
         percent: whether the score was given in percent.
+        scale: 100 if the score was read in percent although it has no percent sign; else 1.
         scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
         values: the value of each query, in order or by id; None if scores were reported.
         k: the cutoff.
@@ -12999,6 +13075,7 @@ class Reported(NamedTuple):
     words: str
     score: float
     percent: bool
+    scale: int
     scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
     values: Any
     k: int | None
@@ -13017,9 +13094,10 @@ class Reported(NamedTuple):
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
-            return cls("these values of queries", math.nan, False, (), got, k)
+            return cls("these values of queries", math.nan, False, 1, (), got, k)
         score, precision, percent = _number_and_precision(got)
-        return cls(f"{score:g}", score, percent, (((), score, precision),), None, k)
+        scale = 100 if percent and not _has_sign(got) else 1
+        return cls(f"{score:g}", score, percent, scale, (((), score, precision),), None, k)
 
     @classmethod
     def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
@@ -13032,7 +13110,15 @@ class Reported(NamedTuple):
             scores.append(((int(cutoff) if at else None,), score, precision))
             percents.append(percent)
         words = " and ".join(f"{name} {score:g}" for name, (_, score, _) in zip(got, scores, strict=True))
-        return cls(words, scores[0][1], any(percents), tuple(scores), None, scores[0][0][0])
+        scale = 100 if all(percents) and not any(map(_has_sign, got.values())) else 1
+        return cls(words, scores[0][1], any(percents), scale, tuple(scores), None, scores[0][0][0])
+
+    def as_given(self) -> list[Evidence]:
+        """Return scores that were read in percent as they were given: a DCG may be above 1."""
+        return [
+            Evidence(np.array([self.scale * score]), self.scale * precision, cutoff)
+            for cutoff, score, precision in self.scores
+        ]
 
     def evidence(self, rankings: Rankings) -> list[Evidence]:
         """Return what a combination of options must match.
@@ -13117,6 +13203,10 @@ def _value_of_query(value: Any) -> tuple[float, float]:
     return float(number), 0.5 * 10.0**exponent * (1 + PRECISION) if isinstance(exponent, int) else 1.0
 
 
+def _has_sign(got: Any) -> bool:
+    return str(got).strip().endswith("%")
+
+
 def _decimal(value: Any) -> Decimal:
     """Return a number with the digits that it was given with; nan if it is not a number."""
     plain = value.item() if getattr(value, "ndim", None) == 0 else value  # of an array or a tensor
@@ -13137,7 +13227,7 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
         raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
-    percent = abs(number) > 1 or str(got).strip().endswith("%")
+    percent = abs(number) > 1 or _has_sign(got)
     unit = 10.0**exponent / (100 if percent else 1)
     return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
 
@@ -13490,7 +13580,7 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
         distinct=result.distinct,
         tried=result.tried,
         by_chance=result.by_chance,
-        slips=tuple(_slips_with(searched)),
+        slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
     )
     if result.combinations:
         signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
@@ -13507,15 +13597,25 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
     )
 
 
-def _slips_with(searched: Searched) -> Iterator[tuple[str, str]]:
+def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
     """Yield the slips that have what was reported, each with a convention.
 
     Those that an option of `compute` makes are among the combinations of options.
+
+    Args:
+        searched: what is searched, and for what.
+        inputs: the rankings as they were given.
+        as_given: the scores as they were given, if they were read in percent.
     """
+    other = searched._replace(evidence=as_given or searched.evidence)
     rankings = searched.read(Options.parse(k=searched.k, **searched.given))
     if len(rankings.relevance) > MOST_DOCUMENTS:
         return
-    queries = [Queries(queries_of(rankings, cutoff)) for cutoff in searched.named_cutoffs or [searched.k]]
+    by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
+    queries = [
+        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
+        for k in searched.named_cutoffs or [searched.k]
+    ]
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
@@ -13526,7 +13626,7 @@ def _slips_with(searched: Searched) -> Iterator[tuple[str, str]]:
                     )
                 except ValueError:  # these rankings have no score by it
                     continue
-                if searched.has_evidence(values):
+                if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, convention
                     break
             bar.update(1)
