@@ -4326,26 +4326,26 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
         raise ValueError(f"by {problem}; got {shown(found)[1:-1]}; give others as text, fractions as ranges") from None
 
 
-# ndcg/measure/conventions.py: Whose nDCG: the choices that libraries make when they say nDCG, as data.
+# ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
 
-# What a convention chooses.
+# The options that a convention sets.
 CHOICES = ("gain", "discount", "ideal", "ties", "zero_division", "negative_relevance", "missing")
 
 
 class Convention(NamedTuple):
-    """What a library means by nDCG.
+    """The definition of nDCG in a library.
 
     Attributes:
-        library: whose it is, as people call it.
-        meaning: one sentence on what its choices do to the number.
-        gain: as in ``compute``, like the following.
-        discount: of the ranks.
-        ideal: which documents the ideal ranking has.
-        ties: of documents with equal scores.
-        zero_division: the nDCG of a query with nothing relevant; nan leaves it out of the mean.
-        negative_relevance: what becomes of a negative relevance.
-        missing: what becomes of a judged query that the run lacks.
-        quirks: what its numbers depend on besides.
+        library: the library and its function, as people call them.
+        meaning: one sentence on the effect of its options.
+        gain: the gain, with the same values as in ``compute``, like the following options.
+        discount: the discount.
+        ideal: the documents in the ideal ranking.
+        ties: the order of documents with equal scores.
+        zero_division: the nDCG of a query with no relevant documents; nan excludes it from the mean.
+        negative_relevance: how a negative relevance is treated.
+        missing: how a judged query that is missing from the run is treated.
+        quirks: behavior that the options cannot express.
     """
 
     library: str
@@ -4373,84 +4373,84 @@ class Convention(NamedTuple):
 CONVENTIONS: dict[str, Convention] = {
     "sklearn": Convention(
         "scikit-learn `ndcg_score`",
-        "Tied documents share their ranks, so the order of the input does not matter; a query with nothing relevant "
-        "pulls the mean down.",
-        quirks="It refuses one-document queries, and `ignore_ties=True` orders ties in no fixed way. A query with "
-        "nothing relevant counts as 0 up to version 1.9; a later one may leave it out, which is `zero_division=nan`.",
+        "Tied documents share their ranks, so the order of the input does not matter. A query with no relevant "
+        "documents lowers the mean.",
+        quirks="It rejects queries with one document, and `ignore_ties=True` orders ties in no fixed way. A query with "
+        "no relevant documents counts as 0 up to version 1.9. A later version may skip it (`zero_division=nan`).",
     ),
     "trec_eval": Convention(
         "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
-        "Tied documents are ordered by their ids, the highest first, which is arbitrary but the same for everyone.",
+        "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
         ties="docid",
         negative_relevance="clip",
-        quirks="Up to version 9.0.8 scores are held as 32-bit floats, so scores that differ from the eighth digit on "
-        "are tied; from 10.0 on as 64-bit ones. Queries that the run lacks count as 0 with `-c`; without it, they are "
-        'left out of the mean, which is `missing="skip"`, and 10.0 fails.',
+        quirks="Up to version 9.0.8 scores are stored as 32-bit floats, so scores that differ only from the eighth "
+        "digit on are tied. From version 10.0 on they are 64-bit floats. With `-c`, queries that are missing from the "
+        'run count as 0. Without it they are skipped (`missing="skip"`), and version 10.0 fails.',
     ),
     "pytrec_eval": Convention(
         "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
-        "As trec_eval, but queries that the run lacks are left out of the mean, so a run that answers easy queries "
-        "only scores high.",
+        "As in trec_eval, but queries that are missing from the run are skipped, so a run with only the easy queries "
+        "has a high score.",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Scores are held as 32-bit floats.",
+        quirks="Scores are stored as 32-bit floats.",
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",
-        "pytrec_eval's number, rounded to five digits.",
+        "pytrec_eval's score, rounded to five digits.",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="A document whose id is the query's takes no rank: `exclude={query: [query] for query in run}`, where "
-        "such a document is not judged relevant.",
+        quirks="A document with the same id as the query has no rank: use `exclude={query: [query] for query in run}`, "
+        "if such documents are not judged relevant.",
     ),
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
-        "pytrec_eval's number, rounded to five digits.",
+        "pytrec_eval's score, rounded to five digits.",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Tasks with `ignore_identical_ids` drop a document whose id is the query's, as BEIR does.",
+        quirks="Tasks with `ignore_identical_ids` drop a document with the same id as the query, as in BEIR.",
     ),
     "gdeval": Convention(
         "gdeval.pl `ndcg@k` of TREC's web tracks",
-        "trec_eval's order of ties with exponential gain; queries with nothing relevant are left out, and so are those "
-        "that the run lacks.",
+        "trec_eval's order of ties, with exponential gain. Queries with no relevant documents are skipped, and so are "
+        "queries that are missing from the run.",
         gain="exponential",
         ties="docid",
         zero_division=math.nan,
         negative_relevance="clip",
         missing="skip",
-        quirks="It prints five digits, and refuses relevances above 4.",
+        quirks="It prints five digits, and rejects a relevance above 4.",
     ),
     "ranx": Convention(
         "ranx `ndcg`",
-        "Tied documents stay in the order of the run, so what wrote the run decides.",
+        "Tied documents stay in the order of the run, so it depends on the program that wrote the run.",
         ties="first",
         negative_relevance="clip",
-        quirks="A relevance counts as its integer part. Lists of 16 documents and more are sorted by an unstable "
+        quirks="A relevance counts as its integer part. Lists of 16 or more documents are sorted with an unstable "
         "algorithm, so their ties are in no fixed order.",
     ),
     "ranx_burges": Convention(
         "ranx `ndcg_burges`",
-        "Exponential gain, which puts highly relevant documents far above the others.",
+        "The gain is exponential, so highly relevant documents count far more than the others.",
         gain="exponential",
         ties="first",
         negative_relevance="clip",
-        quirks="As ranx `ndcg`.",
+        quirks="Otherwise the same as ranx `ndcg`.",
     ),
     "torchmetrics": Convention(
         "TorchMetrics `RetrievalNormalizedDCG`",
-        "scikit-learn's definition, with a policy for queries with nothing relevant: `empty_target_action` "
-        '`"neg"` is `zero_division=0` (the default), `"pos"` 1, `"skip"` nan.',
+        "scikit-learn's definition, with an option for queries with no relevant documents: `empty_target_action` "
+        '`"neg"` is `zero_division=0` (the default), `"pos"` is 1, and `"skip"` is nan.',
         negative_relevance="keep",
-        quirks="It computes in 32-bit floats, in which close scores are tied. A query whose relevances add up to 0 "
-        "counts as one with nothing relevant. Where the ideal DCG is negative, it divides by it.",
+        quirks="It computes in 32-bit floats, in which close scores are tied. A query with relevance values that add "
+        "up to 0 counts as having no relevant documents. If the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
-        "Queries with nothing relevant are left out, so the mean is over fewer queries than were asked.",
+        "Queries with no relevant documents are skipped, so the mean covers fewer queries than the data.",
         gain="exponential",
         ties="first",
         zero_division=math.nan,
@@ -4459,147 +4459,147 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "rax": Convention(
         "Rax `ndcg_metric`",
-        "Exponential gain, and tied documents in the order of the input.",
+        "The gain is exponential, and tied documents stay in the order of the input.",
         gain="exponential",
         ties="first",
         negative_relevance="keep",
         missing="skip",
-        quirks="It computes in 32-bit floats unless JAX is told otherwise. Where the ideal DCG is negative, it "
-        "divides by it. Lists that are masked whole are left out, which `missing` says.",
+        quirks="It computes in 32-bit floats unless JAX is configured otherwise. If the ideal DCG is negative, it "
+        'divides by it. Fully masked lists are skipped (`missing="skip"`).',
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
-        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="Labels are the integers 0 to 30, with `label_gain` for other gains.",
+        quirks="Labels are the integers 0 to 30; `label_gain` sets other gains.",
     ),
     "xgboost": Convention(
         "XGBoost `ndcg`",
-        "As LightGBM: a query with nothing relevant counts as perfect; `ndcg@10-` is `zero_division=0`.",
+        "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is `zero_division=0`.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="`ndcg` without a cutoff may stop at rank 32, the pairs its ranking objectives sample by default: ask "
-        "here for `k=32`. Scores are held as 32-bit floats. `ndcg_exp_gain=False` is the linear gain.",
+        quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking objectives sample by "
+        'default: set `k=32`. Scores are stored as 32-bit floats. `ndcg_exp_gain=False` is `gain="linear"`.',
     ),
     "tf_ranking": Convention(
         "TensorFlow Ranking `NDCGMetric`",
-        "Exponential gain, and tied documents in random order: the mean over all orders is what to expect.",
+        "The gain is exponential, and tied documents are in random order; the mean over all orders is its expectation.",
         gain="exponential",
         missing="skip",
-        quirks="It computes in 32-bit floats. A label below 0 is padding: give it as `ignore_index`. Lists that are "
-        "padding throughout are left out, which `missing` says.",
+        quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as `ignore_index`. Lists that are "
+        'all padding are skipped (`missing="skip"`).',
     ),
     "allrank": Convention(
         "allRank `ndcg`",
-        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="A label of -1 is padding: give `ignore_index=-1`. It sorts by an algorithm that leaves ties in no "
-        "fixed order, and computes in 32-bit floats.",
+        quirks="A label of -1 is padding: set `ignore_index=-1`. Its sorting algorithm leaves ties in no fixed order, "
+        "and it computes in 32-bit floats.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
-        "Of tied documents the least relevant ranks first, so ties never help; a query with nothing relevant counts "
-        "as perfect.",
+        "The least relevant of several tied documents ranks first, so ties never help. A query with no relevant "
+        "documents counts as perfect.",
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevances are held as 32-bit floats.',
+        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevance is stored as 32-bit floats.',
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",
-        "Documents are relevant or not, and queries with nothing relevant are left out.",
+        "Relevance is binary, and queries with no relevant documents are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="From version 6 on tied documents rank by ascending id: list them in that order. Its rerankers are "
-        "scored by scikit-learn.",
+        quirks="From version 6 on, tied documents rank by ascending id: list them in that order. It scores rerankers "
+        "with scikit-learn.",
     ),
     "spark": Convention(
         "Spark `RankingMetrics.ndcgAt`",
-        "Documents are relevant or not; whatever ranked their ids has ordered the ties.",
+        "Relevance is binary. The input is ranked ids, so their order has already resolved the ties.",
         gain="binary",
         ties="first",
         negative_relevance="clip",
-        quirks="The relevances that PySpark lets one give as a third column do not change its number. With those that "
-        "Scala takes the gain is exponential, and the ideal is the order in which the relevant documents are listed.",
+        quirks="PySpark accepts relevance values as a third column, but they do not change the score. With relevance "
+        "values in Scala, the gain is exponential, and the ideal is the order in which relevant documents are listed.",
     ),
     "elasticsearch": Convention(
         "Elasticsearch `_rank_eval` `dcg` with `normalize`",
-        "Exponential gain, over the hits in the engine's order.",
+        "The gain is exponential, over the hits in the engine's order.",
         gain="exponential",
         ideal="truncated",
         ties="first",
-        quirks="Documents that nobody judged have gain 0, or that of `unknown_doc_rating`.",
+        quirks="Unjudged documents have gain 0, or the gain of `unknown_doc_rating`.",
     ),
     "mlflow": Convention(
         "MLflow `ndcg_at_k`",
-        "The ideal is no longer than the answer, so a short answer scores higher, and an empty one to a query with "
-        "nothing relevant is perfect.",
+        "The ideal is no longer than the result list, so a short result list scores higher. An empty list for a query "
+        "with no relevant documents is perfect.",
         gain="binary",
         ideal="truncated",
         ties="first",
         zero_division="rightly_empty",
-        quirks="A document that is retrieved twice counts twice, as two documents.",
+        quirks="A duplicate document counts twice, as two documents.",
     ),
     "haystack": Convention(
         "Haystack `DocumentNDCGEvaluator`",
-        "The scores of the expected documents are their gains; the order is that of the retrieved ones.",
+        "The gains are the scores of the expected documents; the retrieved documents set the order.",
         ties="first",
         negative_relevance="keep",
-        quirks="There is no cutoff: all that was retrieved counts.",
+        quirks="There is no cutoff: all retrieved documents count.",
     ),
     "llama_index": Convention(
         "LlamaIndex `NDCG`",
-        "Documents are expected or not; all that was retrieved counts.",
+        "Relevance is binary (expected or not), and all retrieved documents count.",
         gain="binary",
         ties="first",
-        quirks="It has no cutoff: give no `k`. It refuses a query for which nothing is expected or nothing retrieved.",
+        quirks="It has no cutoff: do not set `k`. It rejects a query with no expected or no retrieved documents.",
     ),
     "lenskit": Convention(
         "LensKit `NDCG`",
-        "The discount of the first papers, the same for the first two ranks; users without recommendations are left "
-        "out.",
+        "It uses the original discount, which is the same for the first two ranks. Users without recommendations are "
+        "skipped.",
         gain="binary",
         discount="jarvelin",
         ties="first",
         missing="skip",
-        quirks="A user without test items has none, which `RunAnalysis` counts as 0. "
-        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 counts as relevant too.',
+        quirks="A user without test items has no nDCG, and `RunAnalysis` counts it as 0. "
+        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 also counts as relevant.',
     ),
     "recommenders": Convention(
         "Recommenders `ndcg_at_k`",
-        "Items are rated or not, whatever the rating, and users who rated nothing are left out.",
+        "Relevance is binary: every rated item is relevant. Users without rated items are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
-        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`; the base of its logarithm does not '
-        "matter. An item rated 0 counts as relevant too.",
+        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`. The base of its logarithm does not '
+        "matter. An item rated 0 also counts as relevant.",
     ),
     "recbole": Convention(
         "RecBole `NDCG`",
-        "Items are relevant or not.",
+        "Relevance is binary.",
         gain="binary",
         ties="first",
-        quirks="It is handed the best k of all items, so every user has k. Version 1.2.1 asks for `np.float`, which "
-        "NumPy lacks from 1.24 on.",
+        quirks="It receives the best k of all items, so every user has k of them. Version 1.2.1 uses `np.float`, which "
+        "NumPy 1.24 removed.",
     ),
     "cornac": Convention(
         "Cornac `NDCG`",
-        "Items are relevant or not, and users without relevant items are left out.",
+        "Relevance is binary, and users without relevant items are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
     ),
     "rectools": Convention(
         "RecTools `NDCG`",
-        "The ideal has k relevant items, whether or not there are as many, so few can score 1; users without relevant "
-        "items are left out.",
+        "The ideal has k relevant items even if there are fewer, so few users can reach 1. Users without relevant "
+        "items are skipped.",
         gain="binary",
         ideal="full",
         ties="first",
@@ -4608,25 +4608,26 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "evidently": Convention(
         "Evidently `NDCG`",
-        "Users with nothing relevant are left out.",
+        "Users without relevant items are skipped.",
         zero_division=math.nan,
         negative_relevance="keep",
-        quirks="Tied items share one rank, the mean of theirs rounded down, which no order of ties gives.",
+        quirks="Tied items share the same rank, the mean of their ranks rounded down, which no order of ties gives.",
     ),
 }
 
 
 def convention_table(values: Mapping[str, float]) -> str:
-    """Markdown: what each convention chooses, and its number for one example.
+    """Return a Markdown table of the options that each convention sets, and its score for one example.
 
     Args:
         values: the nDCG of the example under the name of each convention.
 
     >>> print(convention_table({"sklearn": .5921}).splitlines()[0])
-    | `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |
+    | `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | missing |
     """
     lines = [
-        "| `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |",
+        "| `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | "
+        "missing |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, value in values.items():
@@ -4638,21 +4639,21 @@ def convention_table(values: Mapping[str, float]) -> str:
 
 
 def empty_text(zero_division: float | str) -> str:
-    """Return in words what a query with nothing relevant is worth.
+    """Return in words the nDCG of a query with no relevant documents.
 
     >>> empty_text(math.nan), empty_text(1.0), empty_text("rightly_empty")
-    ('left out', '1', '1 if nothing was retrieved, else 0')
+    ('skipped', '1', '1 if nothing was retrieved, else 0')
     """
     if isinstance(zero_division, str):
         return "1 if nothing was retrieved, else 0"
-    return "left out" if math.isnan(zero_division) else f"{zero_division:g}"
+    return "skipped" if math.isnan(zero_division) else f"{zero_division:g}"
 
 
 def convention_notes() -> str:
-    """Markdown: a line on each convention, its meaning and its quirks.
+    """Return a Markdown list with the meaning and the quirks of each convention.
 
     >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
-    - `"evidently"`: Users with nothing relevant
+    - `"evidently"`: Users without relevant items
     """
     return "\n".join(
         f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
@@ -4767,13 +4768,13 @@ OPTIONS: dict[str, Option] = {
         TIES
         | {
             "docid": "descending document ids, as in trec_eval; lists without ids are ranked as by `last`; flat inputs "
-            "with `query_ids` are refused if a tie matters and `document_ids` are missing"
+            "with `query_ids` are rejected if a tie matters and `document_ids` are missing"
         },
         said_as="ties",
     ),
     "zero_division": Option(
-        "the nDCG of a query with no relevant documents, whose ideal DCG is 0: a number (default 0.0); `nan` leaves "
-        f'such queries out of the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
+        "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default 0.0); `nan` excludes "
+        f'such queries from the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
         "nothing was retrieved, else 0",
         said_as="empty",
     ),
@@ -4794,7 +4795,7 @@ OPTIONS: dict[str, Option] = {
         "how to score a judged query that is missing from the predictions, or that has no scores in them",
         {
             "empty": "as if nothing was retrieved",
-            "skip": "left out of the mean, as in trec_eval without `-c`; so are queries without documents, for example "
+            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries without documents, such as "
             "fully padded lists",
             "raise": "an error",
         },
@@ -4835,7 +4836,7 @@ ARGUMENTS = {
         "arguments that hold rankings or weights may then be names of its columns."
     ),
     "exclude": (
-        "documents to leave out of rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
+        "documents to remove from rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
         "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
         "in `data`, or the path of a file."
     ),
@@ -6370,6 +6371,7 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
     return [(rows, block) for rows, block in alike if block.size > 1]
 
 
+@cache
 def _special() -> Any:
     """Return SciPy's special functions, which are imported in a third of the time of its statistics."""
     try:
@@ -6595,6 +6597,8 @@ def markdown_text(text: str) -> str:
 # ndcg/statistics/measured.py: What is known of each query of one or several systems, and the scores that follow from it.
 
 COUNTS = ("retrieved", "judged", "relevant")
+# So many documents are sorted in less time than they are scored in the worst and in the best order.
+SORTED = 2_000
 SHOWN = 50  # slices, at most, in tables and plots
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
@@ -6749,7 +6753,8 @@ def query_columns(inputs: Inputs, options: Options) -> PerQuery:
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
     chosen = options.scoring["ties"]
-    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in {chosen, "worst", "best"}}
+    orders = {chosen, "worst", "best"} if _may_tie(part) else {chosen}
+    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in orders}
     scored = by_ties[chosen]
     no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
     by_chance = score_part(no_order, options, ties="average")
@@ -6772,6 +6777,18 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
+
+
+def _may_tie(part: Rankings) -> bool:
+    """Return whether retrieved documents of a query have equal scores; of many documents, that they may."""
+    if len(part.score) > SORTED:
+        return True
+    retrieved = part.score > -np.inf if part.retrieved is None else part.retrieved & (part.score > -np.inf)
+    query = np.arange(part.queries).repeat(part.offsets[1:] - part.offsets[:-1])[retrieved]
+    score = part.score[retrieved]
+    order = np.lexsort((score, query))
+    query, score = query[order], score[order]
+    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
 
 
 def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
@@ -7173,6 +7190,7 @@ def eval_results(
 # ndcg/statistics/pairs.py: How two systems differ, pair by pair and measure by measure: intervals, tests and their correction.
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
+COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
 
 ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # of some queries: scores by system, name, and pairs
 
@@ -7391,6 +7409,24 @@ class Contest(NamedTuple):
             yield {name: each.reshape(-1) for name, each in by_part.items()}
 
 
+def system_names(systems: Any, baseline: Any) -> list[str]:
+    """Return the names of systems that can be compared.
+
+    Raises:
+        ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
+    """
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
+        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
+    for name in systems:
+        if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
+            problem = 'must be a string of printable characters, other than "query" and "difference"'
+            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
+    if baseline is not None:
+        choice("baseline", baseline, tuple(systems))
+    return list(systems)
+
+
 # ndcg/statistics/notes.py: What the reader of a report or a comparison should know besides its figures, in sentences.
 
 def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
@@ -7461,7 +7497,7 @@ def left_out_notes(
                 of = "" if len(names) == len(without) else f" of {', '.join(names)}"
                 why = one if count == 1 else several
                 found.append(f"{count:,} of {queries:,} {how_many} {why} left out of the mean{of}.")
-    if count := 0 if weight is None else np.count_nonzero(weight == 0):
+    if weight is not None and (count := np.count_nonzero(weight == 0)):
         why = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
         found.append(f"{count:,} of {queries:,} queries {why} left out of the mean.")
     return found
@@ -8890,7 +8926,6 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 # ndcg/statistics/comparison.py: Several systems on the same queries: which of them ranks better, and how sure that is.
 
-COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
 PLACES = 16  # at most: float64 holds no more digits
 ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
 
@@ -8942,29 +8977,43 @@ class Comparison(Readable):
         """The names of the results, such as ``"nDCG@10"``."""
         return list(next(iter(self.scores.values())))
 
-    def differences(self, system: str, other: str, measure: str | None = None, n: int = 10) -> pa.Table:
+    def differences(
+        self,
+        system: str,
+        other: str,
+        measure: str | None = None,
+        n: int | None = 10,
+        only: Literal["losses", "gains"] | None = None,
+    ) -> pa.Table:
         """Return the queries in which two systems differ most: ``query``, both values and the ``difference``.
+
+        The greatest difference comes first. Queries in which both have the same value are left out.
 
         Args:
             system: the one.
             other: the one it is compared with.
             measure: the name of a result; by default the first.
-            n: how many queries.
+            n: how many queries; None for all that differ.
+            only: "losses", the queries in which the one scores lower, or "gains", in which it scores higher.
 
         Raises:
-            ValueError: an unknown system or measure, or a number of queries below 0.
+            ValueError: an unknown system or measure, a number of queries below 0, another word.
         """
         measure = self.measures[0] if measure is None else measure
-        n = whole("n", n, 0)
+        n = None if n is None else whole("n", n, 0)
+        if only is not None:
+            choice("only", only, ("losses", "gains"))
         for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
             if name not in known:
                 raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
         sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
-        values = [side[measure] for side in sides]
-        table = pa.table({"query": sides[0]["query"], "system": values[0], "other": values[1]})
-        table = table.append_column("difference", pc.subtract(*values)).drop_null()
-        order = pc.sort_indices(pc.negate(pc.abs(table["difference"])))
-        return table.take(order[:n]).rename_columns(["query", system, other, "difference"])
+        values = [side[measure].to_numpy() for side in sides]
+        difference = differences(*values)
+        size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
+        order = np.argsort(-size, kind="stable")
+        order = order[size[order] > 0][:n]
+        columns = [sides[0]["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
+        return pa.table(columns, ["query", system, other, "difference"])
 
     def _letters(self) -> dict[str, str]:
         return {system: letter_text(at) for at, system in enumerate(self.scores)}
@@ -8984,16 +9033,12 @@ class Comparison(Readable):
         level = self.resampling.level
         tests = ["difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
         samples = ["detectable difference", "queries needed for the one seen"]
-        most = [[f"queries that differ most in {self.measures[0]}", "query", "first", "second", "difference"]]
-        for pair in self.pairs:
-            if pair.measure == self.measures[0]:
-                most += [[pair.title, *cells] for cells in differing_cells(self, pair.system, pair.other, 3)]
         return [
             self._system_table(level),
             _pair_table("pair", self.pairs, tests, level),
             _pair_table("80% power (4 of 5 trials at the 5% level)", self.pairs, samples, level),
             *([self._slice_table(level)] if self.slices else []),
-            most,
+            *query_tables(self, 3),
         ]
 
     def _system_table(self, level: str) -> Table:
@@ -9244,14 +9289,26 @@ class Comparison(Readable):
         axes.legend()
 
 
-def differing_cells(found: Comparison, system: str, other: str, n: int, places: int = 4) -> list[list[str]]:
-    """Return the queries in which two systems differ most in the first measure, as rows of a table."""
-    table = found.differences(system, other, n=n)
-    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    return [
-        [str(query), *(cell_text(each, places) for each in values), cell_text(difference, places, "+")]
-        for query, *values, difference in rows
-    ]
+def query_rows(
+    found: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
+) -> list[tuple[Any, float, float, float]]:
+    """Return the queries in which the first system of a pair loses or gains most: query, both values, difference."""
+    table = found.differences(pair.system, pair.other, pair.measure, n, only)
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def query_tables(found: Comparison, n: int | None, places: int = 4) -> list[Table]:
+    """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
+    sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
+    tables = []
+    for did, only in sides.items():
+        table = [[f"queries that {did} most in {found.measures[0]}", "pair", "first", "second", "difference"]]
+        for pair in (pair for pair in found.pairs if pair.measure == found.measures[0]):
+            for query, *values, difference in query_rows(found, pair, n, only):
+                cells = (number_text(each, places) for each in values)
+                table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
+        tables.append(table)
+    return [table for table in tables if len(table) > 1]
 
 
 def _mark_of_difference(pair: Pair) -> Mark:
@@ -9456,24 +9513,6 @@ def _columns_of_systems(
             raise ValueError(f"{argument}: {error}") from None
     leave_out_alike(columns, options.names)
     return columns
-
-
-def system_names(systems: Any, baseline: Any) -> list[str]:
-    """Return the names of systems that can be compared.
-
-    Raises:
-        ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
-    """
-    if not isinstance(systems, Mapping) or len(systems) < 2:
-        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
-    for name in systems:
-        if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
-            problem = 'must be a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
-    if baseline is not None:
-        choice("baseline", baseline, tuple(systems))
-    return list(systems)
 
 
 def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
@@ -11313,9 +11352,8 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     """Return which queries have each property that definitions of nDCG treat differently.
 
     >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
-    >>> [name for name, has in properties_of(rankings, 1).items() if has.tolist() == [True, False]]
-    ['documents with equal scores', 'more retrieved documents than the cutoff', 'grades of relevance', \
-'a relevance above 1']
+    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
+    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
     """
     counts, lacking = rankings.counts(), rankings.lacking()
     retrieved, judged = counts["retrieved"], counts["judged"]
@@ -11561,6 +11599,39 @@ def ranked(query: Query) -> list[Any]:
     return sorted(query.run, key=lambda document: -query.run[document])
 
 
+def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
+    """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
+    run, qrels = (_documents_by_query(side) for side in inputs[:2])
+    for name in names:
+        yield Query(run.get(name, {}), qrels.get(name, {}), k)
+
+
+def have_ids(inputs: Inputs) -> bool:
+    """Return whether both sides are mappings of scores or files, from which no document is excluded."""
+    sides = inputs.predictions, inputs.references
+    plain = all(
+        isinstance(side, Columns)
+        or (isinstance(side, Mapping) and all(isinstance(documents, Mapping) for documents in side.values()))
+        for side in sides
+    )
+    return plain and inputs.exclude is None
+
+
+def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
+    if isinstance(side, Mapping):
+        return {
+            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
+            for query, documents in side.items()
+        }
+    names = side.query_ids.to_pylist()
+    documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
+    rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
+    for query, document, value in rows:
+        if value > -np.inf:
+            documents[names[query]][document] = value
+    return documents
+
+
 def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     """Yield the queries of rankings, with documents by their positions.
 
@@ -11710,6 +11781,8 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain:
             relevance[:] = 0
         if rng.random() < 0.3:
             scores = np.floor(scores)
+        elif rng.random() < 0.2:  # close, but not so close that they are equal in 32 bits
+            scores = 0.05 + rng.integers(0, 9, size) * 10.0 ** -rng.integers(3, 8)
         if rng.random() < 0.4:
             retrieved = rng.random(size) < rng.choice([0.0, 0.3, 0.7, 0.9], p=[0.1, 0.3, 0.3, 0.3])
         if rng.random() < 0.4:
@@ -11797,6 +11870,39 @@ def _swapped(query: Query) -> Query:
 
 def _by_qrels(query: Query) -> Query:
     return query._replace(run=in_order(query.qrels))
+
+
+def _with_ranks(query: Query) -> Query:
+    return query._replace(run={document: float(rank) for rank, document in enumerate(ranked(query), start=1)})
+
+
+def _with_scores(change: Callable[[NDArray[np.float64]], Any]) -> Change:
+    def changed(query: Query) -> Query:
+        with np.errstate(over="ignore"):
+            scores = change(np.array(list(query.run.values()), np.float64)).tolist()
+        return query._replace(run=dict(zip(query.run, scores, strict=True)))
+
+    return changed
+
+
+def _rounded_to(decimals: int) -> Slip:
+    return Slip(
+        f"scores rounded to {decimals} decimals",
+        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so many.",
+        both=Term((_with_scores(lambda scores: scores.round(decimals)),)),
+    )
+
+
+def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
+    return Slip(
+        f"scores rounded to {bits} bits",
+        f"Scores that are equal in {bits} bits are tied, although they differ in 64.",
+        both=Term((_with_scores(lambda scores: np.clip(scores.astype(kind), *_ends_of(kind))),)),
+    )
+
+
+def _ends_of(kind: type[np.floating[Any]]) -> tuple[float, float]:
+    return float(np.finfo(kind).min), float(np.finfo(kind).max)
 
 
 # Rules
@@ -12043,6 +12149,14 @@ SLIPS = (
         "The lowest score ranks first, as distances do.",
         both=Term((_with_lowest_first,)),
     ),
+    Slip(
+        "ranks used as scores",
+        "The rank of each document is taken for its score, so the last one ranks first.",
+        both=Term((_with_ranks,)),
+    ),
+    _in_bits(16, np.float16),
+    _in_bits(32, np.float32),
+    *(_rounded_to(decimals) for decimals in range(2, 7)),
     Slip(
         "scores and relevance swapped",
         "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
@@ -12975,6 +13089,7 @@ class Reported(NamedTuple):
         words: it, as it was given.
         score: the score, or the first of several; nan for the values of queries.
         percent: whether the score was given in percent.
+        scale: 100 if the score was read in percent although it has no percent sign; else 1.
         scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
         values: the value of each query, in order or by id; None if scores were reported.
         k: the cutoff.
@@ -12983,6 +13098,7 @@ class Reported(NamedTuple):
     words: str
     score: float
     percent: bool
+    scale: int
     scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
     values: Any
     k: int | None
@@ -13001,9 +13117,10 @@ class Reported(NamedTuple):
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
-            return cls("these values of queries", math.nan, False, (), got, k)
+            return cls("these values of queries", math.nan, False, 1, (), got, k)
         score, precision, percent = _number_and_precision(got)
-        return cls(f"{score:g}", score, percent, (((), score, precision),), None, k)
+        scale = 100 if percent and not _has_sign(got) else 1
+        return cls(f"{score:g}", score, percent, scale, (((), score, precision),), None, k)
 
     @classmethod
     def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
@@ -13016,7 +13133,15 @@ class Reported(NamedTuple):
             scores.append(((int(cutoff) if at else None,), score, precision))
             percents.append(percent)
         words = " and ".join(f"{name} {score:g}" for name, (_, score, _) in zip(got, scores, strict=True))
-        return cls(words, scores[0][1], any(percents), tuple(scores), None, scores[0][0][0])
+        scale = 100 if all(percents) and not any(map(_has_sign, got.values())) else 1
+        return cls(words, scores[0][1], any(percents), scale, tuple(scores), None, scores[0][0][0])
+
+    def as_given(self) -> list[Evidence]:
+        """Return scores that were read in percent as they were given: a DCG may be above 1."""
+        return [
+            Evidence(np.array([self.scale * score]), self.scale * precision, cutoff)
+            for cutoff, score, precision in self.scores
+        ]
 
     def evidence(self, rankings: Rankings) -> list[Evidence]:
         """Return what a combination of options must match.
@@ -13101,6 +13226,10 @@ def _value_of_query(value: Any) -> tuple[float, float]:
     return float(number), 0.5 * 10.0**exponent * (1 + PRECISION) if isinstance(exponent, int) else 1.0
 
 
+def _has_sign(got: Any) -> bool:
+    return str(got).strip().endswith("%")
+
+
 def _decimal(value: Any) -> Decimal:
     """Return a number with the digits that it was given with; nan if it is not a number."""
     plain = value.item() if getattr(value, "ndim", None) == 0 else value  # of an array or a tensor
@@ -13121,7 +13250,7 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
         raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
-    percent = abs(number) > 1 or str(got).strip().endswith("%")
+    percent = abs(number) > 1 or _has_sign(got)
     unit = 10.0**exponent / (100 if percent else 1)
     return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
 
@@ -13474,7 +13603,7 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
         distinct=result.distinct,
         tried=result.tried,
         by_chance=result.by_chance,
-        slips=tuple(_slips_with(searched)),
+        slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
     )
     if result.combinations:
         signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
@@ -13491,15 +13620,25 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
     )
 
 
-def _slips_with(searched: Searched) -> Iterator[tuple[str, str]]:
+def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
     """Yield the slips that have what was reported, each with a convention.
 
     Those that an option of `compute` makes are among the combinations of options.
+
+    Args:
+        searched: what is searched, and for what.
+        inputs: the rankings as they were given.
+        as_given: the scores as they were given, if they were read in percent.
     """
+    other = searched._replace(evidence=as_given or searched.evidence)
     rankings = searched.read(Options.parse(k=searched.k, **searched.given))
     if len(rankings.relevance) > MOST_DOCUMENTS:
         return
-    queries = [Queries(queries_of(rankings, cutoff)) for cutoff in searched.named_cutoffs or [searched.k]]
+    by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
+    queries = [
+        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
+        for k in searched.named_cutoffs or [searched.k]
+    ]
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
@@ -13510,7 +13649,7 @@ def _slips_with(searched: Searched) -> Iterator[tuple[str, str]]:
                     )
                 except ValueError:  # these rankings have no score by it
                     continue
-                if searched.has_evidence(values):
+                if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, convention
                     break
             bar.update(1)

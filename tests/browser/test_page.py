@@ -1311,7 +1311,7 @@ def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metri
     page = visit()
     open_tab(page, "Batch")
     ragged = {"predictions": [[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]], "references": [[0, 1, 1], [1], [0, 0]]}
-    for policy, meant in (("0", 0.0), ("1", 1.0), ("left out", float("nan"))):
+    for policy, meant in (("0", 0.0), ("1", 1.0), ("skipped", float("nan"))):
         expected = ndcg.compute(**ragged, k=10, zero_division=meant)["nDCG@10"]
         wait_for(page, f"{policy}: {expected:.4f}", "#batch-score")
     page.get_by_label("References", exact=False).first.fill("[[0, 1, 1], [1], [0]]")
