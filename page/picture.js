@@ -50,6 +50,9 @@ const sumUp = () => {
     write(li.querySelector(".sum [data-term=discount]"), given.discounts[at], 2);
     write(li.querySelector(".sum [data-term=dcg]"), sums.added[at], 2);
     const [gain, part] = li.querySelectorAll(".bar > *");
+    const here = given.discounts[at], [above, below] = [at - 1, at + 1].map(each => given.discounts[each] ?? here);
+    const points = [above, here, below].map((each, row) => `${50 * (each + here)},${50 * row}`);
+    li.querySelector("polyline")?.setAttribute("points", points.join(" "));
     if (gain) part.style.width = `${Math.min(100, parseFloat(gain.style.width) * given.discounts[at])}%`;
   });
   write(find(".score .value"), sums.score);
@@ -90,20 +93,35 @@ element.addEventListener("pointerdown", event => {
   event.preventDefault();
 });
 
+// Cards that make room move there, unless the reader wants no motion.
+const moving = change => {
+  const tops = new Map([...cards()].map(([name, li]) => [name, li.offsetTop]));
+  change();
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  for (const [name, li] of cards()) {
+    const by = tops.get(name) - li.offsetTop;
+    if (by && name !== dragged) li.animate([{ transform: `translateY(${by}px)` }, { transform: "none" }], 120);
+  }
+};
+
 const place = () => {
-  const li = cards().get(dragged);
+  const li = cards().get(dragged), top = find(".picture").getBoundingClientRect().top;
   li.classList.add("dragged");
-  if (height > find(".tray").getBoundingClientRect().top) return find(".tray ul").append(li);
-  const middle = each => { const box = each.getBoundingClientRect(); return box.top + box.height / 2; };
-  const next = items(".order").find(each => each !== li && height < middle(each));
-  find(".order").insertBefore(li, next || null);
+  if (height > find(".tray").getBoundingClientRect().top) {
+    if (li.closest(".tray")) return false;
+    find(".tray ul").append(li);
+    return true;
+  }
+  const next = items(".order").find(each => each !== li && height < top + each.offsetTop + each.offsetHeight / 2) || null;
+  if (li.parentElement === find(".order") && next === li.nextElementSibling) return false;
+  moving(() => find(".order").insertBefore(li, next));
+  return true;
 };
 
 element.addEventListener("pointermove", event => {
   if (dragged === null) return;
   height = event.clientY;
-  place();
-  sumUp();
+  if (place()) sumUp();
 });
 
 const drop = () => {
@@ -132,7 +150,7 @@ element.addEventListener("keydown", event => {
   };
   if (!moves[event.key]) return;
   event.preventDefault();
-  moves[event.key]();
+  moving(moves[event.key]);
   if (!isEdited()) return;
   const place = li.parentElement === tray ? "not retrieved" : `rank ${documents(".order").indexOf(li.dataset.document) + 1}`;
   said.textContent = `${li.dataset.document}: ${place}`;
@@ -154,12 +172,12 @@ element.addEventListener("click", event => {
   }
   if (!event.target.closest(".advice")) return;
   const [one, other] = [...element.querySelectorAll(".advised")].map(card => card.closest("li"));
-  if (!other) find(".order").prepend(one);
-  else {
+  moving(() => {
+    if (!other) return find(".order").prepend(one);
     const hole = document.createComment("");
     one.replaceWith(hole);
     other.replaceWith(one);
     hole.replaceWith(other);
-  }
+  });
   send();
 });

@@ -27,6 +27,16 @@ MOST_DOTS = 4  # the highest relevance that is shown as dots
 SHOWS = 5e-5  # what shows in four digits
 
 
+WORDS = (
+    "<details><summary>Relevance, score, retrieved, judged: what is what?</summary><ul>"
+    "<li><b>Relevance</b> is how well a document answers the query, as people judged it: 0 is not at all.</li>"
+    "<li>The <b>score</b> is what the search system gave the document; the ranking has the highest score first.</li>"
+    "<li><b>Retrieved</b> documents are those that the system returned; it can miss relevant ones.</li>"
+    "<li><b>Judged</b> documents are those of which somebody said how relevant they are; of the others nobody knows."
+    "</li></ul></details>"
+)
+
+
 class Advice(NamedTuple):
     """The one change that would add most to a score.
 
@@ -100,13 +110,14 @@ def picture(
             "<button type='button' class='undo' title='Ctrl+Z'>Undo</button>",
             "<div class='lists'><section><div class='heads'><h3>Your order<small>: drag, or ↑ ↓</small>",
             "<small class='shown'>relevance<span>, score</span></small></h3>",
-            "<h3 data-term='dcg'>gain × discount<small>, dashed: gain alone</small></h3></div>",
-            f"<ol class='order'>{''.join(map(cards.row, ranked[:DRAWN]))}</ol>",
+            "<h3 data-term='dcg'>gain × discount<small>, dashed: gain alone, line: discount</small></h3></div>",
+            f"<ol class='order'>{''.join(map(cards.row, curved(ranked[:DRAWN])))}</ol>",
             f"<p>{more:,} more documents are in the table below.</p>" if more > 0 else "",
             f"<div class='tray'><h3>Not retrieved</h3><ul>{tray}</ul><p class='nothing'>drop a document here</p></div>",
             f"<div class='removed'><h3>Removed, since not judged</h3><ul>{removed}</ul></div>" if removed else "",
             "</section><section class='best'><h3 data-term='ideal'>The ideal order</h3>",
-            f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol></section></div></div>",
+            f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol></section></div>",
+            f"{WORDS}</div>",
         ]
     )
 
@@ -122,12 +133,25 @@ def _choices(options: Mapping[str, Any]) -> str:
     )
 
 
-def bar_html(gain: float, added: float, widest: float, term: str) -> str:
-    """Return a gain as a dashed bar and, within it, what is added of it, beside a gain that fills the width."""
+def curved(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with their part of the curve of discounts: from halfway to the row above to halfway to that below."""
+    discounts = [row["discount"] for row in rows]
+    around = zip([*discounts[:1], *discounts], discounts, [*discounts[1:], *discounts[-1:]], strict=False)
+    curves = [((above + here) / 2, here, (here + below) / 2) for above, here, below in around]
+    return [{**row, "curve": curve} for row, curve in zip(rows, curves, strict=True)]
+
+
+def bar_html(gain: float, added: float, widest: float, term: str, curve: Sequence[float] = ()) -> str:
+    """Return a gain as a dashed bar and, within it, what is added of it, beside a gain that fills the width.
+
+    The curve is that of discounts, as parts of the width: where it enters the row, where it is, and where it leaves.
+    """
+    points = " ".join(f"{100 * x:.4g},{y}" for x, y in zip(curve, (0, 50, 100), strict=False))
+    line = f"<svg viewBox='0 0 100 100' preserveAspectRatio='none'><polyline points='{points}'/></svg>" if curve else ""
     outer, inner = (100 * min(1, max(0, each) / widest) for each in (gain, added))
     return (
         f"<span class='bar {term}' aria-hidden='true'><i data-term='gain' style='width:{outer:.4g}%'></i>"
-        f"<b data-term='{term}' style='width:{inner:.4g}%'></b></span>"
+        f"<b data-term='{term}' style='width:{inner:.4g}%'></b>{line}</span>"
     )
 
 
@@ -222,7 +246,7 @@ class _Cards(NamedTuple):
         kind = f" class='tied' data-tied='{rank}'" if tied else ""
         return (
             f"<li data-document='{escape(document)}' data-gain='{gain!r}'{kind}>{self._card(document, f'rank {rank}')}"
-            f"{bar_html(gain, added, self.widest, 'dcg')}<span class='sum'><span class='product'>"
+            f"{bar_html(gain, added, self.widest, 'dcg', row['curve'])}<span class='sum'><span class='product'>"
             f"<span data-term='gain'>{gain:g}</span> × <span data-term='discount'>{discount}</span> = </span>"
             f"<span data-term='dcg'>{added + 0.0:.2f}</span>{tied}</span></li>"
         )

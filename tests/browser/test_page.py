@@ -910,7 +910,7 @@ def test_the_address_names_the_tab(visit: Opener) -> None:
     expect(again.get_by_role("tab", name="Batch")).to_have_attribute("aria-selected", "true")
 
 
-def test_the_five_steps_have_addresses(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_the_steps_have_addresses(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     time.sleep(1.1)  # what comes sooner belongs to the same step
@@ -923,6 +923,47 @@ def test_the_five_steps_have_addresses(visit: Opener, ndcg: evaluate.Metric) -> 
     again = visit(address(page))
     wait_for(again, score(ndcg, **tied))
     wait_for(again, "share ranks 2 to 4", "#guide")
+
+
+def test_each_step_asks_for_a_guess_and_leads_to_the_next(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit("?step=discount")
+    wait_for(page, "Guess first: Which swap wins more?", "#guide")
+    answer = page.locator("#guide .answer")
+    expect(answer).not_to_be_visible()
+    guess = page.get_by_role("button", name="d2 with d3")
+    guess.click()
+    expect(answer).to_contain_text("d1 with d3: nDCG is 0.6480 now; d1 with d3 makes it 1.0000")
+    expect(guess).to_have_attribute("aria-pressed", "true")
+    wait_for(page, "Why a logarithm?", "#guide")
+    page.get_by_role("link", name="Next: Ideal").click()
+    wait_for(page, score(ndcg, predictions=[[4, 3, 2, 1]], references=[[0, 1, 2, 3]]))
+    expect(answer).not_to_be_visible()
+    page.get_by_role("link", name="6 Exponential gain").click()
+    last = {"predictions": [[4, 3, 2, 1]], "references": [[2, 2, 1, 3]]}
+    wait_for(page, score(ndcg, **last))
+    page.locator(".formula select").select_option("exponential")
+    wait_for(page, score(ndcg, **last, gain="exponential"))
+
+
+def test_the_curve_of_the_discount_crosses_the_bars_and_stays_with_its_ranks(visit: Opener) -> None:
+    page = visit()
+    at = "all => all.map(each => Number(each.getAttribute('points').split(' ')[1].split(',')[0]) / 100)"
+    expected = [1 / math.log2(rank + 1) for rank in range(1, 7)]
+    curve = page.locator("#picture .order polyline")
+    assert curve.evaluate_all(at) == pytest.approx(expected, abs=1e-3)
+    pull(page, "d6", "d2")
+    assert curve.evaluate_all(at) == pytest.approx(expected, abs=1e-3)
+    page.mouse.up()
+    wait_for_address(page, "ids=d1,d6,d2,")
+
+
+def test_words_are_explained_where_they_stand_and_tied_scores_show_on_a_phone(visit: Opener) -> None:
+    page = visit("?step=ties", 390)
+    wait_for(page, "share ranks 2 to 4", "#guide")
+    expect(card(page, "d2").locator(".at")).to_be_visible()
+    page.locator("#picture summary").click()
+    for word in ("Relevance", "score", "Retrieved", "Judged"):
+        expect(page.locator("#picture details b", has_text=word)).to_be_visible()
 
 
 def test_the_open_step_is_in_sight_on_a_phone(visit: Opener) -> None:
@@ -1389,17 +1430,14 @@ NAMES = """
   .map(each => (each.getAttribute("aria-label") || each.innerText || each.title).trim())
 """
 GRADIOS_RULES = {  # its button for one more file holds a smaller button, and that the field of the file
-    ("nested-interactive", 'aria-label="common.upload"'),
-    ("target-size", 'aria-label="common.upload"'),
+    ("nested-interactive", 'aria-label="Runs: upload"'),
+    ("target-size", 'aria-label="Runs: upload"'),
     ("target-size", "icon-mode"),
 }
 GRADIOS_NAMES = {
     "Clear",
     "Copy",
     "copy",
-    "common.upload",
-    "Click to upload or drop files",
-    "Remove this file",
 }  # of its own fields, which take no other names
 
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from reference import NUMBERS, RELEVANCE, SCORES
 
 from ndcg.measure.conventions import CHOICES, CONVENTIONS
-from ndcg.statistics.slip_terms import Queries, Query, in_order
+from ndcg.statistics.slip_terms import Queries, Query, Slip, in_order
+from ndcg.statistics.slips import SLIPS, slip_named
 
 CARD: dict[str, Any] = {"predictions": SCORES, "references": RELEVANCE}
 RUN = {"q1": {"d1": 1.0, "d2": 1.0, "d3": 0.2}, "q2": {"d9": 1.0}, "q4": {"d1": 2.0}}
@@ -284,16 +285,51 @@ def test_values_of_queries_may_lack_those_that_programs_leave_out(ndcg: evaluate
         ndcg.explain(**SEARCHED, k=10, got={**got, "x": 0.5})
 
 
-@pytest.mark.parametrize(
-    "slip", ["ideal from the top k retrieved", "DCG called nDCG", "ascending order", "no discount"]
-)
-def test_a_slip_is_found_if_no_combination_is(ndcg: evaluate.Metric, slip: str) -> None:
-    chosen = next(each for each in ndcg.SLIPS if each.name == slip)
-    queries = [Query(SEARCHED_RUN.get(each, {}), SEARCHED_QRELS[each], 10) for each in SEARCHED_QUERIES]
-    values = chosen.scores(Queries(queries), {"convention": "sklearn"}).tolist()
-    found = ndcg.explain(**SEARCHED, k=10, got=values)
-    assert slip in [name for name, _ in found.slips]
-    assert f"with a slip: {slip}." in str(found)
+CLOSE_RUN = {
+    query: {each: score + float(RUNS.integers(0, 9) * 10.0 ** -RUNS.choice([3, 5, 7, 9])) for each, score in of.items()}
+    for query, of in list(SEARCHED_RUN.items())[35:]
+}
+CLOSE_QRELS = {query: SEARCHED_QRELS[query] for query in SEARCHED_QUERIES[35:]}
+for at, query in enumerate(CLOSE_RUN):
+    if at % 5 == 0:  # fewer documents than the cutoff
+        CLOSE_RUN[query] = dict(list(CLOSE_RUN[query].items())[:6])
+        CLOSE_QRELS[query] = dict(list(CLOSE_QRELS[query].items())[:4])
+CLOSE: dict[str, Any] = {"predictions": CLOSE_RUN, "references": CLOSE_QRELS}
+OWN_SLIPS = [slip for slip in SLIPS if not slip.is_option]
+WITHOUT_EFFECT = {"negative relevance removed", "run cut at k before everything else"}  # on these rankings
+KNOWN = {"gain": "linear", "discount": "log", "judged_only": False}  # so that less is searched
+
+
+@pytest.mark.parametrize("slip", OWN_SLIPS, ids=lambda slip: slip.name)
+def test_a_slip_that_no_option_makes_is_found_in_values_and_in_a_mean(ndcg: evaluate.Metric, slip: Slip) -> None:
+    queries = Queries(Query(CLOSE_RUN.get(each, {}), judged, 10) for each, judged in CLOSE_QRELS.items())
+    values = slip.scores(queries, {"convention": "sklearn"})
+    for got in (values.tolist(), f"{values.mean():.7f}"):
+        found = ndcg.explain(**CLOSE, k=10, got=got, **KNOWN)
+        same = found.matches or found.combinations  # an option makes the same of these rankings
+        assert slip.name in [name for name, _ in found.slips] or same
+        if slip.name not in WITHOUT_EFFECT:
+            assert "sklearn" not in found.matches
+        if not same:
+            assert f"with a slip: {slip.name}." in str(found)
+
+
+def test_slips_on_a_convention_come_before_combinations_that_change_more(ndcg: evaluate.Metric) -> None:
+    slip = slip_named("no discount")
+    queries = Queries(Query(SEARCHED_RUN.get(each, {}), SEARCHED_QRELS[each], 10) for each in SEARCHED_QUERIES)
+    found = ndcg.explain(**SEARCHED, k=10, got=f"{slip.scores(queries, {}).mean():.4f}", gain="linear")
+    assert min(len(each.changed) for each in found.combinations) > 1
+    ways = [line for line in str(found).splitlines() if line.startswith("It is that of ")]
+    assert ways[0] == "It is that of sklearn with a slip: no discount."
+    assert len(ways) > 1
+
+
+def test_a_mean_above_1_may_be_a_dcg(ndcg: evaluate.Metric) -> None:
+    dcg = ndcg.compute(**SEARCHED, k=10, measures="DCG")["DCG@10"]
+    assert dcg > 1
+    found = ndcg.explain(**SEARCHED, k=10, got=f"{dcg:.5f}", **KNOWN)
+    assert ("DCG called nDCG", "sklearn") in found.slips
+    assert ("DCG called nDCG", "sklearn") not in ndcg.explain(**SEARCHED, k=10, got=f"{dcg:.5f}%", **KNOWN).slips
 
 
 def test_a_score_that_nothing_has_is_said_to_be_unknown(ndcg: evaluate.Metric) -> None:

@@ -254,6 +254,7 @@ def test_a_slip_has_another_score_than_some_convention(slip: Slip) -> None:
         query._replace(qrels={document: grade - 1 if at % 9 == 0 else grade for document, grade in query.qrels.items()})
         for at, query in enumerate(queries)
     ]
+    queries.append(Query({"a": 1 + 1e-9, "b": 1}, {"b": 1}, 5))  # equal in 32 bits
     how = {"negative_relevance": "keep"}
     assert any(
         not np.allclose(
@@ -322,9 +323,9 @@ def query_of(ranking: str) -> Query:
     retrieved, _, unretrieved = ranking.partition(" + ")
     run, qrels = {}, {}
     for level, group in enumerate(retrieved.split()):
-        for grade in group.split("="):
+        for grade in re.split("[=≈]", group):
             document = f"d{len(run) + 1}"
-            run[document] = float(100 - level)
+            run[document] = 100 - level - 1e-9 * ("≈" in group) * len(run)
             if grade != "?":
                 qrels[document] = int(grade)
     qrels |= {f"unretrieved {at}": int(grade) for at, grade in enumerate(unretrieved.split())}

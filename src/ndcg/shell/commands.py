@@ -11,7 +11,7 @@ from ..inputs.hashes import digest_of
 from ..inputs.slices import slice_name
 from ..measure.messages import in_short
 from ..measure.options import OF_COMPUTE, Options, whole
-from ..statistics.comparison import PLACES, Comparison, compare, differing_cells
+from ..statistics.comparison import PLACES, Comparison, compare, query_rows, query_tables
 from ..statistics.explanation import explain
 from ..statistics.measured import Score, affected_by_ties, mean_table
 from ..statistics.pairs import Pair
@@ -145,7 +145,9 @@ def _compare(asked: argparse.Namespace) -> Listing:
             counted = counted_text(pair.queries, each.queries)
             slices.append([slice_name(value), counted, pair.measure, pair.system, *(cells[each] for each in columns)])
             rows.append({"slice": value, **_pair_row(pair, each.queries)})
-    tables = [means, pairs, *([slices] if found.slices else []), _worst(found, asked.places)]
+    worst = None if asked.worst == "all" else FIRST if asked.worst is None else whole("--worst", asked.worst, 1)
+    tables = [means, pairs, *([slices] if found.slices else []), *query_tables(found, worst, asked.places)]
+    rows = rows if asked.worst is None else _query_rows(found, worst)
     return Listing(tables, found.remarks(), found.signature, rows, found.to_dict(), latex=found.to_latex(asked.places))
 
 
@@ -157,15 +159,20 @@ def _pair_row(pair: Pair, queries: int) -> Row:
     return {"measure": measure, "run": run, "baseline": baseline, **counts, **figures}
 
 
-def _worst(found: Comparison, places: int) -> Table:
-    """Return the queries in which each run differs most from the baseline in the first measure."""
-    baseline = str(found.baseline)
-    table = [["queries that differ most", "run", found.measures[0], baseline, "difference"]]
-    for run in found.scores:
-        if run != baseline:
-            for query, *cells in differing_cells(found, run, baseline, FIRST, places):
-                table.append([query, run, *cells])
-    return table
+def _query_rows(found: Comparison, worst: int | None) -> list[Row]:
+    """Return a row for programs of each query that lost or gained most, of each measure and run, greatest losses first.
+
+    Args:
+        found: the comparison.
+        worst: how many losses, and how many gains, of each measure and run; None for all.
+    """
+    rows = []
+    for pair in found.pairs:
+        losses, gains = query_rows(found, pair, worst, "losses"), query_rows(found, pair, worst, "gains")
+        for query, value, of_baseline, difference in [*losses, *reversed(gains)]:
+            names = {"measure": pair.measure, "run": pair.system, "baseline": pair.other, "query": query}
+            rows.append({**names, "value": value, "baseline_value": of_baseline, "difference": difference})
+    return rows
 
 
 def _audit(asked: argparse.Namespace) -> Listing:

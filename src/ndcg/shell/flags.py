@@ -49,12 +49,15 @@ examples:
     "compare": (
         "differences of runs from a baseline, with tests",
         "Print how each run differs from the baseline on the same queries: the difference of the means, its\n"
-        "interval, p of a paired randomization test with Holm's correction, and the queries that differ most.",
+        "interval, p of a paired randomization test with Holm's correction, and the queries that lost and that\n"
+        "gained most.",
         """\
 examples:
   ndcg compare qrels.txt bm25.txt dense.txt hybrid.txt -k 10
   ndcg compare qrels.txt bm25.txt dense.txt -k 10 --alternative greater --margin 0.01   not worse by 0.01?
   ndcg compare qrels.txt bm25.txt dense.txt -k 10 --by languages.csv -o latex
+  ndcg compare qrels.txt bm25.txt dense.txt -k 10 --worst 20     the 20 queries that lost most
+  ndcg compare qrels.txt bm25.txt dense.txt -k 10 --worst all -o tsv > queries.tsv
   ndcg compare qrels.txt bm25.txt dense.txt -k 10 --plot differences.svg
 """,
     ),
@@ -231,6 +234,12 @@ ARGUMENTS = {
         Argument("by", RUNS, "also score slices of the queries: a file that maps queries to slices, or a qrels column"),
     ],
     "output": [
+        Argument(
+            "worst",
+            COMPARE,
+            "how many queries that lost most, and that gained most, to print, or all; -o tsv and -o jsonl have them in "
+            "place of the pairs (default: 5)",
+        ),
         Argument("by_query", SCORE, "print the value of every query, then the mean", False),
         Argument("output", (*ALL, *CHECK), "the format; only ndcg gate writes junit", "text", FORMATS),
         Argument("places", MEANS, "decimal places of tables", 4),
@@ -252,6 +261,13 @@ def _cutoffs(text: str) -> list[int | None]:
         return [None if each == "all" else int(each) for each in text.split(",")]
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be numbers of ranks, such as 10 or 5,10,all; got {text!r}") from None
+
+
+def _count_or_all(text: str) -> int | str:
+    try:
+        return text if text == "all" else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number of queries, or all; got {text!r}") from None
 
 
 def _numbers(text: str) -> list[float] | str:
@@ -276,6 +292,7 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     **dict.fromkeys(("query", "document", "score", "label", "convention", "form"), (str, "NAME")),
     **dict.fromkeys(("exclude", "plot"), (str, "FILE")),
     "by": (str, "FILE[:COLUMN]|COLUMN"),
+    "worst": (_count_or_all, "N"),
     "runs": (str, "RUN"),
     "got": (str, "NUMBER"),
     "between": (_list, "ONE,OTHER"),

@@ -35,8 +35,8 @@ from ..scores.queries import (
 from .drawing import figure_of
 from .properties import in_common, properties_of
 from .reported import Reported
-from .search import Combination, Searched, conventions_with, search
-from .slip_terms import Queries, queries_of
+from .search import Combination, Evidence, Searched, conventions_with, search
+from .slip_terms import Queries, have_ids, queries_by_ids, queries_of
 from .slips import SLIPS
 from .tables import Readable, number_text
 
@@ -386,7 +386,7 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
         distinct=result.distinct,
         tried=result.tried,
         by_chance=result.by_chance,
-        slips=tuple(_slips_with(searched)),
+        slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
     )
     if result.combinations:
         signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
@@ -403,15 +403,25 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
     )
 
 
-def _slips_with(searched: Searched) -> Iterator[tuple[str, str]]:
+def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
     """Yield the slips that have what was reported, each with a convention.
 
     Those that an option of `compute` makes are among the combinations of options.
+
+    Args:
+        searched: what is searched, and for what.
+        inputs: the rankings as they were given.
+        as_given: the scores as they were given, if they were read in percent.
     """
+    other = searched._replace(evidence=as_given or searched.evidence)
     rankings = searched.read(Options.parse(k=searched.k, **searched.given))
     if len(rankings.relevance) > MOST_DOCUMENTS:
         return
-    queries = [Queries(queries_of(rankings, cutoff)) for cutoff in searched.named_cutoffs or [searched.k]]
+    by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
+    queries = [
+        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
+        for k in searched.named_cutoffs or [searched.k]
+    ]
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
@@ -422,7 +432,7 @@ def _slips_with(searched: Searched) -> Iterator[tuple[str, str]]:
                     )
                 except ValueError:  # these rankings have no score by it
                     continue
-                if searched.has_evidence(values):
+                if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, convention
                     break
             bar.update(1)

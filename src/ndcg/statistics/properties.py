@@ -15,9 +15,8 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     """Return which queries have each property that definitions of nDCG treat differently.
 
     >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
-    >>> [name for name, has in properties_of(rankings, 1).items() if has.tolist() == [True, False]]
-    ['documents with equal scores', 'more retrieved documents than the cutoff', 'grades of relevance', \
-'a relevance above 1']
+    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
+    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
     """
     counts, lacking = rankings.counts(), rankings.lacking()
     retrieved, judged = counts["retrieved"], counts["judged"]

@@ -8,6 +8,7 @@ al., CIKM 2007, on why to prefer it in retrieval), with Student's paired t-test 
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -530,6 +531,7 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
     return [(rows, block) for rows, block in alike if block.size > 1]
 
 
+@cache
 def _special() -> Any:
     """Return SciPy's special functions, which are imported in a third of the time of its statistics."""
     try:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
-from ..inputs.reading import read
+from ..inputs.reading import Inputs, read
 from ..measure.options import Options
 from ..measure.ties import Floats
 from ..scores.queries import UserTerms, score_part
@@ -175,6 +176,39 @@ def in_order(documents: Iterable[Any]) -> dict[Any, float]:
 def ranked(query: Query) -> list[Any]:
     """Return the documents of a run, best first; those with equal scores in their order."""
     return sorted(query.run, key=lambda document: -query.run[document])
+
+
+def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
+    """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
+    run, qrels = (_documents_by_query(side) for side in inputs[:2])
+    for name in names:
+        yield Query(run.get(name, {}), qrels.get(name, {}), k)
+
+
+def have_ids(inputs: Inputs) -> bool:
+    """Return whether both sides are mappings of scores or files, from which no document is excluded."""
+    sides = inputs.predictions, inputs.references
+    plain = all(
+        isinstance(side, Columns)
+        or (isinstance(side, Mapping) and all(isinstance(documents, Mapping) for documents in side.values()))
+        for side in sides
+    )
+    return plain and inputs.exclude is None
+
+
+def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
+    if isinstance(side, Mapping):
+        return {
+            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
+            for query, documents in side.items()
+        }
+    names = side.query_ids.to_pylist()
+    documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
+    rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
+    for query, document, value in rows:
+        if value > -np.inf:
+            documents[names[query]][document] = value
+    return documents
 
 
 def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
