@@ -211,12 +211,13 @@ def sentence_transformers_evaluator(
 ) -> Any:
     """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
-    The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which reranks
-    `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low` and
-    `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The evaluator keeps the
+    The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
+    reranks `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low`
+    and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The evaluator keeps the
     `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those of `compute` on the
-    whole ranking of each query: in addition to its k best documents, the run contains up to 1,000 documents that tie with the
-    last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is set, all judged documents.
+    whole ranking of each query: in addition to its k best documents, the run contains up to 1,000 documents that tie
+    with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is set, all judged
+    documents.
 
     Only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and these documents
     of each query are in memory; with `k=None` all documents.
