@@ -526,10 +526,8 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
     alike = [(rows, block) for rows in groups.values() for block in split.blocks(valued[rows[0]])]
     for _, block in alike if parts is None else ():
         if block.size < 2:
-            hint = "; compute gives the score of one" * block.size
-            raise ValueError(
-                f"a confidence interval needs at least two queries that have a value; got {block.size}{hint}"
-            )
+            hint = "; report gives the score of one" * block.size
+            raise ValueError(f"a comparison needs at least two queries that have a value; got {block.size}{hint}")
     return [(rows, block) for rows, block in alike if block.size > 1]
 
 
