@@ -11139,6 +11139,7 @@ def compute(
 
 # ndcg/statistics/properties.py: What queries have in common on which two definitions of nDCG differ.
 
+SHOWN_PROPERTIES = 2  # others often go with these
 TELLING = 0.05  # the highest probability that as many would have a property by chance
 
 
@@ -11211,7 +11212,7 @@ def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, neares
         if 2 * with_it > own and chance <= TELLING:
             have = f"{with_it:,} of the {own:,} {what} that differ from {nearest} have {name}"
             telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
-    yield from (text for _, text in sorted(telling, key=lambda each: each[0]))
+    yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
 
 
 def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
@@ -11327,8 +11328,11 @@ class Slip(NamedTuple):
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, ideal, one)
+        empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        if isinstance(empty, str):  # rightly empty: 1 if nothing was retrieved
+            empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(ideal > 0, dcg / ideal, one)
+            return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
 
 
 class Queries:

@@ -182,9 +182,9 @@ def _ways(found: Any) -> list[str]:
     if found.nearest is not None:
         some = ", ".join(map(str, found.disagreeing[:SHOWN_WAYS]))
         more = ", …" if len(found.disagreeing) > SHOWN_WAYS else ""
-        items.append(
-            escape(f"The nearest is {found.nearest}; {len(found.disagreeing):,} queries differ: {some}{more}.")
-        )
+        count = len(found.disagreeing)
+        differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
+        items.append(escape(f"The nearest is {found.nearest}; {differ}: {some}{more}."))
         items += map(escape, found.in_common)
     if not found.matches and found.got is not None:
         items.append(f"All <a href='{SLIPS}'>known slips</a> of implementations, with rankings that show them")
