@@ -4325,26 +4325,26 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
         raise ValueError(f"by {problem}; got {shown(found)[1:-1]}; give others as text, fractions as ranges") from None
 
 
-# ndcg/measure/conventions.py: Whose nDCG: the choices that libraries make when they say nDCG, as data.
+# ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
 
-# What a convention chooses.
+# The options that a convention sets.
 CHOICES = ("gain", "discount", "ideal", "ties", "zero_division", "negative_relevance", "missing")
 
 
 class Convention(NamedTuple):
-    """What a library means by nDCG.
+    """The definition of nDCG in a library.
 
     Attributes:
-        library: whose it is, as people call it.
-        meaning: one sentence on what its choices do to the number.
-        gain: as in ``compute``, like the following.
-        discount: of the ranks.
-        ideal: which documents the ideal ranking has.
-        ties: of documents with equal scores.
-        zero_division: the nDCG of a query with nothing relevant; nan leaves it out of the mean.
-        negative_relevance: what becomes of a negative relevance.
-        missing: what becomes of a judged query that the run lacks.
-        quirks: what its numbers depend on besides.
+        library: the library and its function, as people call them.
+        meaning: one sentence on the effect of its options.
+        gain: the gain, with the same values as in ``compute``, like the following options.
+        discount: the discount.
+        ideal: the documents in the ideal ranking.
+        ties: the order of documents with equal scores.
+        zero_division: the nDCG of a query with no relevant documents; nan excludes it from the mean.
+        negative_relevance: how a negative relevance is treated.
+        missing: how a judged query that is missing from the run is treated.
+        quirks: behavior that the options cannot express.
     """
 
     library: str
@@ -4372,84 +4372,84 @@ class Convention(NamedTuple):
 CONVENTIONS: dict[str, Convention] = {
     "sklearn": Convention(
         "scikit-learn `ndcg_score`",
-        "Tied documents share their ranks, so the order of the input does not matter; a query with nothing relevant "
-        "pulls the mean down.",
-        quirks="It refuses one-document queries, and `ignore_ties=True` orders ties in no fixed way. A query with "
-        "nothing relevant counts as 0 up to version 1.9; a later one may leave it out, which is `zero_division=nan`.",
+        "Tied documents share their ranks, so the order of the input does not matter. A query with no relevant "
+        "documents lowers the mean.",
+        quirks="It rejects queries with one document, and `ignore_ties=True` orders ties in no fixed way. A query with "
+        "no relevant documents counts as 0 up to version 1.9. A later version may skip it (`zero_division=nan`).",
     ),
     "trec_eval": Convention(
         "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
-        "Tied documents are ordered by their ids, the highest first, which is arbitrary but the same for everyone.",
+        "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
         ties="docid",
         negative_relevance="clip",
-        quirks="Up to version 9.0.8 scores are held as 32-bit floats, so scores that differ from the eighth digit on "
-        "are tied; from 10.0 on as 64-bit ones. Queries that the run lacks count as 0 with `-c`; without it, they are "
-        'left out of the mean, which is `missing="skip"`, and 10.0 fails.',
+        quirks="Up to version 9.0.8 scores are stored as 32-bit floats, so scores that differ only from the eighth "
+        "digit on are tied. From version 10.0 on they are 64-bit floats. With `-c`, queries that are missing from the "
+        'run count as 0. Without it they are skipped (`missing="skip"`), and version 10.0 fails.',
     ),
     "pytrec_eval": Convention(
         "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
-        "As trec_eval, but queries that the run lacks are left out of the mean, so a run that answers easy queries "
-        "only scores high.",
+        "As in trec_eval, but queries that are missing from the run are skipped, so a run with only the easy queries "
+        "has a high score.",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Scores are held as 32-bit floats.",
+        quirks="Scores are stored as 32-bit floats.",
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",
-        "pytrec_eval's number, rounded to five digits.",
+        "pytrec_eval's score, rounded to five digits.",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="A document whose id is the query's takes no rank: `exclude={query: [query] for query in run}`, where "
-        "such a document is not judged relevant.",
+        quirks="A document with the same id as the query has no rank: use `exclude={query: [query] for query in run}`, "
+        "if such documents are not judged relevant.",
     ),
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
-        "pytrec_eval's number, rounded to five digits.",
+        "pytrec_eval's score, rounded to five digits.",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Tasks with `ignore_identical_ids` drop a document whose id is the query's, as BEIR does.",
+        quirks="Tasks with `ignore_identical_ids` drop a document with the same id as the query, as in BEIR.",
     ),
     "gdeval": Convention(
         "gdeval.pl `ndcg@k` of TREC's web tracks",
-        "trec_eval's order of ties with exponential gain; queries with nothing relevant are left out, and so are those "
-        "that the run lacks.",
+        "trec_eval's order of ties, with exponential gain. Queries with no relevant documents are skipped, and so are "
+        "queries that are missing from the run.",
         gain="exponential",
         ties="docid",
         zero_division=math.nan,
         negative_relevance="clip",
         missing="skip",
-        quirks="It prints five digits, and refuses relevances above 4.",
+        quirks="It prints five digits, and rejects a relevance above 4.",
     ),
     "ranx": Convention(
         "ranx `ndcg`",
-        "Tied documents stay in the order of the run, so what wrote the run decides.",
+        "Tied documents stay in the order of the run, so it depends on the program that wrote the run.",
         ties="first",
         negative_relevance="clip",
-        quirks="A relevance counts as its integer part. Lists of 16 documents and more are sorted by an unstable "
+        quirks="A relevance counts as its integer part. Lists of 16 or more documents are sorted with an unstable "
         "algorithm, so their ties are in no fixed order.",
     ),
     "ranx_burges": Convention(
         "ranx `ndcg_burges`",
-        "Exponential gain, which puts highly relevant documents far above the others.",
+        "The gain is exponential, so highly relevant documents count far more than the others.",
         gain="exponential",
         ties="first",
         negative_relevance="clip",
-        quirks="As ranx `ndcg`.",
+        quirks="Otherwise the same as ranx `ndcg`.",
     ),
     "torchmetrics": Convention(
         "TorchMetrics `RetrievalNormalizedDCG`",
-        "scikit-learn's definition, with a policy for queries with nothing relevant: `empty_target_action` "
-        '`"neg"` is `zero_division=0` (the default), `"pos"` 1, `"skip"` nan.',
+        "scikit-learn's definition, with an option for queries with no relevant documents: `empty_target_action` "
+        '`"neg"` is `zero_division=0` (the default), `"pos"` is 1, and `"skip"` is nan.',
         negative_relevance="keep",
-        quirks="It computes in 32-bit floats, in which close scores are tied. A query whose relevances add up to 0 "
-        "counts as one with nothing relevant. Where the ideal DCG is negative, it divides by it.",
+        quirks="It computes in 32-bit floats, in which close scores are tied. A query with relevance values that add "
+        "up to 0 counts as having no relevant documents. If the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
-        "Queries with nothing relevant are left out, so the mean is over fewer queries than were asked.",
+        "Queries with no relevant documents are skipped, so the mean covers fewer queries than the data.",
         gain="exponential",
         ties="first",
         zero_division=math.nan,
@@ -4458,147 +4458,147 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "rax": Convention(
         "Rax `ndcg_metric`",
-        "Exponential gain, and tied documents in the order of the input.",
+        "The gain is exponential, and tied documents stay in the order of the input.",
         gain="exponential",
         ties="first",
         negative_relevance="keep",
         missing="skip",
-        quirks="It computes in 32-bit floats unless JAX is told otherwise. Where the ideal DCG is negative, it "
-        "divides by it. Lists that are masked whole are left out, which `missing` says.",
+        quirks="It computes in 32-bit floats unless JAX is configured otherwise. If the ideal DCG is negative, it "
+        'divides by it. Fully masked lists are skipped (`missing="skip"`).',
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
-        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="Labels are the integers 0 to 30, with `label_gain` for other gains.",
+        quirks="Labels are the integers 0 to 30; `label_gain` sets other gains.",
     ),
     "xgboost": Convention(
         "XGBoost `ndcg`",
-        "As LightGBM: a query with nothing relevant counts as perfect; `ndcg@10-` is `zero_division=0`.",
+        "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is `zero_division=0`.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="`ndcg` without a cutoff may stop at rank 32, the pairs its ranking objectives sample by default: ask "
-        "here for `k=32`. Scores are held as 32-bit floats. `ndcg_exp_gain=False` is the linear gain.",
+        quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking objectives sample by "
+        'default: set `k=32`. Scores are stored as 32-bit floats. `ndcg_exp_gain=False` is `gain="linear"`.',
     ),
     "tf_ranking": Convention(
         "TensorFlow Ranking `NDCGMetric`",
-        "Exponential gain, and tied documents in random order: the mean over all orders is what to expect.",
+        "The gain is exponential, and tied documents are in random order; the mean over all orders is its expectation.",
         gain="exponential",
         missing="skip",
-        quirks="It computes in 32-bit floats. A label below 0 is padding: give it as `ignore_index`. Lists that are "
-        "padding throughout are left out, which `missing` says.",
+        quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as `ignore_index`. Lists that are "
+        'all padding are skipped (`missing="skip"`).',
     ),
     "allrank": Convention(
         "allRank `ndcg`",
-        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="A label of -1 is padding: give `ignore_index=-1`. It sorts by an algorithm that leaves ties in no "
-        "fixed order, and computes in 32-bit floats.",
+        quirks="A label of -1 is padding: set `ignore_index=-1`. Its sorting algorithm leaves ties in no fixed order, "
+        "and it computes in 32-bit floats.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
-        "Of tied documents the least relevant ranks first, so ties never help; a query with nothing relevant counts "
-        "as perfect.",
+        "The least relevant of several tied documents ranks first, so ties never help. A query with no relevant "
+        "documents counts as perfect.",
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevances are held as 32-bit floats.',
+        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevance is stored as 32-bit floats.',
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",
-        "Documents are relevant or not, and queries with nothing relevant are left out.",
+        "Relevance is binary, and queries with no relevant documents are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="From version 6 on tied documents rank by ascending id: list them in that order. Its rerankers are "
-        "scored by scikit-learn.",
+        quirks="From version 6 on, tied documents rank by ascending id: list them in that order. It scores rerankers "
+        "with scikit-learn.",
     ),
     "spark": Convention(
         "Spark `RankingMetrics.ndcgAt`",
-        "Documents are relevant or not; whatever ranked their ids has ordered the ties.",
+        "Relevance is binary. The input is ranked ids, so their order has already resolved the ties.",
         gain="binary",
         ties="first",
         negative_relevance="clip",
-        quirks="The relevances that PySpark lets one give as a third column do not change its number. With those that "
-        "Scala takes the gain is exponential, and the ideal is the order in which the relevant documents are listed.",
+        quirks="PySpark accepts relevance values as a third column, but they do not change the score. With relevance "
+        "values in Scala, the gain is exponential, and the ideal is the order in which relevant documents are listed.",
     ),
     "elasticsearch": Convention(
         "Elasticsearch `_rank_eval` `dcg` with `normalize`",
-        "Exponential gain, over the hits in the engine's order.",
+        "The gain is exponential, over the hits in the engine's order.",
         gain="exponential",
         ideal="truncated",
         ties="first",
-        quirks="Documents that nobody judged have gain 0, or that of `unknown_doc_rating`.",
+        quirks="Unjudged documents have gain 0, or the gain of `unknown_doc_rating`.",
     ),
     "mlflow": Convention(
         "MLflow `ndcg_at_k`",
-        "The ideal is no longer than the answer, so a short answer scores higher, and an empty one to a query with "
-        "nothing relevant is perfect.",
+        "The ideal is no longer than the result list, so a short result list scores higher. An empty list for a query "
+        "with no relevant documents is perfect.",
         gain="binary",
         ideal="truncated",
         ties="first",
         zero_division="rightly_empty",
-        quirks="A document that is retrieved twice counts twice, as two documents.",
+        quirks="A duplicate document counts twice, as two documents.",
     ),
     "haystack": Convention(
         "Haystack `DocumentNDCGEvaluator`",
-        "The scores of the expected documents are their gains; the order is that of the retrieved ones.",
+        "The gains are the scores of the expected documents; the retrieved documents set the order.",
         ties="first",
         negative_relevance="keep",
-        quirks="There is no cutoff: all that was retrieved counts.",
+        quirks="There is no cutoff: all retrieved documents count.",
     ),
     "llama_index": Convention(
         "LlamaIndex `NDCG`",
-        "Documents are expected or not; all that was retrieved counts.",
+        "Relevance is binary (expected or not), and all retrieved documents count.",
         gain="binary",
         ties="first",
-        quirks="It has no cutoff: give no `k`. It refuses a query for which nothing is expected or nothing retrieved.",
+        quirks="It has no cutoff: do not set `k`. It rejects a query with no expected or no retrieved documents.",
     ),
     "lenskit": Convention(
         "LensKit `NDCG`",
-        "The discount of the first papers, the same for the first two ranks; users without recommendations are left "
-        "out.",
+        "It uses the original discount, which is the same for the first two ranks. Users without recommendations are "
+        "skipped.",
         gain="binary",
         discount="jarvelin",
         ties="first",
         missing="skip",
-        quirks="A user without test items has none, which `RunAnalysis` counts as 0. "
-        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 counts as relevant too.',
+        quirks="A user without test items has no nDCG, and `RunAnalysis` counts it as 0. "
+        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 also counts as relevant.',
     ),
     "recommenders": Convention(
         "Recommenders `ndcg_at_k`",
-        "Items are rated or not, whatever the rating, and users who rated nothing are left out.",
+        "Relevance is binary: every rated item is relevant. Users without rated items are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
-        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`; the base of its logarithm does not '
-        "matter. An item rated 0 counts as relevant too.",
+        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`. The base of its logarithm does not '
+        "matter. An item rated 0 also counts as relevant.",
     ),
     "recbole": Convention(
         "RecBole `NDCG`",
-        "Items are relevant or not.",
+        "Relevance is binary.",
         gain="binary",
         ties="first",
-        quirks="It is handed the best k of all items, so every user has k. Version 1.2.1 asks for `np.float`, which "
-        "NumPy lacks from 1.24 on.",
+        quirks="It receives the best k of all items, so every user has k of them. Version 1.2.1 uses `np.float`, which "
+        "NumPy 1.24 removed.",
     ),
     "cornac": Convention(
         "Cornac `NDCG`",
-        "Items are relevant or not, and users without relevant items are left out.",
+        "Relevance is binary, and users without relevant items are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
     ),
     "rectools": Convention(
         "RecTools `NDCG`",
-        "The ideal has k relevant items, whether or not there are as many, so few can score 1; users without relevant "
-        "items are left out.",
+        "The ideal has k relevant items even if there are fewer, so few users can reach 1. Users without relevant "
+        "items are skipped.",
         gain="binary",
         ideal="full",
         ties="first",
@@ -4607,25 +4607,26 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "evidently": Convention(
         "Evidently `NDCG`",
-        "Users with nothing relevant are left out.",
+        "Users without relevant items are skipped.",
         zero_division=math.nan,
         negative_relevance="keep",
-        quirks="Tied items share one rank, the mean of theirs rounded down, which no order of ties gives.",
+        quirks="Tied items share the same rank, the mean of their ranks rounded down, which no order of ties gives.",
     ),
 }
 
 
 def convention_table(values: Mapping[str, float]) -> str:
-    """Markdown: what each convention chooses, and its number for one example.
+    """Return a Markdown table of the options that each convention sets, and its score for one example.
 
     Args:
         values: the nDCG of the example under the name of each convention.
 
     >>> print(convention_table({"sklearn": .5921}).splitlines()[0])
-    | `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |
+    | `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | missing |
     """
     lines = [
-        "| `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |",
+        "| `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | "
+        "missing |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, value in values.items():
@@ -4637,21 +4638,21 @@ def convention_table(values: Mapping[str, float]) -> str:
 
 
 def empty_text(zero_division: float | str) -> str:
-    """Return in words what a query with nothing relevant is worth.
+    """Return in words the nDCG of a query with no relevant documents.
 
     >>> empty_text(math.nan), empty_text(1.0), empty_text("rightly_empty")
-    ('left out', '1', '1 if nothing was retrieved, else 0')
+    ('skipped', '1', '1 if nothing was retrieved, else 0')
     """
     if isinstance(zero_division, str):
         return "1 if nothing was retrieved, else 0"
-    return "left out" if math.isnan(zero_division) else f"{zero_division:g}"
+    return "skipped" if math.isnan(zero_division) else f"{zero_division:g}"
 
 
 def convention_notes() -> str:
-    """Markdown: a line on each convention, its meaning and its quirks.
+    """Return a Markdown list with the meaning and the quirks of each convention.
 
     >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
-    - `"evidently"`: Users with nothing relevant
+    - `"evidently"`: Users without relevant items
     """
     return "\n".join(
         f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
@@ -4766,13 +4767,13 @@ OPTIONS: dict[str, Option] = {
         TIES
         | {
             "docid": "descending document ids, as in trec_eval; lists without ids are ranked as by `last`; flat inputs "
-            "with `query_ids` are refused if a tie matters and `document_ids` are missing"
+            "with `query_ids` are rejected if a tie matters and `document_ids` are missing"
         },
         said_as="ties",
     ),
     "zero_division": Option(
-        "the nDCG of a query with no relevant documents, whose ideal DCG is 0: a number (default 0.0); `nan` leaves "
-        f'such queries out of the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
+        "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default 0.0); `nan` excludes "
+        f'such queries from the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
         "nothing was retrieved, else 0",
         said_as="empty",
     ),
@@ -4793,7 +4794,7 @@ OPTIONS: dict[str, Option] = {
         "how to score a judged query that is missing from the predictions, or that has no scores in them",
         {
             "empty": "as if nothing was retrieved",
-            "skip": "left out of the mean, as in trec_eval without `-c`; so are queries without documents, for example "
+            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries without documents, such as "
             "fully padded lists",
             "raise": "an error",
         },
@@ -4834,7 +4835,7 @@ ARGUMENTS = {
         "arguments that hold rankings or weights may then be names of its columns."
     ),
     "exclude": (
-        "documents to leave out of rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
+        "documents to remove from rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
         "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
         "in `data`, or the path of a file."
     ),
@@ -5784,24 +5785,7 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
 
 
-# ndcg/statistics/significance.py: How sure a mean over queries is, and whether two means differ: intervals and paired tests.
-
-# Relative to the values, a difference that is only one of rounding.
-ROUNDING = 1e-12
-# Weights further apart than this leave the lighter queries without digits.
-LIGHTEST = 1e-12
-# Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
-FEW = 10
-# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
-# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
-EXACT = 32
-SAMPLED = 20
-SIGNS_AT_A_TIME = 1 << 14
-# What `power` is about: a test at this level finds a difference as often.
-LEVEL = 0.05
-POWER = 0.8
-MOST_NEEDED = 2.0**40  # more queries than these are as good as none
-
+# ndcg/statistics/parts.py: Queries in parts, whose figures are computed for many parts at once.
 
 class Block(NamedTuple):
     """Parts in which equally many queries count.
@@ -5870,6 +5854,25 @@ class Parts:
         for alike in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
             size = int(sizes[alike[0]])
             yield Block(alike, queries[first[alike][:, np.newaxis] + np.arange(size)], size)
+
+
+# ndcg/statistics/significance.py: How sure a mean over queries is, and whether two means differ: intervals and paired tests.
+
+# Relative to the values, a difference that is only one of rounding.
+ROUNDING = 1e-12
+# Weights further apart than this leave the lighter queries without digits.
+LIGHTEST = 1e-12
+# Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
+FEW = 10
+# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
+# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
+EXACT = 32
+SAMPLED = 20
+SIGNS_AT_A_TIME = 1 << 14
+# What `power` is about: a test at this level finds a difference as often.
+LEVEL = 0.05
+POWER = 0.8
+MOST_NEEDED = 2.0**40  # more queries than these are as good as none
 
 
 class Intervals(NamedTuple):
@@ -6362,13 +6365,12 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
     alike = [(rows, block) for rows in groups.values() for block in split.blocks(valued[rows[0]])]
     for _, block in alike if parts is None else ():
         if block.size < 2:
-            hint = "; compute gives the score of one" * block.size
-            raise ValueError(
-                f"a confidence interval needs at least two queries that have a value; got {block.size}{hint}"
-            )
+            hint = "; report gives the score of one" * block.size
+            raise ValueError(f"a comparison needs at least two queries that have a value; got {block.size}{hint}")
     return [(rows, block) for rows, block in alike if block.size > 1]
 
 
+@cache
 def _special() -> Any:
     """Return SciPy's special functions, which are imported in a third of the time of its statistics."""
     try:
@@ -6536,6 +6538,15 @@ def count_text(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
+def counted_text(counted: int | None, queries: int) -> str:
+    """Return how many queries a mean is over, with how many there are if others are left out.
+
+    >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
+    ('300', '1,274 of 1,300', '–')
+    """
+    return count_text(counted) + (f" of {count_text(queries)}" if counted not in (None, queries) else "")
+
+
 def p_text(value: float) -> str:
     """Return a p-value as tables show it.
 
@@ -6585,6 +6596,8 @@ def markdown_text(text: str) -> str:
 # ndcg/statistics/measured.py: What is known of each query of one or several systems, and the scores that follow from it.
 
 COUNTS = ("retrieved", "judged", "relevant")
+# So many documents are sorted in less time than they are scored in the worst and in the best order.
+SORTED = 2_000
 SHOWN = 50  # slices, at most, in tables and plots
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
@@ -6606,6 +6619,7 @@ class Score(NamedTuple):
         ranked: documents within the cutoff, over all queries.
         unjudged: those of them that were not judged; an expectation where ties leave open which they are.
         chance: the mean that a random order of the same documents has on average: that of equal scores.
+        queries: how many queries the mean is over; None in a result that an earlier version saved.
 
     Queries of weight 0, or without a value, are not counted.
     """
@@ -6620,10 +6634,22 @@ class Score(NamedTuple):
     ranked: int
     unjudged: float
     chance: float = math.nan
+    queries: int | None = None
 
-    def cells(self, level: str, places: int = 4) -> dict[str, str]:
-        """Return the cells of tables by their headings; that of the interval is its level."""
+    def left_out(self, queries: int) -> int | None:
+        """Return how many of all queries are not in the mean."""
+        return None if self.queries is None else queries - self.queries
+
+    def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
+        """Return the cells of tables by their headings; that of the interval is its level.
+
+        Args:
+            level: what the interval is called.
+            places: how many decimal places numbers have.
+            queries: how many queries there are, in the mean or not.
+        """
         return {
+            "queries": counted_text(self.queries, queries),
             "mean": number_text(self.value, places),
             level: interval_text(self.low, self.high, places),
             "chance": number_text(self.chance, places),
@@ -6632,6 +6658,37 @@ class Score(NamedTuple):
             "queries affected by ties": count_text(self.tied),
             "unjudged": f"{count_text(self.unjudged)} of {count_text(self.ranked)}",
         }
+
+
+def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4) -> list[list[list[str]]]:
+    """Return the cells of means and their intervals, a list for each measure of a row, their headings first.
+
+    Before a mean stands how many queries it is over; only before the first if the measures of each row have as many.
+
+    Args:
+        rows: scores by name, with how many queries there are.
+        level: what intervals are called.
+        places: how many decimal places numbers have.
+    """
+    alike = all(len({score.queries for score in scores.values()}) == 1 for scores, _ in rows)
+
+    def columns(at: int) -> list[str]:
+        return ["queries", "mean", level] if at == 0 or not alike else ["mean", level]
+
+    names = list(rows[0][0])
+    cells = [[[name if each == "mean" else each for each in columns(at)] for at, name in enumerate(names)]]
+    for scores, queries in rows:
+        of_row = [score.cells(level, places, queries=queries) for score in scores.values()]
+        cells.append([[of_score[each] for each in columns(at)] for at, of_score in enumerate(of_row)])
+    return cells
+
+
+def mean_table(
+    names: Sequence[Sequence[str]], rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
+) -> Table:
+    """Return a table of means and their intervals: the cells of `mean_cells` after names, their headings first."""
+    cells = mean_cells(rows, level, places)
+    return [[*name, *chain.from_iterable(row)] for name, row in zip(names, cells, strict=True)]
 
 
 class Slice(NamedTuple):
@@ -6695,7 +6752,8 @@ def query_columns(inputs: Inputs, options: Options) -> PerQuery:
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
     chosen = options.scoring["ties"]
-    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in {chosen, "worst", "best"}}
+    orders = {chosen, "worst", "best"} if _may_tie(part) else {chosen}
+    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in orders}
     scored = by_ties[chosen]
     no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
     by_chance = score_part(no_order, options, ties="average")
@@ -6718,6 +6776,18 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
+
+
+def _may_tie(part: Rankings) -> bool:
+    """Return whether retrieved documents of a query have equal scores; of many documents, that they may."""
+    if len(part.score) > SORTED:
+        return True
+    retrieved = part.score > -np.inf if part.retrieved is None else part.retrieved & (part.score > -np.inf)
+    query = np.arange(part.queries).repeat(part.offsets[1:] - part.offsets[:-1])[retrieved]
+    score = part.score[retrieved]
+    order = np.lexsort((score, query))
+    query, score = query[order], score[order]
+    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
 
 
 def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
@@ -6795,10 +6865,22 @@ def scored(
     confidence: float,
     parts: Parts | None = None,
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one."""
+    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one.
+
+    A single query has a score without an interval.
+
+    Raises:
+        ValueError: without parts, no query has a value.
+    """
     values = np.stack([columns[name] for name in options.names])
-    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=parts)
-    return scores_of(columns, options, weight, found, parts)
+    split = Parts([values.shape[1]]) if parts is None else parts
+    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
+    scores = scores_of(columns, options, weight, found, split)
+    if parts is None:
+        for name, score in scores[0].items():
+            if not score.queries:
+                mean(name, columns[name], weight)  # raises the error
+    return scores
 
 
 def scored_slices(
@@ -6848,6 +6930,7 @@ def scores_of(
             "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
             "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
             "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
+            "queries": parts.sums(counted),
         }
         lists = (plain_list(figures[each]) for each in Score._fields)
         for of_part, score in zip(scores, zip(*lists, strict=True), strict=True):
@@ -7065,7 +7148,8 @@ def model_index(
                 metric_value=score.value,
                 metric_args={
                     **({} if math.isnan(score.low) else interval),
-                    "queries": queries,
+                    "queries": score.queries,
+                    **({"left_out": left} if (left := score.left_out(queries)) else {}),
                     "signature": signature,
                 },
             )
@@ -7094,8 +7178,10 @@ def eval_results(
     if not isinstance(measure, str) or measure not in scores:
         raise ValueError(f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}")
     score = scores[measure]
-    interval = f"{level_text(confidence)} {interval_text(score.low, score.high)}"
-    notes = f"{measure}, {interval}, {count_text(queries)} queries; {signature}"
+    interval = "" if math.isnan(score.low) else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
+    left = f", {count_text(left)} left out" if (left := score.left_out(queries)) else ""
+    count = f"{count_text(score.queries)} {'query' if score.queries == 1 else 'queries'}"
+    notes = f"{measure}{interval}, {count}{left}; {signature}"
     entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
     return eval_result_entries_to_yaml([entry])
 
@@ -7103,6 +7189,7 @@ def eval_results(
 # ndcg/statistics/pairs.py: How two systems differ, pair by pair and measure by measure: intervals, tests and their correction.
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
+COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
 
 ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # of some queries: scores by system, name, and pairs
 
@@ -7220,6 +7307,11 @@ class Pair(NamedTuple):
         return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
 
     @property
+    def queries(self) -> int:
+        """How many queries the difference is a mean over."""
+        return self.wins + self.ties + self.losses
+
+    @property
     def title(self) -> str:
         """What tables and plots call it: the names of both systems."""
         return f"{self.system} – {self.other}"
@@ -7316,6 +7408,24 @@ class Contest(NamedTuple):
             yield {name: each.reshape(-1) for name, each in by_part.items()}
 
 
+def system_names(systems: Any, baseline: Any) -> list[str]:
+    """Return the names of systems that can be compared.
+
+    Raises:
+        ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
+    """
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
+        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
+    for name in systems:
+        if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
+            problem = 'must be a string of printable characters, other than "query" and "difference"'
+            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
+    if baseline is not None:
+        choice("baseline", baseline, tuple(systems))
+    return list(systems)
+
+
 # ndcg/statistics/notes.py: What the reader of a report or a comparison should know besides its figures, in sentences.
 
 def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
@@ -7348,6 +7458,8 @@ def _few_queries(
     fewest = min(of_results, key=_counted_as)
     if (counted := _counted_as(fewest)) >= FEW:
         return ()
+    if np.count_nonzero(fewest) == 1:
+        return ("A single query tells nothing of others: its score has no interval.",)
     number = f"{np.count_nonzero(fewest):,}"
     alike = counted > 0.999 * np.count_nonzero(fewest)
     number += "" if alike else f", which count as {counted:.1f} by their weights"
@@ -7360,15 +7472,43 @@ def _counted_as(weight: NDArray[np.float64]) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
+def left_out_notes(
+    systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
+) -> list[str]:
+    """Return sentences on the queries that are in no mean, or not in those of some measures, and why."""
+    queries = len(systems[0]["ideal"])
+    without = {name: np.any([np.isnan(each[name]) for each in systems], axis=0) for name in options.names}
+    skipped, nothing = np.zeros(queries, bool), systems[0]["ideal"] <= 0
+    if options.missing == "skip":
+        skipped |= np.any([each.get("missing", skipped) for each in systems], axis=0)
+    run = "the run" if len(systems) == 1 else "a run"
+    found = []
+    for applies, how_many, one, several in (
+        (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
+        (nothing & ~skipped, "queries", "has no relevant documents and is", "have no relevant documents and are"),
+        (~nothing & ~skipped, "queries", "has an ideal DCG of 0 and is", "have an ideal DCG of 0 and are"),
+    ):
+        measures: dict[bytes, list[str]] = {}
+        for name, lacking in without.items():
+            measures.setdefault((lacking & applies).tobytes(), []).append(name)
+        for mask, names in measures.items():
+            if count := np.count_nonzero(np.frombuffer(mask, bool)):
+                of = "" if len(names) == len(without) else f" of {', '.join(names)}"
+                why = one if count == 1 else several
+                found.append(f"{count:,} of {queries:,} {how_many} {why} left out of the mean{of}.")
+    if weight is not None and (count := np.count_nonzero(weight == 0)):
+        why = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
+        found.append(f"{count:,} of {queries:,} queries {why} left out of the mean.")
+    return found
+
+
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on judged queries that are missing from the run, and on those with few retrieved documents."""
+    """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
     found = []
     queries, missing = len(columns["ideal"]), columns.get("missing", np.zeros(1, bool))
-    if count := np.count_nonzero(missing):
+    if (count := np.count_nonzero(missing)) and options.missing != "skip":
         are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-        left_out = options.missing == "skip"
-        hint = "left out of the mean" if left_out else 'counted as 0; missing="skip" leaves them out'
-        found.append(f"{are} {hint}.")
+        found.append(f'{are} counted as 0; missing="skip" leaves them out.')
     for k in options.cutoffs:
         few = (columns["retrieved"] < k) & ~missing if count and k is not None else np.zeros(1, bool)
         if few.any():
@@ -7409,22 +7549,41 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
 
 
+def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
+    """Return the least corrected p-value that each pair could have, given how many of its queries differ."""
+    sides = 2 if testing.alternative == "two-sided" else 1
+    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+
+
+def differing_text(least: int, most: int | None = None) -> str:
+    """Return how many queries differ, in words.
+
+    >>> differing_text(1), differing_text(4), differing_text(3, 5)
+    ('1 query that differs', '4 queries that differ', '3 to 5 queries that differ')
+    """
+    if least == 1 and most is None:
+        return "1 query that differs"
+    return f"{least:,}{'' if most is None else f' to {most:,}'} queries that differ"
+
+
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
     """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
-    least = testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+    least = least_p_values(pairs, testing)
     beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
     found = []
     if beyond:
-        few, ways = "queries that differ", [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
+        counts = sorted({pair.exchanges.bit_length() - 1 for pair, _ in beyond})
+        few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
+        ways = [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
         if not all(pair.exact for pair, _ in beyond):
-            few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+            few, ways = "so few exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
         if together > 1:
             ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
         corrected = f" corrected for {together:,}" if together > 1 else ""
         found.append(
-            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p{corrected} is at "
+            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
             f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
         )
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
@@ -7493,9 +7652,11 @@ def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signa
     for name, score in scores.items():
         if is_of_this_version(signature) and "chance" not in score:  # which 1.0 did not have
             raise ValueError(f"{place}: {name}: chance is missing")
-        kinds = {"tied": saved_count, "ranked": saved_count}
+        kinds = dict.fromkeys(("tied", "ranked", "queries"), saved_count)
         checked: dict[str, Any] = {
-            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}") for key, each in score.items()
+            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}")
+            for key, each in score.items()
+            if (key, each) != ("queries", None)
         }
         found[name] = Score(**checked)
     return found
@@ -7621,6 +7782,7 @@ def check_scores(
         if score.low > score.value or score.value > score.high or score.worst > score.best or score.unjudged < 0:
             raise ValueError(f"{at}: the ends of an interval or range are in the wrong order")
         fields = ["value", "low", "high", "standard_error"] if is_of_this_version(signature) else ["value"]
+        fields += ["queries"] * (score.queries is not None)
         if "unjudged" in map(measure_of, columns):
             fields += ["ranked", "unjudged"]
         if f"worst {name}" in columns and not np.isnan(columns[f"worst {name}"]).all():
@@ -7639,7 +7801,7 @@ def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size
             continue
         if not math.isnan(mean) and not np.nanmin(values) - SAVED * size <= mean <= np.nanmax(values) + SAVED * size:
             raise ValueError(f"{place}: {figure}: is beyond the values of all queries; got {mean}")
-    if math.isnan(score.value) != math.isnan(score.worst) or score.tied > len(columns[name]):
+    if math.isnan(score.value) != math.isnan(score.worst) or max(score.tied, score.queries or 0) > len(columns[name]):
         raise ValueError(f"{place}: does not follow from the values of the queries")
 
 
@@ -7722,7 +7884,8 @@ class Report(Readable):
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
-        measures = {name: score.cells(level) for name, score in self.scores.items()}
+        queries = self.counts["queries"]
+        measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
         header = ["measure", *next(iter(measures.values()))]
         counts = [[name.replace("_", " "), count_text(count)] for name, count in self.counts.items()]
         counts[0][0] = "all"
@@ -7735,12 +7898,9 @@ class Report(Readable):
         return tables
 
     def _slice_table(self, level: str) -> Table:
-        table = [["slice", "queries", *(heading for name in self.scores for heading in (name, level))]]
-        for value, each in islice(self.slices.items(), SHOWN):
-            cells = [score.cells(level) for score in each.scores.values()]
-            means = [of_score[heading] for of_score in cells for heading in ("mean", level)]
-            table.append([slice_name(value), count_text(each.queries), *means])
-        return table
+        shown = dict(islice(self.slices.items(), SHOWN))
+        names = [["slice"], *([slice_name(value)] for value in shown)]
+        return mean_table(names, [(each.scores, each.queries) for each in shown.values()], level)
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
@@ -7837,7 +7997,8 @@ class Report(Readable):
     ) -> list[dict[str, Any]]:
         """Return the `model-index` of a model card's metadata: every score, of each slice too.
 
-        The `args` of each score hold its interval, the number of queries and the signature.
+        The `args` of each score hold its interval, the number of queries in the mean (`queries`), how many others were
+        left out of it (`left_out`, if any), and the signature.
 
         Args:
             model_name: the model's name.
@@ -7859,7 +8020,8 @@ class Report(Readable):
     ) -> list[dict[str, Any]]:
         """Return what a file in the `.eval_results/` of a model's repository holds: one score, for a leaderboard.
 
-        The notes name the score, its interval, the number of queries and the signature.
+        The notes name the score, its interval, the number of queries in the mean and of those left out, and the
+        signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
@@ -7904,7 +8066,7 @@ class Report(Readable):
         axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 4 else 0)
         axes.margins(x=0.3)
         axes.set_ylabel(f"mean, with {self.resampling.level}")
-        axes.set_title(f"Mean of {count_text(self.counts['queries'])} queries")
+        axes.set_title(f"Mean of {_count_range(self.scores[name] for name in names)} queries")
 
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
         for name in names:
@@ -7917,8 +8079,9 @@ class Report(Readable):
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = [
-            (f"{slice_name(value)} ({count_text(each.queries)})", [_mark_of_mean(each.scores[name]) for name in names])
+            (f"{slice_name(value)} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
             for value, each in islice(self.slices.items(), SHOWN)
+            for scores in [[each.scores[name] for name in names]]
         ]
         draw_rows(axes, rows)
         axes.set_xlabel(f"mean, with {self.resampling.level}")
@@ -7929,6 +8092,12 @@ class Report(Readable):
         yield None, self.counts["queries"], self.scores
         for value, each in self.slices.items():
             yield slice_name(value), each.queries, each.scores
+
+
+def _count_range(scores: Iterable[Score]) -> str:
+    """Return how many queries means are over: the least and the most, if these differ."""
+    counts = sorted({score.queries for score in scores if score.queries is not None})
+    return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1])))) if counts else count_text(None)
 
 
 def _mark_of_mean(score: Score) -> Mark:
@@ -7952,6 +8121,8 @@ def report(
 ) -> Report:
     """Score as `compute` does, and say how sure the scores are and what they rest on.
 
+    A single query has a score without an interval.
+
     Args:
         predictions: as in `compute`.
         references: as in `compute`.
@@ -7967,7 +8138,7 @@ def report(
         **options: of `compute`, but `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: what `compute` refuses, and fewer than two queries.
+        ValueError: what `compute` refuses.
         ImportError: SciPy is missing.
 
     >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
@@ -8023,6 +8194,7 @@ def report_of(
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
+            *left_out_notes([columns], options, weight),
             *missing_notes(columns, options),
             *notes([columns], options, weight),
             *chance_notes(scores, columns),
@@ -8265,53 +8437,35 @@ def sentence_transformers_evaluator(
     parsed = Options.of_method(sentence_transformers_evaluator, k, options)
     resampling = Resampling.parse(confidence)
     evaluator_class = _evaluator_class()
-    _check_texts(queries, corpus, relevant_docs)
-    references: Run = {
-        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
-        for query, each in relevant_docs.items()
-    }
+    references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
     candidates = None if documents is None else _candidates(documents, queries, corpus, references)
-    if isinstance(score_function, str):
-        from sentence_transformers import SimilarityFunction
-
-        score_function = SimilarityFunction.to_similarity_fn(score_function)
-    embedding = {"truncate_dim": truncate_dim, "max_active_dims": max_active_dims}
-    sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size}
-    sizes |= {argument: size for argument, size in embedding.items() if size is not None}
-    for argument, size in sizes.items():
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
-    prompts = {"query_prompt": query_prompt, "query_prompt_name": query_prompt_name}
-    prompts |= {"corpus_prompt": corpus_prompt, "corpus_prompt_name": corpus_prompt_name}
-    given = {name: value for name, value in (embedding | prompts).items() if value is not None}
+    embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
+    _check_settings(name, {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding})
+    prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
+    prompts |= _given(corpus_prompt=corpus_prompt, corpus_prompt_name=corpus_prompt_name)
     shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
     calls = Calls(
         query={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
         document={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
-        embedding={"convert_to_tensor": True, **{each: given[each] for each in embedding if each in given}},
+        embedding={"convert_to_tensor": True, **embedding},
         chunk=corpus_chunk_size,
-        score_function=score_function,
+        score_function=_similarity(score_function),
     )
-    if not isinstance(name, str):
-        raise ValueError(f"name must be a text; got {shown(name)}")
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
-    report_of = partial(_report_of, references, exclude, how)
-    try:  # what is wrong with the judgments is said before a model is trained
-        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
-    except ValueError as error:
-        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    report_of = _reports(references, exclude, how)
     texts = {query: queries[query] for query in (references if candidates is None else candidates)}
-    depth = _depth(parsed, exclude or {}, references)
-    # beyond the depth too, judged documents are in the condensed list, or in the ideal
-    needs_judged = depth is not None and (parsed.judged_only or parsed.ideal == "retrieved")
-    search = Search(texts, corpus, candidates, depth, references if needs_judged else None, calls)
-    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], given)
+    search = Search(texts, corpus, candidates, *_kept(parsed, exclude or {}, references), calls)
+    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
-def _check_texts(queries: Any, corpus: Any, relevant_docs: Any) -> None:
-    """Raise an error unless queries and corpus hold texts by ids, and the judgments are of both."""
+def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
+    """Return the grades of each query's documents, where ids alone have the grade 1.
+
+    Raises:
+        ValueError: queries and corpus do not hold texts by ids, or do not hold what is judged.
+    """
     for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
         _check_mapping(argument, side)
         if not side:
@@ -8324,6 +8478,34 @@ def _check_texts(queries: Any, corpus: Any, relevant_docs: Any) -> None:
         for each, text in texts.items():
             if text is None or isinstance(text, (int, float)):
                 raise ValueError(f"{argument}: {shown(each)}: must be a text; got {shown(text)}")
+    return {
+        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
+        for query, each in relevant_docs.items()
+    }
+
+
+def _given(**arguments: Any) -> dict[str, Any]:
+    """Return the arguments that are not None."""
+    return {argument: value for argument, value in arguments.items() if value is not None}
+
+
+def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
+    """Raise an error unless the name is a text and all sizes are positive integers."""
+    if not isinstance(name, str):
+        raise ValueError(f"name must be a text; got {shown(name)}")
+    for argument, size in sizes.items():
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
+
+
+def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
+    """Return the function that a name of sentence-transformers stands for, and anything else as it is."""
+    if not isinstance(score_function, str):
+        return score_function
+    from sentence_transformers import SimilarityFunction
+
+    function: Callable[[Any, Any], Tensor] = SimilarityFunction.to_similarity_fn(score_function)
+    return function
 
 
 def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
@@ -8337,14 +8519,20 @@ def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> d
     return {query: dict.fromkeys(documents[query]) for query in references if query in documents}
 
 
-def _depth(options: Options, exclude: Mapping[Any, Collection[Any]], references: Run) -> int | None:
-    """Return how many documents of a query can count; None for all. Those excluded or ignored take no rank."""
+def _kept(
+    options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
+) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
+    """Return how many documents of a query to keep, None for all, and which to keep at any rank.
+
+    Documents that are excluded or ignored take no rank. Judged documents at any rank are in the condensed list, or
+    in the ideal.
+    """
     if None in options.cutoffs:
-        return None
+        return None, None
     depth = max(each for each in options.cutoffs if each is not None) + max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
         depth += max(list(each.values()).count(options.ignore_index) for each in references.values())
-    return depth
+    return depth, references if options.judged_only or options.ideal == "retrieved" else None
 
 
 def _check_mapping(argument: str, given: Any) -> None:
@@ -8365,6 +8553,16 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
             if document not in corpus:
                 problem = f"query {shown(query)}, document {shown(document)}: is not in corpus"
                 raise ValueError(f"{argument}: {problem}; give its text there, or leave it out")
+
+
+def _reports(references: Run, exclude: Any, how: Mapping[str, Any]) -> Callable[[Run], Report]:
+    """Return the function that reports on a run; an error in the judgments is raised here, before any training."""
+    report_of = partial(_report_of, references, exclude, how)
+    try:
+        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
+    except ValueError as error:
+        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    return report_of
 
 
 def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) -> Report:
@@ -8727,7 +8925,6 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 # ndcg/statistics/comparison.py: Several systems on the same queries: which of them ranks better, and how sure that is.
 
-COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
 PLACES = 16  # at most: float64 holds no more digits
 ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
 
@@ -8779,29 +8976,43 @@ class Comparison(Readable):
         """The names of the results, such as ``"nDCG@10"``."""
         return list(next(iter(self.scores.values())))
 
-    def differences(self, system: str, other: str, measure: str | None = None, n: int = 10) -> pa.Table:
+    def differences(
+        self,
+        system: str,
+        other: str,
+        measure: str | None = None,
+        n: int | None = 10,
+        only: Literal["losses", "gains"] | None = None,
+    ) -> pa.Table:
         """Return the queries in which two systems differ most: ``query``, both values and the ``difference``.
+
+        The greatest difference comes first. Queries in which both have the same value are left out.
 
         Args:
             system: the one.
             other: the one it is compared with.
             measure: the name of a result; by default the first.
-            n: how many queries.
+            n: how many queries; None for all that differ.
+            only: "losses", the queries in which the one scores lower, or "gains", in which it scores higher.
 
         Raises:
-            ValueError: an unknown system or measure, or a number of queries below 0.
+            ValueError: an unknown system or measure, a number of queries below 0, another word.
         """
         measure = self.measures[0] if measure is None else measure
-        n = whole("n", n, 0)
+        n = None if n is None else whole("n", n, 0)
+        if only is not None:
+            choice("only", only, ("losses", "gains"))
         for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
             if name not in known:
                 raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
         sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
-        values = [side[measure] for side in sides]
-        table = pa.table({"query": sides[0]["query"], "system": values[0], "other": values[1]})
-        table = table.append_column("difference", pc.subtract(*values)).drop_null()
-        order = pc.sort_indices(pc.negate(pc.abs(table["difference"])))
-        return table.take(order[:n]).rename_columns(["query", system, other, "difference"])
+        values = [side[measure].to_numpy() for side in sides]
+        difference = differences(*values)
+        size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
+        order = np.argsort(-size, kind="stable")
+        order = order[size[order] > 0][:n]
+        columns = [sides[0]["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
+        return pa.table(columns, ["query", system, other, "difference"])
 
     def _letters(self) -> dict[str, str]:
         return {system: letter_text(at) for at, system in enumerate(self.scores)}
@@ -8821,26 +9032,22 @@ class Comparison(Readable):
         level = self.resampling.level
         tests = ["difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
         samples = ["detectable difference", "queries needed for the one seen"]
-        most = [[f"queries that differ most in {self.measures[0]}", "query", "first", "second", "difference"]]
-        for pair in self.pairs:
-            if pair.measure == self.measures[0]:
-                most += [[pair.title, *cells] for cells in differing_cells(self, pair.system, pair.other, 3)]
         return [
             self._system_table(level),
             _pair_table("pair", self.pairs, tests, level),
             _pair_table("80% power (4 of 5 trials at the 5% level)", self.pairs, samples, level),
             *([self._slice_table(level)] if self.slices else []),
-            most,
+            *query_tables(self, 3),
         ]
 
     def _system_table(self, level: str) -> Table:
-        table = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
-        for system, letter in self._letters().items():
-            row = [f"{letter}  {system}"]
-            for name, score in self.scores[system].items():
-                cells = score.cells(level)
-                row += [cells["mean"], cells[level], self._better_than(system, name)]
-            table.append(row)
+        queries = len(self.queries) // len(self.scores)
+        header, *rows = mean_cells([(scores, queries) for scores in self.scores.values()], level)
+        table = [["system", *(text for cells in header for text in (*cells, self.testing.relation))]]
+        for (system, letter), row in zip(self._letters().items(), rows, strict=True):
+            marked = zip(row, self.measures, strict=True)
+            marks = [text for cells, name in marked for text in (*cells, self._better_than(system, name))]
+            table.append([f"{letter}  {system}", *marks])
         return table
 
     def _slice_table(self, level: str) -> Table:
@@ -8848,7 +9055,8 @@ class Comparison(Readable):
         table = [["slice", "queries", "pair", "measure", *columns]]
         for value, each in islice(self.slices.items(), SHOWN):
             _, *rows = _pair_table("pair", each.pairs, columns, level)
-            table += [[slice_name(value), count_text(each.queries), *row] for row in rows]
+            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
+            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
         return table
 
     def _exactness(self) -> str:
@@ -9065,27 +9273,41 @@ class Comparison(Readable):
 
     def _plot_slices(self, axes: Any, pairs: Sequence[Pair]) -> None:
         measure = pairs[0].measure
-        rows = [
-            (
-                f"{slice_name(value)} ({count_text(each.queries)})",
-                [_mark_of_difference(pair) for pair in each.pairs if pair.measure == measure],
+        rows = []
+        for value, each in islice(self.slices.items(), SHOWN):
+            of_measure = [pair for pair in each.pairs if pair.measure == measure]
+            rows.append(
+                (
+                    f"{slice_name(value)} ({count_text(of_measure[0].queries)})",
+                    list(map(_mark_of_difference, of_measure)),
+                )
             )
-            for value, each in islice(self.slices.items(), SHOWN)
-        ]
         draw_rows(axes, rows, [pair.title for pair in pairs])
         axes.axvline(0, color="gray", linewidth=1)
         axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
         axes.legend()
 
 
-def differing_cells(found: Comparison, system: str, other: str, n: int, places: int = 4) -> list[list[str]]:
-    """Return the queries in which two systems differ most in the first measure, as rows of a table."""
-    table = found.differences(system, other, n=n)
-    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    return [
-        [str(query), *(cell_text(each, places) for each in values), cell_text(difference, places, "+")]
-        for query, *values, difference in rows
-    ]
+def query_rows(
+    found: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
+) -> list[tuple[Any, float, float, float]]:
+    """Return the queries in which the first system of a pair loses or gains most: query, both values, difference."""
+    table = found.differences(pair.system, pair.other, pair.measure, n, only)
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def query_tables(found: Comparison, n: int | None, places: int = 4) -> list[Table]:
+    """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
+    sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
+    tables = []
+    for did, only in sides.items():
+        table = [[f"queries that {did} most in {found.measures[0]}", "pair", "first", "second", "difference"]]
+        for pair in (pair for pair in found.pairs if pair.measure == found.measures[0]):
+            for query, *values, difference in query_rows(found, pair, n, only):
+                cells = (number_text(each, places) for each in values)
+                table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
+        tables.append(table)
+    return [table for table in tables if len(table) > 1]
 
 
 def _mark_of_difference(pair: Pair) -> Mark:
@@ -9209,6 +9431,7 @@ def comparison_of(
         queries=_table_of_systems(columns, options.names),
         resampling=resampling._replace(exact=all(pair.exact for pair in pairs)),
         notes=(
+            *left_out_notes(list(columns.values()), options, weight),
             *notes(list(columns.values()), options, weight),
             *notes_on_tests(pairs, testing, baseline),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
@@ -9289,24 +9512,6 @@ def _columns_of_systems(
             raise ValueError(f"{argument}: {error}") from None
     leave_out_alike(columns, options.names)
     return columns
-
-
-def system_names(systems: Any, baseline: Any) -> list[str]:
-    """Return the names of systems that can be compared.
-
-    Raises:
-        ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
-    """
-    if not isinstance(systems, Mapping) or len(systems) < 2:
-        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
-    for name in systems:
-        if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
-            problem = 'must be a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
-    if baseline is not None:
-        choice("baseline", baseline, tuple(systems))
-    return list(systems)
 
 
 def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
