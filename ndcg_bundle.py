@@ -356,6 +356,10 @@ PADDING = 1 << 13  # documents that may be padded to save a block
 # Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
 # size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
 np.empty(31 << 17)
+IS_NEGATIVE = (
+    'the relevance {value} is negative; negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, '
+    '"keep" as it is; ignore_index leaves out padding'
+)
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
@@ -768,11 +772,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
     if negative is not None:
         if negative_relevance == "raise":
-            hint = (
-                'negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, "keep" as it is; '
-                "ignore_index leaves out padding"
-            )
-            raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
+            raise block.invalid("relevance", negative, IS_NEGATIVE)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
@@ -1480,6 +1480,7 @@ class Columns(NamedTuple):
         document: the id of each row's document, a string.
         value: the score or the relevance of each row.
         hashes: of these ids of documents, as ``hashes_of`` gives them.
+        place: words for the place of a row in the file; None for rows that are not those of a file.
     """
 
     query: RowNumbers
@@ -1487,6 +1488,7 @@ class Columns(NamedTuple):
     document: pa.ChunkedArray
     value: NDArray[np.float64]
     hashes: NDArray[np.uint64]
+    place: Callable[[int], str] | None = None
 
     def only(self, kept: NDArray[np.bool_]) -> "Columns":
         """Return the rows for which a mask is True."""
@@ -1645,6 +1647,15 @@ def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
     rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
     _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
     return _are_among((queries, documents), rows)
+
+
+def are_excluded(columns: Columns, exclude: Any) -> Mask:
+    """Return which rows of a file are to be excluded.
+
+    Raises:
+        ValueError: as `without`.
+    """
+    return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
 
 
 def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
@@ -2789,7 +2800,7 @@ def read_columns(
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
         if columns is None:
             raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
-    return columns
+    return columns._replace(place=lambda row: f"{path}: {place(row)}")
 
 
 def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
@@ -2848,11 +2859,12 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
     """Return what gives the words for a row, or for the one after the last."""
     first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
     first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
+    numbers_of_parts = [part.numbers for part in parts]  # without their tables, which are large
 
     def place(row: int) -> str:
         at = bisect_right(first_rows, row) - 1
         number = row - first_rows[at]
-        numbers = parts[at].numbers
+        numbers = numbers_of_parts[at]
         return unit.format(first_numbers[at] + (number if numbers is None else int(numbers[number])))
 
     return place
@@ -5437,7 +5449,9 @@ def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings,
     """
     before, bar = 0, None
     with ExitStack() as until_done:
-        for part in parts(from_files(inputs), **options.reading):
+        inputs = from_files(inputs)
+        refuse_negative(inputs.references, inputs.exclude, options)
+        for part in parts(inputs, **options.reading):
             if before and bar is None:
                 total = len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
@@ -5449,6 +5463,26 @@ def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings,
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
+
+
+def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
+    """Refuse a file with a negative relevance, unless the options allow it.
+
+    Raises:
+        ValueError: names the first line, whichever documents a run has.
+    """
+    if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
+        return
+    negative = references.value < 0
+    if options.ignore_index is not None:
+        negative &= references.value != options.ignore_index
+    if negative.any() and exclude is not None:
+        negative &= ~are_excluded(references, exclude)
+    for row in np.flatnonzero(negative)[:1].tolist():
+        query, document = references.query_ids[int(references.query[row])], references.document[row]
+        of = f"query {shown(query.as_py())}, document {shown(document.as_py())}"
+        problem = IS_NEGATIVE.format(value=f"{references.value[row]:g}")
+        raise ValueError(f"references: {references.place(row)}: {of}: {problem}")
 
 
 def refuse_missing(rankings: Rankings) -> None:
@@ -8676,7 +8710,7 @@ class Meter:
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
         try:
-            distributed.all_gather_object(gathered, (self.options.signature(), self._state))
+            distributed.all_gather_object(gathered, (self._signature(), self._state))
         except RuntimeError as error:
             problem = f"the meters of {len(gathered)} processes did not come together"
             hint = "each must call compute, and one may have died"
@@ -8685,6 +8719,18 @@ class Meter:
         if len(different := dict.fromkeys(signatures)) > 1:
             raise ValueError(f"processes score by different options; give all the same: {', '.join(different)}")
         return list(states)
+
+    def _signature(self) -> str:
+        """Return the signature, by which processes know that they score by the same options.
+
+        Raises:
+            ValueError: a function cannot be named in it.
+        """
+        try:
+            return self.options.signature()
+        except ValueError as error:
+            hint = "such a function works in one process only; give a list, or let it answer for these"
+            raise ValueError(f"{error}: {hint}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
         """Return all rows of all processes, in an order that is the same however they are split."""
@@ -9423,6 +9469,7 @@ def _columns_of_systems(
     read = settled(**{argument: from_file(argument, side) for argument, side in arguments.items()})
     sides = dict(zip(arguments, read, strict=True))
     runs = {argument: sides.pop(argument) for argument in list(sides)[: len(names)]}
+    refuse_negative(sides["references"], sides["exclude"], options)
     if same_queries:
         _refuse_lacking_queries(dict(zip(names, runs.values(), strict=True)), sides["references"])
     columns = {}

@@ -74,6 +74,15 @@ def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
     return _are_among((queries, documents), rows)
 
 
+def are_excluded(columns: Columns, exclude: Any) -> Mask:
+    """Return which rows of a file are to be excluded.
+
+    Raises:
+        ValueError: as `without`.
+    """
+    return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
+
+
 def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
     """Return a mapping without the documents to exclude of each query."""
     return {

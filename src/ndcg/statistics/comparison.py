@@ -20,7 +20,7 @@ from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..inputs.sources import settled
 from ..measure.messages import shown, visible
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
-from ..scores.queries import columns_of, from_file, progress, weights
+from ..scores.queries import columns_of, from_file, progress, refuse_negative, weights
 from .drawing import Mark, draw_rows, figure_of
 from .measured import (
     SHOWN,
@@ -650,6 +650,7 @@ def _columns_of_systems(
     read = settled(**{argument: from_file(argument, side) for argument, side in arguments.items()})
     sides = dict(zip(arguments, read, strict=True))
     runs = {argument: sides.pop(argument) for argument in list(sides)[: len(names)]}
+    refuse_negative(sides["references"], sides["exclude"], options)
     if same_queries:
         _refuse_lacking_queries(dict(zip(names, runs.values(), strict=True)), sides["references"])
     columns = {}
