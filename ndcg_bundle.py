@@ -1638,6 +1638,29 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     return predictions, references
 
 
+def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[np.int64]:
+    """Return how many documents of each query of the references `without` took from either side, a column for each.
+
+    >>> before = {"q": {"a": 0.9}}, {"q": {"a": 1, "b": 1}, "r": {}}
+    >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
+    [[1, 1], [0, 0]]
+    """
+    queries = list(_documents_by_query(before[1]))
+    columns = []
+    for side, left in zip(before, after, strict=True):
+        had, has = _documents_by_query(side), _documents_by_query(left)
+        columns.append([had.get(query, 0) - has.get(query, 0) for query in queries])
+    return np.array(columns, np.int64).T
+
+
+def _documents_by_query(side: Any) -> dict[Any, int]:
+    """Return how many documents each query of a mapping or a file has."""
+    if isinstance(side, Mapping):
+        return {query: len(documents) for query, documents in side.items()}
+    counts = np.bincount(side.query, minlength=len(side.query_ids)).tolist()
+    return dict(zip(side.query_ids.to_pylist(), counts, strict=True))
+
+
 def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
     """Return of each row, by its query and document, whether it is to be excluded.
 
@@ -3362,6 +3385,8 @@ class Rankings(NamedTuple):
             where people know them by ids.
         query_ids: the id of each query, where they have ids.
         missing: True for each query that the predictions lack; None if ids do not tell.
+        excluded: how many retrieved and how many judged documents of each query were excluded, of shape
+            ``(queries, 2)``; None if none were to be.
     """
 
     relevance: NDArray[Any]
@@ -3372,6 +3397,7 @@ class Rankings(NamedTuple):
     place: Place | None = None
     query_ids: Sequence[Any] | pa.Array | None = None
     missing: Mask | None = None
+    excluded: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -3441,6 +3467,7 @@ class Rankings(NamedTuple):
                 None if self.place is None else partial(_later, self.place, start),
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.missing is None else self.missing[start:stop],
+                None if self.excluded is None else self.excluded[start:stop],
             )
 
     def empty(self) -> Mask:
@@ -3539,10 +3566,14 @@ def join_rows(
     if score.present is not None:
         retrieved &= score.present
     missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
+    excluded = None
     if exclude is not None and documents is not None:
         kept = ~excluded_rows(exclude, queries, documents)[order]
+        judged = np.ones(len(kept), bool) if relevance.present is None else relevance.present
+        counts = [np.add.reduceat(each & ~kept, offsets[:-1], dtype=np.int64) for each in (retrieved, judged)]
+        excluded = np.stack(counts, axis=1)
         score, relevance = score.only(kept), relevance.only(kept)
-    return Rankings.of(score, relevance, place=place, query_ids=ids, missing=missing)
+    return Rankings.of(score, relevance, place=place, query_ids=ids, missing=missing, excluded=excluded)
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Ids | None) -> None:
@@ -3611,7 +3642,10 @@ def join_by_id(
         ValueError: values that are no numbers, ids that have nothing in common. Names the query and document.
     """
     if exclude is not None:
-        predictions, references = without(exclude, predictions, references)
+        given = predictions, references
+        left = without(exclude, *given)
+        rankings = join_by_id(*left, by_docid=by_docid, ignore_index=ignore_index)
+        return rankings._replace(excluded=excluded_counts(given, left))
     if isinstance(predictions, Mapping) and isinstance(references, Mapping):
         return _join_mappings(predictions, references, by_docid, ignore_index)
     run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
@@ -6592,6 +6626,7 @@ def markdown_text(text: str) -> str:
 # ndcg/statistics/measured.py: What is known of each query of one or several systems, and the scores that follow from it.
 
 COUNTS = ("retrieved", "judged", "relevant")
+EXCLUDED = ("excluded retrieved", "excluded judged")  # documents, if any are to be excluded
 SHOWN = 50  # slices, at most, in tables and plots
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
@@ -6762,6 +6797,8 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
     columns["nothing irrelevant"] = _nothing_irrelevant(columns)
+    if part.excluded is not None:
+        columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
     ideal = scored["IDCG"]
     if options.ideal != "judged" or options.missing == "skip":  # it may be of nothing where something is relevant
@@ -6820,7 +6857,7 @@ def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
 def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
-    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant")
+    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant", *EXCLUDED)
     kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
         {"query": _saved_ids(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
@@ -7483,6 +7520,17 @@ def left_out_notes(
     return found
 
 
+def exclusion_notes(columns: PerQuery) -> list[str]:
+    """Return a sentence on how many documents were excluded, if any were to be."""
+    if EXCLUDED[0] not in columns:
+        return []
+    retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
+    if not retrieved and not judged:
+        hint = "are its ids those of the queries and documents?"
+        return [f"No document was excluded, since exclude names none that is retrieved or judged: {hint}"]
+    return [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
+
+
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
     found = []
@@ -7843,7 +7891,8 @@ class Report(Readable):
         signature: every choice that the scores depend on.
         scores: by name, such as ``"nDCG@10"``.
         counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
-            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means.
+            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means. With `exclude` also
+            the documents that were excluded: ``excluded_retrieved`` and ``excluded_judged``.
         queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
             how many documents were
             ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
@@ -7868,7 +7917,8 @@ class Report(Readable):
         queries = self.counts["queries"]
         measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
         header = ["measure", *next(iter(measures.values()))]
-        counts = [[name.replace("_", " "), count_text(count)] for name, count in self.counts.items()]
+        of_queries = {name.replace("_", " "): count for name, count in self.counts.items()}
+        counts = [[name, count_text(count)] for name, count in of_queries.items() if name not in EXCLUDED]
         counts[0][0] = "all"
         tables = [
             [header, *([name, *cells.values()] for name, cells in measures.items())],
@@ -7952,7 +8002,8 @@ class Report(Readable):
         if "retrieved" in columns:
             unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "nothing_irrelevant")}
             counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
-        if self.counts != counts or max(self.counts.values()) > len(none):
+        of_queries = {name: each for name, each in self.counts.items() if name.replace("_", " ") not in EXCLUDED}
+        if of_queries != counts or max(of_queries.values()) > len(none):
             raise ValueError(f"counts: do not follow from the queries; got {shown(self.counts)}")
         slices = saved_slices(self.queries, self.slices)
         again = {} if slices is None else scored_slices(slices, columns, options, None, self.resampling.confidence)
@@ -8159,6 +8210,7 @@ def report_of(
     (scores,) = scored(columns, options, weight, resampling.confidence)
     slices = {} if parts is None else scored_slices(parts, columns, options, weight, resampling.confidence)
     counts = {"queries": queries}
+    excluded = {name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns}
     if "retrieved" in columns:
         counts |= {
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
@@ -8171,12 +8223,14 @@ def report_of(
         counts={
             **counts,
             "left_out": int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum()),
+            **excluded,
         },
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
             *left_out_notes([columns], options, weight),
             *missing_notes(columns, options),
+            *exclusion_notes(columns),
             *notes([columns], options, weight),
             *chance_notes(scores, columns),
             *small_slices(slices),
@@ -9401,6 +9455,7 @@ def comparison_of(
             *left_out_notes(list(columns.values()), options, weight),
             *notes(list(columns.values()), options, weight),
             *notes_on_tests(pairs, testing, baseline),
+            *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
         ),
         testing=testing,

@@ -36,6 +36,7 @@ from .measured import (
 )
 from .notes import (
     chance_notes,
+    exclusion_notes,
     first_slices,
     left_out_notes,
     notes,
@@ -582,6 +583,7 @@ def comparison_of(
             *left_out_notes(list(columns.values()), options, weight),
             *notes(list(columns.values()), options, weight),
             *notes_on_tests(pairs, testing, baseline),
+            *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
         ),
         testing=testing,
