@@ -356,6 +356,10 @@ PADDING = 1 << 13  # documents that may be padded to save a block
 # Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
 # size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
 np.empty(31 << 17)
+IS_NEGATIVE = (
+    'the relevance {value} is negative; negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, '
+    '"keep" as it is; ignore_index leaves out padding'
+)
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
@@ -788,11 +792,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
     if negative is not None:
         if negative_relevance == "raise":
-            hint = (
-                'negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, "keep" as it is; '
-                "ignore_index leaves out padding"
-            )
-            raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
+            raise block.invalid("relevance", negative, IS_NEGATIVE)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
@@ -1500,6 +1500,7 @@ class Columns(NamedTuple):
         document: the id of each row's document, a string.
         value: the score or the relevance of each row.
         hashes: of these ids of documents, as ``hashes_of`` gives them.
+        place: words for the place of a row in the file; None for rows that are not those of a file.
     """
 
     query: RowNumbers
@@ -1507,6 +1508,7 @@ class Columns(NamedTuple):
     document: pa.ChunkedArray
     value: NDArray[np.float64]
     hashes: NDArray[np.uint64]
+    place: Callable[[int], str] | None = None
 
     def only(self, kept: NDArray[np.bool_]) -> "Columns":
         """Return the rows for which a mask is True."""
@@ -1656,6 +1658,29 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     return predictions, references
 
 
+def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[np.int64]:
+    """Return how many documents of each query of the references `without` took from either side, a column for each.
+
+    >>> before = {"q": {"a": 0.9}}, {"q": {"a": 1, "b": 1}, "r": {}}
+    >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
+    [[1, 1], [0, 0]]
+    """
+    queries = list(_document_counts(before[1]))
+    columns = []
+    for side, left in zip(before, after, strict=True):
+        had, has = _document_counts(side), _document_counts(left)
+        columns.append([had.get(query, 0) - has.get(query, 0) for query in queries])
+    return np.array(columns, np.int64).T
+
+
+def _document_counts(side: Any) -> dict[Any, int]:
+    """Return how many documents each query of a mapping or a file has."""
+    if isinstance(side, Mapping):
+        return {query: len(documents) for query, documents in side.items()}
+    counts = np.bincount(side.query, minlength=len(side.query_ids)).tolist()
+    return dict(zip(side.query_ids.to_pylist(), counts, strict=True))
+
+
 def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
     """Return of each row, by its query and document, whether it is to be excluded.
 
@@ -1665,6 +1690,15 @@ def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
     rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
     _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
     return _are_among((queries, documents), rows)
+
+
+def are_excluded(columns: Columns, exclude: Any) -> Mask:
+    """Return which rows of a file are to be excluded.
+
+    Raises:
+        ValueError: as `without`.
+    """
+    return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
 
 
 def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
@@ -2810,7 +2844,7 @@ def read_columns(
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
         if columns is None:
             raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
-    return columns
+    return columns._replace(place=lambda row: f"{path}: {place(row)}")
 
 
 def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
@@ -2869,11 +2903,12 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
     """Return what gives the words for a row, or for the one after the last."""
     first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
     first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
+    numbers_of_parts = [part.numbers for part in parts]  # without their tables, which are large
 
     def place(row: int) -> str:
         at = bisect_right(first_rows, row) - 1
         number = row - first_rows[at]
-        numbers = parts[at].numbers
+        numbers = numbers_of_parts[at]
         return unit.format(first_numbers[at] + (number if numbers is None else int(numbers[number])))
 
     return place
@@ -3371,6 +3406,8 @@ class Rankings(NamedTuple):
             where people know them by ids.
         query_ids: the id of each query, where they have ids.
         missing: True for each query that the predictions lack; None if ids do not tell.
+        excluded: how many retrieved and how many judged documents of each query were excluded, of shape
+            ``(queries, 2)``; None if none were to be.
     """
 
     relevance: NDArray[Any]
@@ -3381,6 +3418,7 @@ class Rankings(NamedTuple):
     place: Place | None = None
     query_ids: Sequence[Any] | pa.Array | None = None
     missing: Mask | None = None
+    excluded: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -3464,6 +3502,7 @@ class Rankings(NamedTuple):
                 None if self.place is None else partial(_later, self.place, start),
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.missing is None else self.missing[start:stop],
+                None if self.excluded is None else self.excluded[start:stop],
             )
 
     def empty(self) -> Mask:
@@ -3562,10 +3601,14 @@ def join_rows(
     if score.present is not None:
         retrieved &= score.present
     missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
+    excluded = None
     if exclude is not None and documents is not None:
         kept = ~excluded_rows(exclude, queries, documents)[order]
+        judged = np.ones(len(kept), bool) if relevance.present is None else relevance.present
+        counts = [np.add.reduceat(each & ~kept, offsets[:-1], dtype=np.int64) for each in (retrieved, judged)]
+        excluded = np.stack(counts, axis=1)
         score, relevance = score.only(kept), relevance.only(kept)
-    return Rankings.of(score, relevance, place=place, query_ids=ids, missing=missing)
+    return Rankings.of(score, relevance, place=place, query_ids=ids, missing=missing, excluded=excluded)
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Ids | None) -> None:
@@ -3634,7 +3677,10 @@ def join_by_id(
         ValueError: values that are no numbers, ids that have nothing in common. Names the query and document.
     """
     if exclude is not None:
-        predictions, references = without(exclude, predictions, references)
+        given = predictions, references
+        left = without(exclude, *given)
+        rankings = join_by_id(*left, by_docid=by_docid, ignore_index=ignore_index)
+        return rankings._replace(excluded=excluded_counts(given, left))
     if isinstance(predictions, Mapping) and isinstance(references, Mapping):
         return _join_mappings(predictions, references, by_docid, ignore_index)
     run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
@@ -5473,7 +5519,9 @@ def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings,
     """
     before, bar = 0, None
     with ExitStack() as until_done:
-        for part in parts(from_files(inputs), **options.reading):
+        inputs = from_files(inputs)
+        refuse_negative(inputs.references, inputs.exclude, options)
+        for part in parts(inputs, **options.reading):
             if before and bar is None:
                 total = len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
@@ -5485,6 +5533,26 @@ def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings,
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
+
+
+def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
+    """Refuse a file with a negative relevance, unless the options allow it.
+
+    Raises:
+        ValueError: names the first line, whichever documents a run has.
+    """
+    if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
+        return
+    negative = references.value < 0
+    if options.ignore_index is not None:
+        negative &= references.value != options.ignore_index
+    if negative.any() and exclude is not None:
+        negative &= ~are_excluded(references, exclude)
+    for row in np.flatnonzero(negative)[:1].tolist():
+        query, document = references.query_ids[int(references.query[row])], references.document[row]
+        of = f"query {shown(query.as_py())}, document {shown(document.as_py())}"
+        problem = IS_NEGATIVE.format(value=f"{references.value[row]:g}")
+        raise ValueError(f"references: {references.place(row)}: {of}: {problem}")
 
 
 def refuse_missing(rankings: Rankings) -> None:
@@ -6599,6 +6667,7 @@ def markdown_text(text: str) -> str:
 COUNTS = ("retrieved", "judged", "relevant")
 # So many documents are sorted in less time than they are scored in the worst and in the best order.
 SORTED = 2_000
+EXCLUDED = ("excluded retrieved", "excluded judged")  # documents, if any are to be excluded
 SHOWN = 50  # slices, at most, in tables and plots
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
@@ -6770,6 +6839,8 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
     columns["nothing irrelevant"] = _nothing_irrelevant(columns)
+    if part.excluded is not None:
+        columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
     ideal = scored["IDCG"]
     if options.ideal != "judged" or options.missing == "skip":  # it may be of nothing where something is relevant
@@ -6840,7 +6911,7 @@ def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
 def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
-    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant")
+    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant", *EXCLUDED)
     kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
         {"query": _saved_ids(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
@@ -7503,6 +7574,17 @@ def left_out_notes(
     return found
 
 
+def exclusion_notes(columns: PerQuery) -> list[str]:
+    """Return a sentence on how many documents were excluded, if any were to be."""
+    if EXCLUDED[0] not in columns:
+        return []
+    retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
+    if not retrieved and not judged:
+        hint = "are its ids those of the queries and documents?"
+        return [f"No document was excluded, since exclude names none that is retrieved or judged: {hint}"]
+    return [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
+
+
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
     found = []
@@ -7863,7 +7945,8 @@ class Report(Readable):
         signature: every choice that the scores depend on.
         scores: by name, such as ``"nDCG@10"``.
         counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
-            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means.
+            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means. With `exclude` also
+            the documents that were excluded: ``excluded_retrieved`` and ``excluded_judged``.
         queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
             how many documents were
             ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
@@ -7888,7 +7971,8 @@ class Report(Readable):
         queries = self.counts["queries"]
         measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
         header = ["measure", *next(iter(measures.values()))]
-        counts = [[name.replace("_", " "), count_text(count)] for name, count in self.counts.items()]
+        of_queries = {name.replace("_", " "): count for name, count in self.counts.items()}
+        counts = [[name, count_text(count)] for name, count in of_queries.items() if name not in EXCLUDED]
         counts[0][0] = "all"
         tables = [
             [header, *([name, *cells.values()] for name, cells in measures.items())],
@@ -7972,7 +8056,8 @@ class Report(Readable):
         if "retrieved" in columns:
             unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "nothing_irrelevant")}
             counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
-        if self.counts != counts or max(self.counts.values()) > len(none):
+        of_queries = {name: each for name, each in self.counts.items() if name.replace("_", " ") not in EXCLUDED}
+        if of_queries != counts or max(of_queries.values()) > len(none):
             raise ValueError(f"counts: do not follow from the queries; got {shown(self.counts)}")
         slices = saved_slices(self.queries, self.slices)
         again = {} if slices is None else scored_slices(slices, columns, options, None, self.resampling.confidence)
@@ -8179,6 +8264,7 @@ def report_of(
     (scores,) = scored(columns, options, weight, resampling.confidence)
     slices = {} if parts is None else scored_slices(parts, columns, options, weight, resampling.confidence)
     counts = {"queries": queries}
+    excluded = {name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns}
     if "retrieved" in columns:
         counts |= {
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
@@ -8191,12 +8277,14 @@ def report_of(
         counts={
             **counts,
             "left_out": int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum()),
+            **excluded,
         },
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
             *left_out_notes([columns], options, weight),
             *missing_notes(columns, options),
+            *exclusion_notes(columns),
             *notes([columns], options, weight),
             *chance_notes(scores, columns),
             *small_slices(slices),
@@ -8758,7 +8846,7 @@ class Meter:
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
         try:
-            distributed.all_gather_object(gathered, (self.options.signature(), self._state))
+            distributed.all_gather_object(gathered, (self._signature(), self._state))
         except RuntimeError as error:
             problem = f"the meters of {len(gathered)} processes did not come together"
             hint = "each must call compute, and one may have died"
@@ -8767,6 +8855,18 @@ class Meter:
         if len(different := dict.fromkeys(signatures)) > 1:
             raise ValueError(f"processes score by different options; give all the same: {', '.join(different)}")
         return list(states)
+
+    def _signature(self) -> str:
+        """Return the signature, by which processes know that they score by the same options.
+
+        Raises:
+            ValueError: a function cannot be named in it.
+        """
+        try:
+            return self.options.signature()
+        except ValueError as error:
+            hint = "such a function works in one process only; give a list, or let it answer for these"
+            raise ValueError(f"{error}: {hint}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
         """Return all rows of all processes, in an order that is the same however they are split."""
@@ -9437,6 +9537,7 @@ def comparison_of(
             *left_out_notes(list(columns.values()), options, weight),
             *notes(list(columns.values()), options, weight),
             *notes_on_tests(pairs, testing, baseline),
+            *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
         ),
         testing=testing,
@@ -9505,6 +9606,7 @@ def _columns_of_systems(
     read = settled(**{argument: from_file(argument, side) for argument, side in arguments.items()})
     sides = dict(zip(arguments, read, strict=True))
     runs = {argument: sides.pop(argument) for argument in list(sides)[: len(names)]}
+    refuse_negative(sides["references"], sides["exclude"], options)
     if same_queries:
         _refuse_lacking_queries(dict(zip(names, runs.values(), strict=True)), sides["references"])
     columns = {}
@@ -11536,7 +11638,7 @@ class Slip(NamedTuple):
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, ideal, one)
-        empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
         if isinstance(empty, str):  # rightly empty: 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..measure.messages import shown
 from ..measure.scoring import in_threads
 from .columns import Column, beyond_2_53, is_padding, offsets_of, read_flat_column, read_numbers
-from .exclusion import excluded_rows, without
+from .exclusion import excluded_counts, excluded_rows, without
 from .hashes import Columns, hashes_of, same_rows
 from .ids import THREADED, Ids, Order, RowNumbers, check_ids, grouped, id_kind, ordinals, read_ids
 from .rankings import Rankings
@@ -72,10 +72,14 @@ def join_rows(
     if score.present is not None:
         retrieved &= score.present
     missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
+    excluded = None
     if exclude is not None and documents is not None:
         kept = ~excluded_rows(exclude, queries, documents)[order]
+        judged = np.ones(len(kept), bool) if relevance.present is None else relevance.present
+        counts = [np.add.reduceat(each & ~kept, offsets[:-1], dtype=np.int64) for each in (retrieved, judged)]
+        excluded = np.stack(counts, axis=1)
         score, relevance = score.only(kept), relevance.only(kept)
-    return Rankings.of(score, relevance, place=place, query_ids=ids, missing=missing)
+    return Rankings.of(score, relevance, place=place, query_ids=ids, missing=missing, excluded=excluded)
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Ids | None) -> None:
@@ -144,7 +148,10 @@ def join_by_id(
         ValueError: values that are no numbers, ids that have nothing in common. Names the query and document.
     """
     if exclude is not None:
-        predictions, references = without(exclude, predictions, references)
+        given = predictions, references
+        left = without(exclude, *given)
+        rankings = join_by_id(*left, by_docid=by_docid, ignore_index=ignore_index)
+        return rankings._replace(excluded=excluded_counts(given, left))
     if isinstance(predictions, Mapping) and isinstance(references, Mapping):
         return _join_mappings(predictions, references, by_docid, ignore_index)
     run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)

@@ -26,6 +26,8 @@ class Rankings(NamedTuple):
             where people know them by ids.
         query_ids: the id of each query, where they have ids.
         missing: True for each query that the predictions lack; None if ids do not tell.
+        excluded: how many retrieved and how many judged documents of each query were excluded, of shape
+            ``(queries, 2)``; None if none were to be.
     """
 
     relevance: NDArray[Any]
@@ -36,6 +38,7 @@ class Rankings(NamedTuple):
     place: Place | None = None
     query_ids: Sequence[Any] | pa.Array | None = None
     missing: Mask | None = None
+    excluded: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -119,6 +122,7 @@ class Rankings(NamedTuple):
                 None if self.place is None else partial(_later, self.place, start),
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.missing is None else self.missing[start:stop],
+                None if self.excluded is None else self.excluded[start:stop],
             )
 
     def empty(self) -> Mask:
