@@ -3141,7 +3141,7 @@ MANY = 1 << 9  # numbers; fewer are read faster one by one
 OWN: dict[type, type] = {np.int64: int, np.float64: float}  # what Python calls numbers of NumPy's
 
 
-def _numbered(query: int, position: int | None) -> str:
+def numbered(query: int, position: int | None) -> str:
     """Return words for a place in rankings that have no ids."""
     return f"query {query}, position {position}"
 
@@ -3150,7 +3150,7 @@ def read_numbers(
     argument: str,
     rows: Sequence[Sequence[Any]],
     offsets: NDArray[np.int64],
-    place: Place = _numbered,
+    place: Place = numbered,
     ignore_index: float | None = None,
     kinds: Set[type] | None = None,
 ) -> Column:
@@ -3278,6 +3278,18 @@ def number(value: Any) -> Any:
     return value
 
 
+def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
+    """Return scores in the type in which they are compared; infinite if they are too large for it.
+
+    >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
+    [1.0, 1.0, inf]
+    """
+    if score_dtype == "given":
+        return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(score_dtype, copy=False)
+
+
 def beyond_2_53(values: NDArray[Any]) -> Mask:
     """Return where integers may be such that float64 cannot tell them from their neighbours."""
     if values.dtype.kind == "f":  # of narrower floats none was rounded
@@ -3389,6 +3401,24 @@ class Rankings(NamedTuple):
         kept = kept if self.retrieved is None else kept & self.retrieved
         return self._replace(retrieved=None if kept.all() else kept)
 
+    def with_scores_in(self, score_dtype: str) -> "Rankings":
+        """Return the same documents with their scores in the type in which they are compared.
+
+        Raises:
+            InvalidRankingError: a finite score of a retrieved document is too large for the type.
+        """
+        score = in_dtype(self.score, score_dtype)
+        too_large = np.isinf(score) & np.isfinite(self.score)
+        if self.retrieved is not None:
+            too_large &= self.retrieved
+        if too_large.any():
+            at = int(too_large.argmax())
+            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            problem = f'{self.score[at]} is too large for score_dtype="{score_dtype}"'
+            hint = 'scale the scores, or compare them as they are by score_dtype="given"'
+            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{problem}; {hint}")
+        return self._replace(score=score)
+
     def arrays(self) -> dict[str, Any]:
         """Return what the kernel takes, by name."""
         return dict(zip(self._fields[:5], self[:5], strict=True))
@@ -3491,9 +3521,10 @@ def join_rows(
     exclude: Any = None,
     *,
     by_docid: bool = False,
+    score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Group rows by query; of a query they keep their order, but for ties by document ids.
+    """Group rows by query; of a query they keep their order, but for ties, in a type, by document ids.
 
     Raises:
         ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
@@ -3515,7 +3546,7 @@ def join_rows(
         _refuse_repeated(codes, documents, row_of)
         if by_docid:
             text, document = ordinals(documents.distinct), documents.codes
-            order = _sort_ties(order, codes, score.values, lambda tied: text[document[tied]])
+            order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), lambda tied: text[document[tied]])
 
     def place(query: int, position: int | None) -> str:
         row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
@@ -3557,7 +3588,7 @@ def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, i
         raise ValueError(f"document_ids: {place} is in row {first} already; give it once for a query")
 
 
-def refuse_open_ties(rankings: Rankings) -> None:
+def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     """Raise an error where the order of flat rows of equal score would decide, for want of document ids."""
     if rankings.place is None:
         return
@@ -3575,8 +3606,9 @@ def refuse_open_ties(rankings: Rankings) -> None:
     if (open_ties := together & unlike).any():
         at = int(open_ties.argmax())
         places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
+        same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
         raise ValueError(
-            f'document_ids are missing: {places[0]} and {places[1]} have the same score, and ties="docid" (which '
+            f'document_ids are missing: {places[0]} and {places[1]} have {same}, and ties="docid" (which '
             'convention="trec_eval" means) ranks them by the ids of their documents; give these as document_ids, or '
             'other ties, such as ties="average"'
         )
@@ -3591,6 +3623,7 @@ def join_by_id(
     exclude: Any = None,
     *,
     by_docid: bool = False,
+    score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
     """Join mappings or files: of each query of the references the retrieved documents, then those only judged.
@@ -3603,7 +3636,7 @@ def join_by_id(
     if isinstance(predictions, Mapping) and isinstance(references, Mapping):
         return _join_mappings(predictions, references, by_docid, ignore_index)
     run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
-    return _join_columns(run, qrels, by_docid, ignore_index)
+    return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
 
 
 def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Rankings:
@@ -3716,7 +3749,9 @@ def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
         raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
 
 
-def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: float | None) -> Rankings:
+def _join_columns(
+    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
+) -> Rankings:
     known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
@@ -3730,7 +3765,8 @@ def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: fl
     retrieved[second] = True
     order, until = grouped(run.query, len(qrels.query_ids))
     if by_docid:
-        order = _sort_ties(order, run.query, run.value, lambda tied: ordinals(run.document.take(pa.array(tied))))
+        score = in_dtype(run.value, score_dtype)
+        order = _sort_ties(order, run.query, score, lambda tied: ordinals(run.document.take(pa.array(tied))))
     # of each query, the documents of the run come first, then those that it lacks
     lacked = np.flatnonzero(~retrieved)
     in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
@@ -4019,6 +4055,7 @@ def read(
     ignore_index: float | None = None,
     judged_only: bool = False,
     by_docid: bool = False,
+    score_dtype: str = "given",
 ) -> Rankings:
     """Align predictions and references.
 
@@ -4040,15 +4077,17 @@ def read(
         by_docid: give documents of equal score in ascending order of their ids, as text, so that a
             ranking that puts the last of them first ranks them as trec_eval does. Documents by
             position have no ids and keep their order.
+        score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
 
     Returns:
-        The rankings. Arrays are not copied, but for ragged lists of them. Queries are in the order
-        of the references, flat ones in that of their first rows.
+        The rankings. Arrays are not copied, but for ragged lists of them and for another type of scores.
+        Queries are in the order of the references, flat ones in that of their first rows.
 
     Raises:
         ValueError: values that are no numbers, or other queries or documents on one side
             than on the other; a document twice in a query; with ``by_docid``, flat rows whose
-            order only ``document_ids`` could tell. Names the argument, query and position.
+            order only ``document_ids`` could tell; a score that is too large for ``score_dtype``.
+            Names the argument, query and position.
 
     >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
     [True, False, True]
@@ -4056,7 +4095,8 @@ def read(
     [True, True, False]
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    return _align(_settled(inputs), ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid)
+    how: dict[str, Any] = {"judged_only": judged_only, "by_docid": by_docid, "score_dtype": score_dtype}
+    return _align(_settled(inputs), ignore_index=ignore_index, **how)
 
 
 def _settled(inputs: Inputs) -> Inputs:
@@ -4065,14 +4105,25 @@ def _settled(inputs: Inputs) -> Inputs:
 
 
 def _align(
-    inputs: Inputs, *, ignore_index: float | None = None, judged_only: bool = False, by_docid: bool = False
+    inputs: Inputs,
+    *,
+    ignore_index: float | None = None,
+    judged_only: bool = False,
+    by_docid: bool = False,
+    score_dtype: str = "given",
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index)
+    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
+    if score_dtype != "given":
+        try:
+            rankings = rankings.with_scores_in(score_dtype)
+        except InvalidRankingError as error:
+            place = (rankings.place or numbered)(error.query, error.position)
+            raise ValueError(f"predictions: {place}: {error.problem}") from None
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
-        refuse_open_ties(rankings)
+        refuse_open_ties(rankings, score_dtype)
     return rankings
 
 
@@ -4294,7 +4345,7 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
 # ndcg/measure/conventions.py: Whose nDCG: the choices that libraries make when they say nDCG, as data.
 
 # What a convention chooses.
-CHOICES = ("gain", "discount", "ideal", "ties", "zero_division", "negative_relevance", "missing")
+CHOICES = ("gain", "discount", "ideal", "score_dtype", "ties", "zero_division", "negative_relevance", "missing")
 
 
 class Convention(NamedTuple):
@@ -4306,6 +4357,7 @@ class Convention(NamedTuple):
         gain: as in ``compute``, like the following.
         discount: of the ranks.
         ideal: which documents the ideal ranking has.
+        score_dtype: the type in which scores are compared.
         ties: of documents with equal scores.
         zero_division: the nDCG of a query with nothing relevant; nan leaves it out of the mean.
         negative_relevance: what becomes of a negative relevance.
@@ -4318,6 +4370,7 @@ class Convention(NamedTuple):
     gain: str = "linear"
     discount: str = "log"
     ideal: str = "judged"
+    score_dtype: str = "given"
     ties: str = "average"
     zero_division: float | str = 0.0
     negative_relevance: str = "raise"
@@ -4329,8 +4382,8 @@ class Convention(NamedTuple):
         """The options of ``compute`` that it sets.
 
         >>> CONVENTIONS["lightgbm"].options  # doctest: +NORMALIZE_WHITESPACE
-        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'ties': 'first', 'zero_division': 1.0,
-         'negative_relevance': 'raise', 'missing': 'empty'}
+        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'score_dtype': 'given', 'ties': 'first',
+         'zero_division': 1.0, 'negative_relevance': 'raise', 'missing': 'empty'}
         """
         return {name: getattr(self, name) for name in CHOICES}
 
@@ -4346,24 +4399,26 @@ CONVENTIONS: dict[str, Convention] = {
     "trec_eval": Convention(
         "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
         "Tied documents are ordered by their ids, the highest first, which is arbitrary but the same for everyone.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
-        quirks="Up to version 9.0.8 scores are held as 32-bit floats, so scores that differ from the eighth digit on "
-        "are tied; from 10.0 on as 64-bit ones. Queries that the run lacks count as 0 with `-c`; without it, they are "
+        quirks="Scores are 32-bit floats up to version 9.0.8; from 10.0 on they are 64-bit floats, which is "
+        '`score_dtype="given"`. Queries that the run lacks count as 0 with `-c`; without it, they are '
         'left out of the mean, which is `missing="skip"`, and 10.0 fails.',
     ),
     "pytrec_eval": Convention(
         "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
         "As trec_eval, but queries that the run lacks are left out of the mean, so a run that answers easy queries "
         "only scores high.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Scores are held as 32-bit floats.",
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",
         "pytrec_eval's number, rounded to five digits.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
@@ -4373,6 +4428,7 @@ CONVENTIONS: dict[str, Convention] = {
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
         "pytrec_eval's number, rounded to five digits.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
@@ -4409,9 +4465,10 @@ CONVENTIONS: dict[str, Convention] = {
         "TorchMetrics `RetrievalNormalizedDCG`",
         "scikit-learn's definition, with a policy for queries with nothing relevant: `empty_target_action` "
         '`"neg"` is `zero_division=0` (the default), `"pos"` 1, `"skip"` nan.',
+        score_dtype="float32",
         negative_relevance="keep",
-        quirks="It computes in 32-bit floats, in which close scores are tied. A query whose relevances add up to 0 "
-        "counts as one with nothing relevant. Where the ideal DCG is negative, it divides by it.",
+        quirks="It computes in 32-bit floats. A query whose relevances add up to 0 counts as one with nothing "
+        "relevant. Where the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
@@ -4420,17 +4477,19 @@ CONVENTIONS: dict[str, Convention] = {
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats.",
+        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but ranks scores as they are given.",
     ),
     "rax": Convention(
         "Rax `ndcg_metric`",
         "Exponential gain, and tied documents in the order of the input.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         negative_relevance="keep",
         missing="skip",
-        quirks="It computes in 32-bit floats unless JAX is told otherwise. Where the ideal DCG is negative, it "
-        "divides by it. Lists that are masked whole are left out, which `missing` says.",
+        quirks="It computes in 32-bit floats; with `jax_enable_x64` scores are compared as they are given, which is "
+        '`score_dtype="given"`. Where the ideal DCG is negative, it divides by it. Lists that are masked whole are '
+        "left out, which `missing` says.",
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
@@ -4444,15 +4503,17 @@ CONVENTIONS: dict[str, Convention] = {
         "XGBoost `ndcg`",
         "As LightGBM: a query with nothing relevant counts as perfect; `ndcg@10-` is `zero_division=0`.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         zero_division=1.0,
         quirks="`ndcg` without a cutoff may stop at rank 32, the pairs its ranking objectives sample by default: ask "
-        "here for `k=32`. Scores are held as 32-bit floats. `ndcg_exp_gain=False` is the linear gain.",
+        "here for `k=32`. `ndcg_exp_gain=False` is the linear gain.",
     ),
     "tf_ranking": Convention(
         "TensorFlow Ranking `NDCGMetric`",
         "Exponential gain, and tied documents in random order: the mean over all orders is what to expect.",
         gain="exponential",
+        score_dtype="float32",
         missing="skip",
         quirks="It computes in 32-bit floats. A label below 0 is padding: give it as `ignore_index`. Lists that are "
         "padding throughout are left out, which `missing` says.",
@@ -4461,10 +4522,12 @@ CONVENTIONS: dict[str, Convention] = {
         "allRank `ndcg`",
         "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         zero_division=1.0,
-        quirks="A label of -1 is padding: give `ignore_index=-1`. It sorts by an algorithm that leaves ties in no "
-        "fixed order, and computes in 32-bit floats.",
+        quirks="A label of -1 is padding: give `ignore_index=-1`. Its models score in 32-bit floats, in which it "
+        'computes; it ranks a tensor of 64-bit floats as given, which is `score_dtype="given"`. Lists of more than 16 '
+        "documents are sorted by an unstable algorithm, so their ties are in no fixed order.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
@@ -4588,17 +4651,14 @@ def convention_table(values: Mapping[str, float]) -> str:
         values: the nDCG of the example under the name of each convention.
 
     >>> print(convention_table({"sklearn": .5921}).splitlines()[0])
-    | `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |
+    | `convention=` | whose | nDCG | gain | discount | ideal | scores | ties | nothing relevant | negative | missing |
     """
-    lines = [
-        "| `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    heads = ("gain", "discount", "ideal", "scores", "ties", "nothing relevant", "negative", "missing")
+    lines = [f"| `convention=` | whose | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
     for name, value in values.items():
-        chosen = CONVENTIONS[name]
-        made = (chosen.gain, chosen.discount, chosen.ideal, chosen.ties, empty_text(chosen.zero_division))
-        settings = " | ".join((*made, chosen.negative_relevance, chosen.missing))
-        lines.append(f'| `"{name}"` | {chosen.library} | {value:.4f} | {settings} |')
+        chosen = {**CONVENTIONS[name].options, "zero_division": empty_text(CONVENTIONS[name].zero_division)}
+        settings = " | ".join(chosen.values())
+        lines.append(f'| `"{name}"` | {CONVENTIONS[name].library} | {value:.4f} | {settings} |')
     return "\n".join(lines)
 
 
@@ -4708,8 +4768,9 @@ OPTIONS: dict[str, Option] = {
     ),
     "convention": Option(
         'which library\'s definition of nDCG to use: `"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... '
-        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `ties`, `zero_division`, "
-        "`negative_relevance` and `missing`, unless you set them; the defaults below are scikit-learn's",
+        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `score_dtype`, `ties`, "
+        "`zero_division`, `negative_relevance` and `missing`, unless you set them; the defaults below are "
+        "scikit-learn's",
         default="sklearn",
     ),
     "gain": Option(
@@ -4727,6 +4788,15 @@ OPTIONS: dict[str, Option] = {
     ),
     "log_base": Option("the base b of the discount's logarithm; default 2", usual=2.0, said_as="log"),
     "ideal": Option("the documents in the ideal ranking", IDEALS, said_as="ideal", unsaid=("judged",)),
+    "score_dtype": Option(
+        "the type in which scores are compared",
+        {
+            "given": "the type in which they are given",
+            "float32": "32-bit floats, in which close scores are tied, as in pytrec_eval, XGBoost and TorchMetrics",
+        },
+        said_as="scores",
+        unsaid=("given",),
+    ),
     "ties": Option(
         "the order of documents with equal scores",
         TIES
@@ -4891,6 +4961,7 @@ class ChosenOptions(TypedDict, total=False):
     discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
+    score_dtype: Literal["given", "float32"] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | Literal["rightly_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
@@ -4931,6 +5002,7 @@ class Options:
     discount: Discount
     log_base: float
     ideal: str
+    score_dtype: str
     ties: str
     zero_division: float | str
     negative_relevance: str
@@ -4984,7 +5056,12 @@ class Options:
         cutoffs = tuple(dict.fromkeys(k for _, k in self.asked))
         results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.asked)
         by_docid = self.ties == "docid"
-        reading = {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
+        reading = {
+            "judged_only": self.judged_only,
+            "ignore_index": self.ignore_index,
+            "by_docid": by_docid,
+            "score_dtype": self.score_dtype,
+        }
         scoring = {
             "measures": measures,
             "cutoffs": cutoffs,
@@ -8034,6 +8111,7 @@ class Search:
         candidates: Mapping[Any, Collection[Any]] | None,
         depth: int | None,
         judged: Mapping[Any, Collection[Any]] | None,
+        score_dtype: str,
         calls: Calls,
     ) -> None:
         """Keep what to rank.
@@ -8044,10 +8122,11 @@ class Search:
             candidates: the documents to rank for each query; None for the whole corpus.
             depth: how many documents of each query to keep; None for all.
             judged: documents of each query to keep at any rank; None for none.
+            score_dtype: the type in which scores are compared, so that documents tie.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
-        self.judged = judged
+        self.judged, self.score_dtype = judged, score_dtype
         ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
         try:
             self.documents = sorted(ranked)
@@ -8103,8 +8182,9 @@ class Search:
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = found[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
-            found, columns = _highest_columns(found, self.depth)
-            scores, order = _highest_columns(torch.cat([scores.to(found), found], dim=1), self.depth)
+            found, columns = _highest_columns(found, self.depth, self.score_dtype)
+            both = torch.cat([scores.to(found), found], dim=1)
+            scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
             run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
@@ -8137,28 +8217,30 @@ def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
     return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
 
 
-def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
+def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
     """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
 
-    Scores that tie with the k-th are returned too, up to `TIED` of them, as they share its rank. Rows with fewer
-    are padded with -inf.
+    Scores that tie with the k-th, in the type in which scores are compared, are returned too, up to `TIED` of them, as
+    they share its rank. Rows with fewer are padded with -inf.
     """
     import torch
 
     k = min(k, scores.shape[1])
-    values, columns = scores.topk(k, dim=1)
+    compared = scores if score_dtype == "given" else scores.to(getattr(torch, score_dtype))
+    values, columns = compared.topk(k, dim=1)
     last = values[:, -1:]
-    reach = (scores >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
+    reach = (compared >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
     reach[last == -np.inf] = k
     width = int(reach.max())
     if width > k:
-        columns = scores.topk(width, dim=1).indices
+        columns = compared.topk(width, dim=1).indices
         tied = reach[:, 0] > k  # topk takes any of them
-        columns[tied] = scores[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
+        columns[tied] = compared[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
-    values, order = scores.gather(1, columns).sort(dim=1, descending=True, stable=True)
+    columns = columns.gather(1, compared.gather(1, columns).argsort(dim=1, descending=True, stable=True))
+    values = scores.gather(1, columns)
     values[torch.arange(width, device=values.device) >= reach] = -np.inf
-    return values, columns.gather(1, order)
+    return values, columns
 
 
 def sentence_transformers_evaluator(
@@ -8272,7 +8354,8 @@ def sentence_transformers_evaluator(
     depth = _depth(parsed, exclude or {}, references)
     # beyond the depth too, judged documents are in the condensed list, or in the ideal
     needs_judged = depth is not None and (parsed.judged_only or parsed.ideal == "retrieved")
-    search = Search(texts, corpus, candidates, depth, references if needs_judged else None, calls)
+    judged = references if needs_judged else None
+    search = Search(texts, corpus, candidates, depth, judged, parsed.score_dtype, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], given)
 
 
@@ -10974,14 +11057,14 @@ def _scored(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        found = read(*sides, **options.reading)
+        found = read(*sides, **{**options.reading, "score_dtype": "given"})
         if options.missing != "empty" and not nested:
             found = found._replace(missing=lacking, place=lambda query, _: place(query))
         if options.missing == "raise":
             refuse_missing(found)
         if "excluded" in columns:
             found = found.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
-        scored = score_part(found, options)
+        scored = score_part(found.with_scores_in(options.score_dtype), options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
@@ -11078,7 +11161,7 @@ def compute(
         document_ids: {document_ids}
         data: {data}
         exclude: {exclude}
-        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `ties`,
+        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `ties`,
             `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.
 
@@ -12336,15 +12419,18 @@ def search(
         weight: the weight of each query.
         evidence: what was reported; a combination must match all of it.
     """
-    grid = _grid(read(Options.parse(k=k, **given)), given)
+    grids = _grids(read, given, k)
     cutoffs = _cutoffs(k, evidence)
-    kernels = list(product(*(grid[name] for name in KERNEL)))
+    kernels = [
+        (grid, {"score_dtype": score_dtype, **dict(zip(KERNEL, values, strict=True))})
+        for score_dtype, grid in grids.items()
+        for values in product(*(grid[name] for name in KERNEL))
+    ]
     found: list[Combination] = []
     tried, near, named = 0, 0, any(each.cutoff for each in evidence)
     with progress(len(kernels), "Searching", " combinations") as bar:
-        for values in kernels:
+        for grid, chosen in kernels:
             bar.update(1)
-            chosen = dict(zip(KERNEL, values, strict=True))
             try:
                 scored = _scored_at(read, {**given, **chosen, "zero_division": np.nan}, cutoffs)
             except ValueError:  # these rankings have no score by it, as the answers of the conventions say
@@ -12460,6 +12546,24 @@ def matching_cutoffs(
     return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
 
 
+def _grids(
+    read: Callable[[Options], Rankings], given: Mapping[str, Any], k: int | None
+) -> dict[str, dict[str, Sequence[Any]]]:
+    """Return for each type of scores that makes other ties the values of the options that may make a difference."""
+    known = given.get("score_dtype")
+    grids: dict[str, dict[str, Sequence[Any]]] = {}
+    ties = set()
+    for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
+        try:
+            rankings = read(Options.parse(k=k, **{**given, "score_dtype": score_dtype}))
+        except ValueError:  # a score is too large for the type
+            continue
+        if (tied := _tied_scores(rankings)) not in ties:
+            ties.add(tied)
+            grids[score_dtype] = _grid(rankings, given)
+    return {score_dtype: {**grid, "score_dtype": tuple(grids)} for score_dtype, grid in grids.items()}
+
+
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
     """Return the values of each option that may make a difference to these rankings."""
     counts = rankings.counts()
@@ -12471,7 +12575,7 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
         "gain": tuple(OPTIONS["gain"].words),
         "discount": tuple(OPTIONS["discount"].words),
         "ideal": tuple(OPTIONS["ideal"].words),
-        "ties": tuple(OPTIONS["ties"].words) if _has_ties(rankings) else ("average",),
+        "ties": tuple(OPTIONS["ties"].words) if _tied_scores(rankings) else ("average",),
         "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
         "judged_only": (False, True) if not judged.all() else (False,),
         "zero_division": (0.0, 1.0, np.nan, "rightly_empty") if has_empty else (0.0,),
@@ -12480,7 +12584,8 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
     return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
 
 
-def _has_ties(rankings: Rankings) -> bool:
+def _tied_scores(rankings: Rankings) -> int:
+    """Return how many retrieved documents have the score of another one of their query, but for one of each score."""
     retrieved = rankings.score > -np.inf
     if rankings.retrieved is not None:
         retrieved &= rankings.retrieved
@@ -12488,7 +12593,7 @@ def _has_ties(rankings: Rankings) -> bool:
     score = rankings.score[retrieved]
     order = np.lexsort((score, query))
     query, score = query[order], score[order]
-    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
+    return int(np.count_nonzero((query[1:] == query[:-1]) & (score[1:] == score[:-1])))
 
 
 def _cutoffs(k: int | None, evidence: Sequence[Evidence]) -> list[int | None]:

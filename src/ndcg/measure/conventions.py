@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 # What a convention chooses.
-CHOICES = ("gain", "discount", "ideal", "ties", "zero_division", "negative_relevance", "missing")
+CHOICES = ("gain", "discount", "ideal", "score_dtype", "ties", "zero_division", "negative_relevance", "missing")
 
 
 class Convention(NamedTuple):
@@ -22,6 +22,7 @@ class Convention(NamedTuple):
         gain: as in ``compute``, like the following.
         discount: of the ranks.
         ideal: which documents the ideal ranking has.
+        score_dtype: the type in which scores are compared.
         ties: of documents with equal scores.
         zero_division: the nDCG of a query with nothing relevant; nan leaves it out of the mean.
         negative_relevance: what becomes of a negative relevance.
@@ -34,6 +35,7 @@ class Convention(NamedTuple):
     gain: str = "linear"
     discount: str = "log"
     ideal: str = "judged"
+    score_dtype: str = "given"
     ties: str = "average"
     zero_division: float | str = 0.0
     negative_relevance: str = "raise"
@@ -45,8 +47,8 @@ class Convention(NamedTuple):
         """The options of ``compute`` that it sets.
 
         >>> CONVENTIONS["lightgbm"].options  # doctest: +NORMALIZE_WHITESPACE
-        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'ties': 'first', 'zero_division': 1.0,
-         'negative_relevance': 'raise', 'missing': 'empty'}
+        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'score_dtype': 'given', 'ties': 'first',
+         'zero_division': 1.0, 'negative_relevance': 'raise', 'missing': 'empty'}
         """
         return {name: getattr(self, name) for name in CHOICES}
 
@@ -62,24 +64,26 @@ CONVENTIONS: dict[str, Convention] = {
     "trec_eval": Convention(
         "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
         "Tied documents are ordered by their ids, the highest first, which is arbitrary but the same for everyone.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
-        quirks="Up to version 9.0.8 scores are held as 32-bit floats, so scores that differ from the eighth digit on "
-        "are tied; from 10.0 on as 64-bit ones. Queries that the run lacks count as 0 with `-c`; without it, they are "
+        quirks="Scores are 32-bit floats up to version 9.0.8; from 10.0 on they are 64-bit floats, which is "
+        '`score_dtype="given"`. Queries that the run lacks count as 0 with `-c`; without it, they are '
         'left out of the mean, which is `missing="skip"`, and 10.0 fails.',
     ),
     "pytrec_eval": Convention(
         "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
         "As trec_eval, but queries that the run lacks are left out of the mean, so a run that answers easy queries "
         "only scores high.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Scores are held as 32-bit floats.",
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",
         "pytrec_eval's number, rounded to five digits.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
@@ -89,6 +93,7 @@ CONVENTIONS: dict[str, Convention] = {
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
         "pytrec_eval's number, rounded to five digits.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
@@ -125,9 +130,10 @@ CONVENTIONS: dict[str, Convention] = {
         "TorchMetrics `RetrievalNormalizedDCG`",
         "scikit-learn's definition, with a policy for queries with nothing relevant: `empty_target_action` "
         '`"neg"` is `zero_division=0` (the default), `"pos"` 1, `"skip"` nan.',
+        score_dtype="float32",
         negative_relevance="keep",
-        quirks="It computes in 32-bit floats, in which close scores are tied. A query whose relevances add up to 0 "
-        "counts as one with nothing relevant. Where the ideal DCG is negative, it divides by it.",
+        quirks="It computes in 32-bit floats. A query whose relevances add up to 0 counts as one with nothing "
+        "relevant. Where the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
@@ -136,17 +142,19 @@ CONVENTIONS: dict[str, Convention] = {
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats.",
+        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but ranks scores as they are given.",
     ),
     "rax": Convention(
         "Rax `ndcg_metric`",
         "Exponential gain, and tied documents in the order of the input.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         negative_relevance="keep",
         missing="skip",
-        quirks="It computes in 32-bit floats unless JAX is told otherwise. Where the ideal DCG is negative, it "
-        "divides by it. Lists that are masked whole are left out, which `missing` says.",
+        quirks="It computes in 32-bit floats; with `jax_enable_x64` scores are compared as they are given, which is "
+        '`score_dtype="given"`. Where the ideal DCG is negative, it divides by it. Lists that are masked whole are '
+        "left out, which `missing` says.",
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
@@ -160,15 +168,17 @@ CONVENTIONS: dict[str, Convention] = {
         "XGBoost `ndcg`",
         "As LightGBM: a query with nothing relevant counts as perfect; `ndcg@10-` is `zero_division=0`.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         zero_division=1.0,
         quirks="`ndcg` without a cutoff may stop at rank 32, the pairs its ranking objectives sample by default: ask "
-        "here for `k=32`. Scores are held as 32-bit floats. `ndcg_exp_gain=False` is the linear gain.",
+        "here for `k=32`. `ndcg_exp_gain=False` is the linear gain.",
     ),
     "tf_ranking": Convention(
         "TensorFlow Ranking `NDCGMetric`",
         "Exponential gain, and tied documents in random order: the mean over all orders is what to expect.",
         gain="exponential",
+        score_dtype="float32",
         missing="skip",
         quirks="It computes in 32-bit floats. A label below 0 is padding: give it as `ignore_index`. Lists that are "
         "padding throughout are left out, which `missing` says.",
@@ -177,10 +187,12 @@ CONVENTIONS: dict[str, Convention] = {
         "allRank `ndcg`",
         "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         zero_division=1.0,
-        quirks="A label of -1 is padding: give `ignore_index=-1`. It sorts by an algorithm that leaves ties in no "
-        "fixed order, and computes in 32-bit floats.",
+        quirks="A label of -1 is padding: give `ignore_index=-1`. Its models score in 32-bit floats, in which it "
+        'computes; it ranks a tensor of 64-bit floats as given, which is `score_dtype="given"`. Lists of more than 16 '
+        "documents are sorted by an unstable algorithm, so their ties are in no fixed order.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
@@ -304,17 +316,14 @@ def convention_table(values: Mapping[str, float]) -> str:
         values: the nDCG of the example under the name of each convention.
 
     >>> print(convention_table({"sklearn": .5921}).splitlines()[0])
-    | `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |
+    | `convention=` | whose | nDCG | gain | discount | ideal | scores | ties | nothing relevant | negative | missing |
     """
-    lines = [
-        "| `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    heads = ("gain", "discount", "ideal", "scores", "ties", "nothing relevant", "negative", "missing")
+    lines = [f"| `convention=` | whose | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
     for name, value in values.items():
-        chosen = CONVENTIONS[name]
-        made = (chosen.gain, chosen.discount, chosen.ideal, chosen.ties, empty_text(chosen.zero_division))
-        settings = " | ".join((*made, chosen.negative_relevance, chosen.missing))
-        lines.append(f'| `"{name}"` | {chosen.library} | {value:.4f} | {settings} |')
+        chosen = {**CONVENTIONS[name].options, "zero_division": empty_text(CONVENTIONS[name].zero_division)}
+        settings = " | ".join(chosen.values())
+        lines.append(f'| `"{name}"` | {CONVENTIONS[name].library} | {value:.4f} | {settings} |')
     return "\n".join(lines)
 
 

@@ -110,15 +110,18 @@ def search(
         weight: the weight of each query.
         evidence: what was reported; a combination must match all of it.
     """
-    grid = _grid(read(Options.parse(k=k, **given)), given)
+    grids = _grids(read, given, k)
     cutoffs = _cutoffs(k, evidence)
-    kernels = list(product(*(grid[name] for name in KERNEL)))
+    kernels = [
+        (grid, {"score_dtype": score_dtype, **dict(zip(KERNEL, values, strict=True))})
+        for score_dtype, grid in grids.items()
+        for values in product(*(grid[name] for name in KERNEL))
+    ]
     found: list[Combination] = []
     tried, near, named = 0, 0, any(each.cutoff for each in evidence)
     with progress(len(kernels), "Searching", " combinations") as bar:
-        for values in kernels:
+        for grid, chosen in kernels:
             bar.update(1)
-            chosen = dict(zip(KERNEL, values, strict=True))
             try:
                 scored = _scored_at(read, {**given, **chosen, "zero_division": np.nan}, cutoffs)
             except ValueError:  # these rankings have no score by it, as the answers of the conventions say
@@ -234,6 +237,24 @@ def matching_cutoffs(
     return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
 
 
+def _grids(
+    read: Callable[[Options], Rankings], given: Mapping[str, Any], k: int | None
+) -> dict[str, dict[str, Sequence[Any]]]:
+    """Return for each type of scores that makes other ties the values of the options that may make a difference."""
+    known = given.get("score_dtype")
+    grids: dict[str, dict[str, Sequence[Any]]] = {}
+    ties = set()
+    for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
+        try:
+            rankings = read(Options.parse(k=k, **{**given, "score_dtype": score_dtype}))
+        except ValueError:  # a score is too large for the type
+            continue
+        if (tied := _tied_scores(rankings)) not in ties:
+            ties.add(tied)
+            grids[score_dtype] = _grid(rankings, given)
+    return {score_dtype: {**grid, "score_dtype": tuple(grids)} for score_dtype, grid in grids.items()}
+
+
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
     """Return the values of each option that may make a difference to these rankings."""
     counts = rankings.counts()
@@ -245,7 +266,7 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
         "gain": tuple(OPTIONS["gain"].words),
         "discount": tuple(OPTIONS["discount"].words),
         "ideal": tuple(OPTIONS["ideal"].words),
-        "ties": tuple(OPTIONS["ties"].words) if _has_ties(rankings) else ("average",),
+        "ties": tuple(OPTIONS["ties"].words) if _tied_scores(rankings) else ("average",),
         "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
         "judged_only": (False, True) if not judged.all() else (False,),
         "zero_division": (0.0, 1.0, np.nan, "rightly_empty") if has_empty else (0.0,),
@@ -254,7 +275,8 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
     return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
 
 
-def _has_ties(rankings: Rankings) -> bool:
+def _tied_scores(rankings: Rankings) -> int:
+    """Return how many retrieved documents have the score of another one of their query, but for one of each score."""
     retrieved = rankings.score > -np.inf
     if rankings.retrieved is not None:
         retrieved &= rankings.retrieved
@@ -262,7 +284,7 @@ def _has_ties(rankings: Rankings) -> bool:
     score = rankings.score[retrieved]
     order = np.lexsort((score, query))
     query, score = query[order], score[order]
-    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
+    return int(np.count_nonzero((query[1:] == query[:-1]) & (score[1:] == score[:-1])))
 
 
 def _cutoffs(k: int | None, evidence: Sequence[Evidence]) -> list[int | None]:
