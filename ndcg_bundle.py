@@ -547,7 +547,7 @@ def _score_block(
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # what is not finite is refused, with its place
         gains, lowest = _gains(block, gain, negative_relevance)
-        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties)
+        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties, into)
         sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], into)
         if over == "full" and "IDCG" in sums:
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
@@ -700,9 +700,18 @@ def _padded(
 
 
 def _gains_at_ranks(
-    block: _Block, ranks: int, gains: Floats, lowest: float, gain: Gain, over: str, ties: str
+    block: _Block,
+    ranks: int,
+    gains: Floats,
+    lowest: float,
+    gain: Gain,
+    over: str,
+    ties: str,
+    measures: Collection[str],
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
+
+    Without a measure that needs one of the two, it has no ranks.
 
     Args:
         block: the queries.
@@ -712,9 +721,24 @@ def _gains_at_ranks(
         gain: the option that made them.
         over: the documents of the ideal.
         ties: the order of tied documents.
+        measures: those that are summed over these gains.
     """
     # half as wide is read twice as fast, and float32 holds all that float64 would
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
+    needs_ideal, needs_ranked = not {"nDCG", "IDCG"}.isdisjoint(measures), not {"IDCG"}.issuperset(measures)
+    ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, over) if needs_ideal else gains[:, :0]
+    ranked, highest = (
+        ranked_gains(score, gains, ranks, ties) if needs_ranked else (gains[:, :0], score.max(initial=-np.inf))
+    )
+    whole = needs_ideal and over not in ("retrieved", "truncated")
+    most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
+    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
+        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
+    return ranked, ideal
+
+
+def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, over: str) -> Floats:
+    """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
     counted = block.judged if lowest < 0 else None  # others have gain 0, which is the lowest
     if over == "retrieved":
         counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
@@ -725,11 +749,7 @@ def _gains_at_ranks(
         ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
     if over == "truncated":
         ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
-    ranked, highest = ranked_gains(score, gains, ranks, ties)
-    most = gains.max(initial=0) if over in ("retrieved", "truncated") else ideal[:, :1].max(initial=0)
-    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
-    return ranked, ideal
+    return ideal
 
 
 def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
@@ -3388,6 +3408,20 @@ class Rankings(NamedTuple):
         """The number of queries."""
         return len(self.offsets) - 1
 
+    def names(self) -> list[Any]:
+        """Return the id of each query, or its index.
+
+        >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).names()
+        [0, 1]
+        """
+        if self.query_ids is None:
+            return list(range(self.queries))
+        return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
+
+    def lacking(self) -> Mask:
+        """Return which queries are missing from the predictions, or have no documents at all."""
+        return self.empty() if self.missing is None else self.empty() | self.missing
+
     def only(self, kept: Mask) -> "Rankings":
         """Return the same documents, neither judged nor retrieved where a mask is False."""
         judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
@@ -4342,27 +4376,27 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
         raise ValueError(f"by {problem}; got {shown(found)[1:-1]}; give others as text, fractions as ranges") from None
 
 
-# ndcg/measure/conventions.py: Whose nDCG: the choices that libraries make when they say nDCG, as data.
+# ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
 
-# What a convention chooses.
+# The options that a convention sets.
 CHOICES = ("gain", "discount", "ideal", "score_dtype", "ties", "zero_division", "negative_relevance", "missing")
 
 
 class Convention(NamedTuple):
-    """What a library means by nDCG.
+    """The definition of nDCG in a library.
 
     Attributes:
-        library: whose it is, as people call it.
-        meaning: one sentence on what its choices do to the number.
-        gain: as in ``compute``, like the following.
-        discount: of the ranks.
-        ideal: which documents the ideal ranking has.
+        library: the library and its function, as people call them.
+        meaning: one sentence on the effect of its options.
+        gain: the gain, with the same values as in ``compute``, like the following options.
+        discount: the discount.
+        ideal: the documents in the ideal ranking.
         score_dtype: the type in which scores are compared.
-        ties: of documents with equal scores.
-        zero_division: the nDCG of a query with nothing relevant; nan leaves it out of the mean.
-        negative_relevance: what becomes of a negative relevance.
-        missing: what becomes of a judged query that the run lacks.
-        quirks: what its numbers depend on besides.
+        ties: the order of documents with equal scores.
+        zero_division: the nDCG of a query with no relevant documents; nan excludes it from the mean.
+        negative_relevance: how a negative relevance is treated.
+        missing: how a judged query that is missing from the run is treated.
+        quirks: behavior that the options cannot express.
     """
 
     library: str
@@ -4391,25 +4425,25 @@ class Convention(NamedTuple):
 CONVENTIONS: dict[str, Convention] = {
     "sklearn": Convention(
         "scikit-learn `ndcg_score`",
-        "Tied documents share their ranks, so the order of the input does not matter; a query with nothing relevant "
-        "pulls the mean down.",
-        quirks="It refuses one-document queries, and `ignore_ties=True` orders ties in no fixed way. A query with "
-        "nothing relevant counts as 0 up to version 1.9; a later one may leave it out, which is `zero_division=nan`.",
+        "Tied documents share their ranks, so the order of the input does not matter. A query with no relevant "
+        "documents lowers the mean.",
+        quirks="It rejects queries with one document, and `ignore_ties=True` orders ties in no fixed way. A query with "
+        "no relevant documents counts as 0 up to version 1.9. A later version may skip it (`zero_division=nan`).",
     ),
     "trec_eval": Convention(
         "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
-        "Tied documents are ordered by their ids, the highest first, which is arbitrary but the same for everyone.",
+        "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
         score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
-        quirks="Scores are 32-bit floats up to version 9.0.8; from 10.0 on they are 64-bit floats, which is "
-        '`score_dtype="given"`. Queries that the run lacks count as 0 with `-c`; without it, they are '
-        'left out of the mean, which is `missing="skip"`, and 10.0 fails.',
+        quirks="Up to version 9.0.8 scores are stored as 32-bit floats. From version 10.0 on they are 64-bit floats "
+        '(`score_dtype="given"`). With `-c`, queries that are missing from the run count as 0. Without it they are '
+        'skipped (`missing="skip"`), and version 10.0 fails.',
     ),
     "pytrec_eval": Convention(
         "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
-        "As trec_eval, but queries that the run lacks are left out of the mean, so a run that answers easy queries "
-        "only scores high.",
+        "As in trec_eval, but queries that are missing from the run are skipped, so a run with only the easy queries "
+        "has a high score.",
         score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
@@ -4417,217 +4451,217 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",
-        "pytrec_eval's number, rounded to five digits.",
+        "pytrec_eval's score, rounded to five digits.",
         score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="A document whose id is the query's takes no rank: `exclude={query: [query] for query in run}`, where "
-        "such a document is not judged relevant.",
+        quirks="A document with the same id as the query has no rank: use `exclude={query: [query] for query in run}`, "
+        "if such documents are not judged relevant.",
     ),
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
-        "pytrec_eval's number, rounded to five digits.",
+        "pytrec_eval's score, rounded to five digits.",
         score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Tasks with `ignore_identical_ids` drop a document whose id is the query's, as BEIR does.",
+        quirks="Tasks with `ignore_identical_ids` drop a document with the same id as the query, as in BEIR.",
     ),
     "gdeval": Convention(
         "gdeval.pl `ndcg@k` of TREC's web tracks",
-        "trec_eval's order of ties with exponential gain; queries with nothing relevant are left out, and so are those "
-        "that the run lacks.",
+        "trec_eval's order of ties, with exponential gain. Queries with no relevant documents are skipped, and so are "
+        "queries that are missing from the run.",
         gain="exponential",
         ties="docid",
         zero_division=math.nan,
         negative_relevance="clip",
         missing="skip",
-        quirks="It prints five digits, and refuses relevances above 4.",
+        quirks="It prints five digits, and rejects a relevance above 4.",
     ),
     "ranx": Convention(
         "ranx `ndcg`",
-        "Tied documents stay in the order of the run, so what wrote the run decides.",
+        "Tied documents stay in the order of the run, so it depends on the program that wrote the run.",
         ties="first",
         negative_relevance="clip",
-        quirks="A relevance counts as its integer part. Lists of 16 documents and more are sorted by an unstable "
+        quirks="A relevance counts as its integer part. Lists of 16 or more documents are sorted with an unstable "
         "algorithm, so their ties are in no fixed order.",
     ),
     "ranx_burges": Convention(
         "ranx `ndcg_burges`",
-        "Exponential gain, which puts highly relevant documents far above the others.",
+        "The gain is exponential, so highly relevant documents count far more than the others.",
         gain="exponential",
         ties="first",
         negative_relevance="clip",
-        quirks="As ranx `ndcg`.",
+        quirks="Otherwise the same as ranx `ndcg`.",
     ),
     "torchmetrics": Convention(
         "TorchMetrics `RetrievalNormalizedDCG`",
-        "scikit-learn's definition, with a policy for queries with nothing relevant: `empty_target_action` "
-        '`"neg"` is `zero_division=0` (the default), `"pos"` 1, `"skip"` nan.',
+        "scikit-learn's definition, with an option for queries with no relevant documents: `empty_target_action` "
+        '`"neg"` is `zero_division=0` (the default), `"pos"` is 1, and `"skip"` is nan.',
         score_dtype="float32",
         negative_relevance="keep",
-        quirks="It computes in 32-bit floats. A query whose relevances add up to 0 counts as one with nothing "
-        "relevant. Where the ideal DCG is negative, it divides by it.",
+        quirks="It computes in 32-bit floats. A query with relevance values that add up to 0 counts as having no "
+        "relevant documents. If the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
-        "Queries with nothing relevant are left out, so the mean is over fewer queries than were asked.",
+        "Queries with no relevant documents are skipped, so the mean covers fewer queries than the data.",
         gain="exponential",
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but ranks scores as they are given.",
+        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but compares scores as given.",
     ),
     "rax": Convention(
         "Rax `ndcg_metric`",
-        "Exponential gain, and tied documents in the order of the input.",
+        "The gain is exponential, and tied documents stay in the order of the input.",
         gain="exponential",
         score_dtype="float32",
         ties="first",
         negative_relevance="keep",
         missing="skip",
-        quirks="It computes in 32-bit floats; with `jax_enable_x64` scores are compared as they are given, which is "
-        '`score_dtype="given"`. Where the ideal DCG is negative, it divides by it. Lists that are masked whole are '
-        "left out, which `missing` says.",
+        quirks="It computes in 32-bit floats. With `jax_enable_x64` it compares scores as given "
+        '(`score_dtype="given"`). If the ideal DCG is negative, it divides by it. Fully masked lists are skipped '
+        '(`missing="skip"`).',
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
-        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="Labels are the integers 0 to 30, with `label_gain` for other gains.",
+        quirks="Labels are the integers 0 to 30; `label_gain` sets other gains.",
     ),
     "xgboost": Convention(
         "XGBoost `ndcg`",
-        "As LightGBM: a query with nothing relevant counts as perfect; `ndcg@10-` is `zero_division=0`.",
+        "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is `zero_division=0`.",
         gain="exponential",
         score_dtype="float32",
         ties="first",
         zero_division=1.0,
-        quirks="`ndcg` without a cutoff may stop at rank 32, the pairs its ranking objectives sample by default: ask "
-        "here for `k=32`. `ndcg_exp_gain=False` is the linear gain.",
+        quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking objectives sample by "
+        'default: set `k=32`. `ndcg_exp_gain=False` is `gain="linear"`.',
     ),
     "tf_ranking": Convention(
         "TensorFlow Ranking `NDCGMetric`",
-        "Exponential gain, and tied documents in random order: the mean over all orders is what to expect.",
+        "The gain is exponential, and tied documents are in random order; the mean over all orders is its expectation.",
         gain="exponential",
         score_dtype="float32",
         missing="skip",
-        quirks="It computes in 32-bit floats. A label below 0 is padding: give it as `ignore_index`. Lists that are "
-        "padding throughout are left out, which `missing` says.",
+        quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as `ignore_index`. Lists that are "
+        'all padding are skipped (`missing="skip"`).',
     ),
     "allrank": Convention(
         "allRank `ndcg`",
-        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
         score_dtype="float32",
         ties="first",
         zero_division=1.0,
-        quirks="A label of -1 is padding: give `ignore_index=-1`. Its models score in 32-bit floats, in which it "
-        'computes; it ranks a tensor of 64-bit floats as given, which is `score_dtype="given"`. Lists of more than 16 '
-        "documents are sorted by an unstable algorithm, so their ties are in no fixed order.",
+        quirks="A label of -1 is padding: set `ignore_index=-1`. Its models score in 32-bit floats, in which it "
+        'computes; a tensor of 64-bit floats is compared as given (`score_dtype="given"`). Lists of more than 16 '
+        "documents are sorted with an unstable algorithm, so their ties are in no fixed order.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
-        "Of tied documents the least relevant ranks first, so ties never help; a query with nothing relevant counts "
-        "as perfect.",
+        "The least relevant of several tied documents ranks first, so ties never help. A query with no relevant "
+        "documents counts as perfect.",
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevances are held as 32-bit floats.',
+        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevance is stored as 32-bit floats.',
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",
-        "Documents are relevant or not, and queries with nothing relevant are left out.",
+        "Relevance is binary, and queries with no relevant documents are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="From version 6 on tied documents rank by ascending id: list them in that order. Its rerankers are "
-        "scored by scikit-learn.",
+        quirks="From version 6 on, tied documents rank by ascending id: list them in that order. It scores rerankers "
+        "with scikit-learn.",
     ),
     "spark": Convention(
         "Spark `RankingMetrics.ndcgAt`",
-        "Documents are relevant or not; whatever ranked their ids has ordered the ties.",
+        "Relevance is binary. The input is ranked ids, so their order has already resolved the ties.",
         gain="binary",
         ties="first",
         negative_relevance="clip",
-        quirks="The relevances that PySpark lets one give as a third column do not change its number. With those that "
-        "Scala takes the gain is exponential, and the ideal is the order in which the relevant documents are listed.",
+        quirks="PySpark accepts relevance values as a third column, but they do not change the score. With relevance "
+        "values in Scala, the gain is exponential, and the ideal is the order in which relevant documents are listed.",
     ),
     "elasticsearch": Convention(
         "Elasticsearch `_rank_eval` `dcg` with `normalize`",
-        "Exponential gain, over the hits in the engine's order.",
+        "The gain is exponential, over the hits in the engine's order.",
         gain="exponential",
         ideal="truncated",
         ties="first",
-        quirks="Documents that nobody judged have gain 0, or that of `unknown_doc_rating`.",
+        quirks="Unjudged documents have gain 0, or the gain of `unknown_doc_rating`.",
     ),
     "mlflow": Convention(
         "MLflow `ndcg_at_k`",
-        "The ideal is no longer than the answer, so a short answer scores higher, and an empty one to a query with "
-        "nothing relevant is perfect.",
+        "The ideal is no longer than the result list, so a short result list scores higher. An empty list for a query "
+        "with no relevant documents is perfect.",
         gain="binary",
         ideal="truncated",
         ties="first",
         zero_division="rightly_empty",
-        quirks="A document that is retrieved twice counts twice, as two documents.",
+        quirks="A duplicate document counts twice, as two documents.",
     ),
     "haystack": Convention(
         "Haystack `DocumentNDCGEvaluator`",
-        "The scores of the expected documents are their gains; the order is that of the retrieved ones.",
+        "The gains are the scores of the expected documents; the retrieved documents set the order.",
         ties="first",
         negative_relevance="keep",
-        quirks="There is no cutoff: all that was retrieved counts.",
+        quirks="There is no cutoff: all retrieved documents count.",
     ),
     "llama_index": Convention(
         "LlamaIndex `NDCG`",
-        "Documents are expected or not; all that was retrieved counts.",
+        "Relevance is binary (expected or not), and all retrieved documents count.",
         gain="binary",
         ties="first",
-        quirks="It has no cutoff: give no `k`. It refuses a query for which nothing is expected or nothing retrieved.",
+        quirks="It has no cutoff: do not set `k`. It rejects a query with no expected or no retrieved documents.",
     ),
     "lenskit": Convention(
         "LensKit `NDCG`",
-        "The discount of the first papers, the same for the first two ranks; users without recommendations are left "
-        "out.",
+        "It uses the original discount, which is the same for the first two ranks. Users without recommendations are "
+        "skipped.",
         gain="binary",
         discount="jarvelin",
         ties="first",
         missing="skip",
-        quirks="A user without test items has none, which `RunAnalysis` counts as 0. "
-        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 counts as relevant too.',
+        quirks="A user without test items has no nDCG, and `RunAnalysis` counts it as 0. "
+        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 also counts as relevant.',
     ),
     "recommenders": Convention(
         "Recommenders `ndcg_at_k`",
-        "Items are rated or not, whatever the rating, and users who rated nothing are left out.",
+        "Relevance is binary: every rated item is relevant. Users without rated items are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
-        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`; the base of its logarithm does not '
-        "matter. An item rated 0 counts as relevant too.",
+        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`. The base of its logarithm does not '
+        "matter. An item rated 0 also counts as relevant.",
     ),
     "recbole": Convention(
         "RecBole `NDCG`",
-        "Items are relevant or not.",
+        "Relevance is binary.",
         gain="binary",
         ties="first",
-        quirks="It is handed the best k of all items, so every user has k. Version 1.2.1 asks for `np.float`, which "
-        "NumPy lacks from 1.24 on.",
+        quirks="It receives the best k of all items, so every user has k of them. Version 1.2.1 uses `np.float`, which "
+        "NumPy 1.24 removed.",
     ),
     "cornac": Convention(
         "Cornac `NDCG`",
-        "Items are relevant or not, and users without relevant items are left out.",
+        "Relevance is binary, and users without relevant items are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
     ),
     "rectools": Convention(
         "RecTools `NDCG`",
-        "The ideal has k relevant items, whether or not there are as many, so few can score 1; users without relevant "
-        "items are left out.",
+        "The ideal has k relevant items even if there are fewer, so few users can reach 1. Users without relevant "
+        "items are skipped.",
         gain="binary",
         ideal="full",
         ties="first",
@@ -4636,25 +4670,25 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "evidently": Convention(
         "Evidently `NDCG`",
-        "Users with nothing relevant are left out.",
+        "Users without relevant items are skipped.",
         zero_division=math.nan,
         negative_relevance="keep",
-        quirks="Tied items share one rank, the mean of theirs rounded down, which no order of ties gives.",
+        quirks="Tied items share the same rank, the mean of their ranks rounded down, which no order of ties gives.",
     ),
 }
 
 
 def convention_table(values: Mapping[str, float]) -> str:
-    """Markdown: what each convention chooses, and its number for one example.
+    """Return a Markdown table of the options that each convention sets, and its score for one example.
 
     Args:
         values: the nDCG of the example under the name of each convention.
 
-    >>> print(convention_table({"sklearn": .5921}).splitlines()[0])
-    | `convention=` | whose | nDCG | gain | discount | ideal | scores | ties | nothing relevant | negative | missing |
+    >>> print(convention_table({"sklearn": .5921}).splitlines()[2])
+    | `"sklearn"` | scikit-learn `ndcg_score` | 0.5921 | linear | log | judged | given | average | 0 | raise | empty |
     """
-    heads = ("gain", "discount", "ideal", "scores", "ties", "nothing relevant", "negative", "missing")
-    lines = [f"| `convention=` | whose | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
+    heads = ("gain", "discount", "ideal", "scores", "ties", "no relevant documents", "negative", "missing")
+    lines = [f"| `convention=` | library | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
     for name, value in values.items():
         chosen = {**CONVENTIONS[name].options, "zero_division": empty_text(CONVENTIONS[name].zero_division)}
         settings = " | ".join(chosen.values())
@@ -4663,21 +4697,21 @@ def convention_table(values: Mapping[str, float]) -> str:
 
 
 def empty_text(zero_division: float | str) -> str:
-    """Return in words what a query with nothing relevant is worth.
+    """Return in words the nDCG of a query with no relevant documents.
 
     >>> empty_text(math.nan), empty_text(1.0), empty_text("rightly_empty")
-    ('left out', '1', '1 if nothing was retrieved, else 0')
+    ('skipped', '1', '1 if nothing was retrieved, else 0')
     """
     if isinstance(zero_division, str):
         return "1 if nothing was retrieved, else 0"
-    return "left out" if math.isnan(zero_division) else f"{zero_division:g}"
+    return "skipped" if math.isnan(zero_division) else f"{zero_division:g}"
 
 
 def convention_notes() -> str:
-    """Markdown: a line on each convention, its meaning and its quirks.
+    """Return a Markdown list with the meaning and the quirks of each convention.
 
     >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
-    - `"evidently"`: Users with nothing relevant
+    - `"evidently"`: Users without relevant items
     """
     return "\n".join(
         f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
@@ -4802,13 +4836,13 @@ OPTIONS: dict[str, Option] = {
         TIES
         | {
             "docid": "descending document ids, as in trec_eval; lists without ids are ranked as by `last`; flat inputs "
-            "with `query_ids` are refused if a tie matters and `document_ids` are missing"
+            "with `query_ids` are rejected if a tie matters and `document_ids` are missing"
         },
         said_as="ties",
     ),
     "zero_division": Option(
-        "the nDCG of a query with no relevant documents, whose ideal DCG is 0: a number (default 0.0); `nan` leaves "
-        f'such queries out of the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
+        "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default 0.0); `nan` excludes "
+        f'such queries from the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
         "nothing was retrieved, else 0",
         said_as="empty",
     ),
@@ -4829,7 +4863,7 @@ OPTIONS: dict[str, Option] = {
         "how to score a judged query that is missing from the predictions, or that has no scores in them",
         {
             "empty": "as if nothing was retrieved",
-            "skip": "left out of the mean, as in trec_eval without `-c`; so are queries without documents, for example "
+            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries without documents, such as "
             "fully padded lists",
             "raise": "an error",
         },
@@ -4870,7 +4904,7 @@ ARGUMENTS = {
         "arguments that hold rankings or weights may then be names of its columns."
     ),
     "exclude": (
-        "documents to leave out of rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
+        "documents to remove from rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
         "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
         "in `data`, or the path of a file."
     ),
@@ -5473,7 +5507,7 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
     """
     scored = score_queries(**part.arrays(), **{**options.scoring, **other})
     if options.missing == "skip":
-        skipped = part.empty() if part.missing is None else part.empty() | part.missing
+        skipped = part.lacking()
         for values in scored.values():
             values[:, skipped] = np.nan
     return scored
@@ -5827,24 +5861,7 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
 
 
-# ndcg/statistics/significance.py: How sure a mean over queries is, and whether two means differ: intervals and paired tests.
-
-# Relative to the values, a difference that is only one of rounding.
-ROUNDING = 1e-12
-# Weights further apart than this leave the lighter queries without digits.
-LIGHTEST = 1e-12
-# Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
-FEW = 10
-# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
-# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
-EXACT = 32
-SAMPLED = 20
-SIGNS_AT_A_TIME = 1 << 14
-# What `power` is about: a test at this level finds a difference as often.
-LEVEL = 0.05
-POWER = 0.8
-MOST_NEEDED = 2.0**40  # more queries than these are as good as none
-
+# ndcg/statistics/parts.py: Queries in parts, whose figures are computed for many parts at once.
 
 class Block(NamedTuple):
     """Parts in which equally many queries count.
@@ -5913,6 +5930,25 @@ class Parts:
         for alike in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
             size = int(sizes[alike[0]])
             yield Block(alike, queries[first[alike][:, np.newaxis] + np.arange(size)], size)
+
+
+# ndcg/statistics/significance.py: How sure a mean over queries is, and whether two means differ: intervals and paired tests.
+
+# Relative to the values, a difference that is only one of rounding.
+ROUNDING = 1e-12
+# Weights further apart than this leave the lighter queries without digits.
+LIGHTEST = 1e-12
+# Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
+FEW = 10
+# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
+# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
+EXACT = 32
+SAMPLED = 20
+SIGNS_AT_A_TIME = 1 << 14
+# What `power` is about: a test at this level finds a difference as often.
+LEVEL = 0.05
+POWER = 0.8
+MOST_NEEDED = 2.0**40  # more queries than these are as good as none
 
 
 class Intervals(NamedTuple):
@@ -6405,13 +6441,12 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
     alike = [(rows, block) for rows in groups.values() for block in split.blocks(valued[rows[0]])]
     for _, block in alike if parts is None else ():
         if block.size < 2:
-            hint = "; compute gives the score of one" * block.size
-            raise ValueError(
-                f"a confidence interval needs at least two queries that have a value; got {block.size}{hint}"
-            )
+            hint = "; report gives the score of one" * block.size
+            raise ValueError(f"a comparison needs at least two queries that have a value; got {block.size}{hint}")
     return [(rows, block) for rows, block in alike if block.size > 1]
 
 
+@cache
 def _special() -> Any:
     """Return SciPy's special functions, which are imported in a third of the time of its statistics."""
     try:
@@ -6579,6 +6614,15 @@ def count_text(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
+def counted_text(counted: int | None, queries: int) -> str:
+    """Return how many queries a mean is over, with how many there are if others are left out.
+
+    >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
+    ('300', '1,274 of 1,300', '–')
+    """
+    return count_text(counted) + (f" of {count_text(queries)}" if counted not in (None, queries) else "")
+
+
 def p_text(value: float) -> str:
     """Return a p-value as tables show it.
 
@@ -6628,6 +6672,8 @@ def markdown_text(text: str) -> str:
 # ndcg/statistics/measured.py: What is known of each query of one or several systems, and the scores that follow from it.
 
 COUNTS = ("retrieved", "judged", "relevant")
+# So many documents are sorted in less time than they are scored in the worst and in the best order.
+SORTED = 2_000
 SHOWN = 50  # slices, at most, in tables and plots
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
@@ -6649,6 +6695,7 @@ class Score(NamedTuple):
         ranked: documents within the cutoff, over all queries.
         unjudged: those of them that were not judged; an expectation where ties leave open which they are.
         chance: the mean that a random order of the same documents has on average: that of equal scores.
+        queries: how many queries the mean is over; None in a result that an earlier version saved.
 
     Queries of weight 0, or without a value, are not counted.
     """
@@ -6663,10 +6710,22 @@ class Score(NamedTuple):
     ranked: int
     unjudged: float
     chance: float = math.nan
+    queries: int | None = None
 
-    def cells(self, level: str, places: int = 4) -> dict[str, str]:
-        """Return the cells of tables by their headings; that of the interval is its level."""
+    def left_out(self, queries: int) -> int | None:
+        """Return how many of all queries are not in the mean."""
+        return None if self.queries is None else queries - self.queries
+
+    def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
+        """Return the cells of tables by their headings; that of the interval is its level.
+
+        Args:
+            level: what the interval is called.
+            places: how many decimal places numbers have.
+            queries: how many queries there are, in the mean or not.
+        """
         return {
+            "queries": counted_text(self.queries, queries),
             "mean": number_text(self.value, places),
             level: interval_text(self.low, self.high, places),
             "chance": number_text(self.chance, places),
@@ -6675,6 +6734,37 @@ class Score(NamedTuple):
             "queries affected by ties": count_text(self.tied),
             "unjudged": f"{count_text(self.unjudged)} of {count_text(self.ranked)}",
         }
+
+
+def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4) -> list[list[list[str]]]:
+    """Return the cells of means and their intervals, a list for each measure of a row, their headings first.
+
+    Before a mean stands how many queries it is over; only before the first if the measures of each row have as many.
+
+    Args:
+        rows: scores by name, with how many queries there are.
+        level: what intervals are called.
+        places: how many decimal places numbers have.
+    """
+    alike = all(len({score.queries for score in scores.values()}) == 1 for scores, _ in rows)
+
+    def columns(at: int) -> list[str]:
+        return ["queries", "mean", level] if at == 0 or not alike else ["mean", level]
+
+    names = list(rows[0][0])
+    cells = [[[name if each == "mean" else each for each in columns(at)] for at, name in enumerate(names)]]
+    for scores, queries in rows:
+        of_row = [score.cells(level, places, queries=queries) for score in scores.values()]
+        cells.append([[of_score[each] for each in columns(at)] for at, of_score in enumerate(of_row)])
+    return cells
+
+
+def mean_table(
+    names: Sequence[Sequence[str]], rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
+) -> Table:
+    """Return a table of means and their intervals: the cells of `mean_cells` after names, their headings first."""
+    cells = mean_cells(rows, level, places)
+    return [[*name, *chain.from_iterable(row)] for name, row in zip(names, cells, strict=True)]
 
 
 class Slice(NamedTuple):
@@ -6738,7 +6828,8 @@ def query_columns(inputs: Inputs, options: Options) -> PerQuery:
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
     chosen = options.scoring["ties"]
-    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in {chosen, "worst", "best"}}
+    orders = {chosen, "worst", "best"} if _may_tie(part) else {chosen}
+    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in orders}
     scored = by_ties[chosen]
     no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
     by_chance = score_part(no_order, options, ties="average")
@@ -6761,6 +6852,18 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
+
+
+def _may_tie(part: Rankings) -> bool:
+    """Return whether retrieved documents of a query have equal scores; of many documents, that they may."""
+    if len(part.score) > SORTED:
+        return True
+    retrieved = part.score > -np.inf if part.retrieved is None else part.retrieved & (part.score > -np.inf)
+    query = np.arange(part.queries).repeat(part.offsets[1:] - part.offsets[:-1])[retrieved]
+    score = part.score[retrieved]
+    order = np.lexsort((score, query))
+    query, score = query[order], score[order]
+    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
 
 
 def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
@@ -6838,10 +6941,22 @@ def scored(
     confidence: float,
     parts: Parts | None = None,
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one."""
+    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one.
+
+    A single query has a score without an interval.
+
+    Raises:
+        ValueError: without parts, no query has a value.
+    """
     values = np.stack([columns[name] for name in options.names])
-    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=parts)
-    return scores_of(columns, options, weight, found, parts)
+    split = Parts([values.shape[1]]) if parts is None else parts
+    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
+    scores = scores_of(columns, options, weight, found, split)
+    if parts is None:
+        for name, score in scores[0].items():
+            if not score.queries:
+                mean(name, columns[name], weight)  # raises the error
+    return scores
 
 
 def scored_slices(
@@ -6891,6 +7006,7 @@ def scores_of(
             "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
             "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
             "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
+            "queries": parts.sums(counted),
         }
         lists = (plain_list(figures[each]) for each in Score._fields)
         for of_part, score in zip(scores, zip(*lists, strict=True), strict=True):
@@ -7108,7 +7224,8 @@ def model_index(
                 metric_value=score.value,
                 metric_args={
                     **({} if math.isnan(score.low) else interval),
-                    "queries": queries,
+                    "queries": score.queries,
+                    **({"left_out": left} if (left := score.left_out(queries)) else {}),
                     "signature": signature,
                 },
             )
@@ -7137,8 +7254,10 @@ def eval_results(
     if not isinstance(measure, str) or measure not in scores:
         raise ValueError(f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}")
     score = scores[measure]
-    interval = f"{level_text(confidence)} {interval_text(score.low, score.high)}"
-    notes = f"{measure}, {interval}, {count_text(queries)} queries; {signature}"
+    interval = "" if math.isnan(score.low) else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
+    left = f", {count_text(left)} left out" if (left := score.left_out(queries)) else ""
+    count = f"{count_text(score.queries)} {'query' if score.queries == 1 else 'queries'}"
+    notes = f"{measure}{interval}, {count}{left}; {signature}"
     entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
     return eval_result_entries_to_yaml([entry])
 
@@ -7146,6 +7265,7 @@ def eval_results(
 # ndcg/statistics/pairs.py: How two systems differ, pair by pair and measure by measure: intervals, tests and their correction.
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
+COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
 
 ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # of some queries: scores by system, name, and pairs
 
@@ -7263,6 +7383,11 @@ class Pair(NamedTuple):
         return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
 
     @property
+    def queries(self) -> int:
+        """How many queries the difference is a mean over."""
+        return self.wins + self.ties + self.losses
+
+    @property
     def title(self) -> str:
         """What tables and plots call it: the names of both systems."""
         return f"{self.system} – {self.other}"
@@ -7359,6 +7484,24 @@ class Contest(NamedTuple):
             yield {name: each.reshape(-1) for name, each in by_part.items()}
 
 
+def system_names(systems: Any, baseline: Any) -> list[str]:
+    """Return the names of systems that can be compared.
+
+    Raises:
+        ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
+    """
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
+        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
+    for name in systems:
+        if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
+            problem = 'must be a string of printable characters, other than "query" and "difference"'
+            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
+    if baseline is not None:
+        choice("baseline", baseline, tuple(systems))
+    return list(systems)
+
+
 # ndcg/statistics/notes.py: What the reader of a report or a comparison should know besides its figures, in sentences.
 
 def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
@@ -7391,6 +7534,8 @@ def _few_queries(
     fewest = min(of_results, key=_counted_as)
     if (counted := _counted_as(fewest)) >= FEW:
         return ()
+    if np.count_nonzero(fewest) == 1:
+        return ("A single query tells nothing of others: its score has no interval.",)
     number = f"{np.count_nonzero(fewest):,}"
     alike = counted > 0.999 * np.count_nonzero(fewest)
     number += "" if alike else f", which count as {counted:.1f} by their weights"
@@ -7403,15 +7548,43 @@ def _counted_as(weight: NDArray[np.float64]) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
+def left_out_notes(
+    systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
+) -> list[str]:
+    """Return sentences on the queries that are in no mean, or not in those of some measures, and why."""
+    queries = len(systems[0]["ideal"])
+    without = {name: np.any([np.isnan(each[name]) for each in systems], axis=0) for name in options.names}
+    skipped, nothing = np.zeros(queries, bool), systems[0]["ideal"] <= 0
+    if options.missing == "skip":
+        skipped |= np.any([each.get("missing", skipped) for each in systems], axis=0)
+    run = "the run" if len(systems) == 1 else "a run"
+    found = []
+    for applies, how_many, one, several in (
+        (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
+        (nothing & ~skipped, "queries", "has no relevant documents and is", "have no relevant documents and are"),
+        (~nothing & ~skipped, "queries", "has an ideal DCG of 0 and is", "have an ideal DCG of 0 and are"),
+    ):
+        measures: dict[bytes, list[str]] = {}
+        for name, lacking in without.items():
+            measures.setdefault((lacking & applies).tobytes(), []).append(name)
+        for mask, names in measures.items():
+            if count := np.count_nonzero(np.frombuffer(mask, bool)):
+                of = "" if len(names) == len(without) else f" of {', '.join(names)}"
+                why = one if count == 1 else several
+                found.append(f"{count:,} of {queries:,} {how_many} {why} left out of the mean{of}.")
+    if weight is not None and (count := np.count_nonzero(weight == 0)):
+        why = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
+        found.append(f"{count:,} of {queries:,} queries {why} left out of the mean.")
+    return found
+
+
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on judged queries that are missing from the run, and on those with few retrieved documents."""
+    """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
     found = []
     queries, missing = len(columns["ideal"]), columns.get("missing", np.zeros(1, bool))
-    if count := np.count_nonzero(missing):
+    if (count := np.count_nonzero(missing)) and options.missing != "skip":
         are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-        left_out = options.missing == "skip"
-        hint = "left out of the mean" if left_out else 'counted as 0; missing="skip" leaves them out'
-        found.append(f"{are} {hint}.")
+        found.append(f'{are} counted as 0; missing="skip" leaves them out.')
     for k in options.cutoffs:
         few = (columns["retrieved"] < k) & ~missing if count and k is not None else np.zeros(1, bool)
         if few.any():
@@ -7452,22 +7625,41 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
 
 
+def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
+    """Return the least corrected p-value that each pair could have, given how many of its queries differ."""
+    sides = 2 if testing.alternative == "two-sided" else 1
+    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+
+
+def differing_text(least: int, most: int | None = None) -> str:
+    """Return how many queries differ, in words.
+
+    >>> differing_text(1), differing_text(4), differing_text(3, 5)
+    ('1 query that differs', '4 queries that differ', '3 to 5 queries that differ')
+    """
+    if least == 1 and most is None:
+        return "1 query that differs"
+    return f"{least:,}{'' if most is None else f' to {most:,}'} queries that differ"
+
+
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
     """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
-    least = testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+    least = least_p_values(pairs, testing)
     beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
     found = []
     if beyond:
-        few, ways = "queries that differ", [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
+        counts = sorted({pair.exchanges.bit_length() - 1 for pair, _ in beyond})
+        few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
+        ways = [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
         if not all(pair.exact for pair, _ in beyond):
-            few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+            few, ways = "so few exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
         if together > 1:
             ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
         corrected = f" corrected for {together:,}" if together > 1 else ""
         found.append(
-            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p{corrected} is at "
+            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
             f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
         )
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
@@ -7536,9 +7728,11 @@ def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signa
     for name, score in scores.items():
         if is_of_this_version(signature) and "chance" not in score:  # which 1.0 did not have
             raise ValueError(f"{place}: {name}: chance is missing")
-        kinds = {"tied": saved_count, "ranked": saved_count}
+        kinds = dict.fromkeys(("tied", "ranked", "queries"), saved_count)
         checked: dict[str, Any] = {
-            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}") for key, each in score.items()
+            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}")
+            for key, each in score.items()
+            if (key, each) != ("queries", None)
         }
         found[name] = Score(**checked)
     return found
@@ -7664,6 +7858,7 @@ def check_scores(
         if score.low > score.value or score.value > score.high or score.worst > score.best or score.unjudged < 0:
             raise ValueError(f"{at}: the ends of an interval or range are in the wrong order")
         fields = ["value", "low", "high", "standard_error"] if is_of_this_version(signature) else ["value"]
+        fields += ["queries"] * (score.queries is not None)
         if "unjudged" in map(measure_of, columns):
             fields += ["ranked", "unjudged"]
         if f"worst {name}" in columns and not np.isnan(columns[f"worst {name}"]).all():
@@ -7682,7 +7877,7 @@ def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size
             continue
         if not math.isnan(mean) and not np.nanmin(values) - SAVED * size <= mean <= np.nanmax(values) + SAVED * size:
             raise ValueError(f"{place}: {figure}: is beyond the values of all queries; got {mean}")
-    if math.isnan(score.value) != math.isnan(score.worst) or score.tied > len(columns[name]):
+    if math.isnan(score.value) != math.isnan(score.worst) or max(score.tied, score.queries or 0) > len(columns[name]):
         raise ValueError(f"{place}: does not follow from the values of the queries")
 
 
@@ -7765,7 +7960,8 @@ class Report(Readable):
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
-        measures = {name: score.cells(level) for name, score in self.scores.items()}
+        queries = self.counts["queries"]
+        measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
         header = ["measure", *next(iter(measures.values()))]
         counts = [[name.replace("_", " "), count_text(count)] for name, count in self.counts.items()]
         counts[0][0] = "all"
@@ -7778,12 +7974,9 @@ class Report(Readable):
         return tables
 
     def _slice_table(self, level: str) -> Table:
-        table = [["slice", "queries", *(heading for name in self.scores for heading in (name, level))]]
-        for value, each in islice(self.slices.items(), SHOWN):
-            cells = [score.cells(level) for score in each.scores.values()]
-            means = [of_score[heading] for of_score in cells for heading in ("mean", level)]
-            table.append([slice_name(value), count_text(each.queries), *means])
-        return table
+        shown = dict(islice(self.slices.items(), SHOWN))
+        names = [["slice"], *([slice_name(value)] for value in shown)]
+        return mean_table(names, [(each.scores, each.queries) for each in shown.values()], level)
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
@@ -7880,7 +8073,8 @@ class Report(Readable):
     ) -> list[dict[str, Any]]:
         """Return the `model-index` of a model card's metadata: every score, of each slice too.
 
-        The `args` of each score hold its interval, the number of queries and the signature.
+        The `args` of each score hold its interval, the number of queries in the mean (`queries`), how many others were
+        left out of it (`left_out`, if any), and the signature.
 
         Args:
             model_name: the model's name.
@@ -7902,7 +8096,8 @@ class Report(Readable):
     ) -> list[dict[str, Any]]:
         """Return what a file in the `.eval_results/` of a model's repository holds: one score, for a leaderboard.
 
-        The notes name the score, its interval, the number of queries and the signature.
+        The notes name the score, its interval, the number of queries in the mean and of those left out, and the
+        signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
@@ -7947,7 +8142,7 @@ class Report(Readable):
         axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 4 else 0)
         axes.margins(x=0.3)
         axes.set_ylabel(f"mean, with {self.resampling.level}")
-        axes.set_title(f"Mean of {count_text(self.counts['queries'])} queries")
+        axes.set_title(f"Mean of {_count_range(self.scores[name] for name in names)} queries")
 
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
         for name in names:
@@ -7960,8 +8155,9 @@ class Report(Readable):
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = [
-            (f"{slice_name(value)} ({count_text(each.queries)})", [_mark_of_mean(each.scores[name]) for name in names])
+            (f"{slice_name(value)} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
             for value, each in islice(self.slices.items(), SHOWN)
+            for scores in [[each.scores[name] for name in names]]
         ]
         draw_rows(axes, rows)
         axes.set_xlabel(f"mean, with {self.resampling.level}")
@@ -7972,6 +8168,12 @@ class Report(Readable):
         yield None, self.counts["queries"], self.scores
         for value, each in self.slices.items():
             yield slice_name(value), each.queries, each.scores
+
+
+def _count_range(scores: Iterable[Score]) -> str:
+    """Return how many queries means are over: the least and the most, if these differ."""
+    counts = sorted({score.queries for score in scores if score.queries is not None})
+    return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1])))) if counts else count_text(None)
 
 
 def _mark_of_mean(score: Score) -> Mark:
@@ -7995,6 +8197,8 @@ def report(
 ) -> Report:
     """Score as `compute` does, and say how sure the scores are and what they rest on.
 
+    A single query has a score without an interval.
+
     Args:
         predictions: as in `compute`.
         references: as in `compute`.
@@ -8010,7 +8214,7 @@ def report(
         **options: of `compute`, but `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: what `compute` refuses, and fewer than two queries.
+        ValueError: what `compute` refuses.
         ImportError: SciPy is missing.
 
     >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
@@ -8066,6 +8270,7 @@ def report_of(
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
+            *left_out_notes([columns], options, weight),
             *missing_notes(columns, options),
             *notes([columns], options, weight),
             *chance_notes(scores, columns),
@@ -8313,54 +8518,36 @@ def sentence_transformers_evaluator(
     parsed = Options.of_method(sentence_transformers_evaluator, k, options)
     resampling = Resampling.parse(confidence)
     evaluator_class = _evaluator_class()
-    _check_texts(queries, corpus, relevant_docs)
-    references: Run = {
-        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
-        for query, each in relevant_docs.items()
-    }
+    references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
     candidates = None if documents is None else _candidates(documents, queries, corpus, references)
-    if isinstance(score_function, str):
-        from sentence_transformers import SimilarityFunction
-
-        score_function = SimilarityFunction.to_similarity_fn(score_function)
-    embedding = {"truncate_dim": truncate_dim, "max_active_dims": max_active_dims}
-    sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size}
-    sizes |= {argument: size for argument, size in embedding.items() if size is not None}
-    for argument, size in sizes.items():
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
-    prompts = {"query_prompt": query_prompt, "query_prompt_name": query_prompt_name}
-    prompts |= {"corpus_prompt": corpus_prompt, "corpus_prompt_name": corpus_prompt_name}
-    given = {name: value for name, value in (embedding | prompts).items() if value is not None}
+    embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
+    _check_settings(name, {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding})
+    prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
+    prompts |= _given(corpus_prompt=corpus_prompt, corpus_prompt_name=corpus_prompt_name)
     shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
     calls = Calls(
         query={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
         document={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
-        embedding={"convert_to_tensor": True, **{each: given[each] for each in embedding if each in given}},
+        embedding={"convert_to_tensor": True, **embedding},
         chunk=corpus_chunk_size,
-        score_function=score_function,
+        score_function=_similarity(score_function),
     )
-    if not isinstance(name, str):
-        raise ValueError(f"name must be a text; got {shown(name)}")
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
-    report_of = partial(_report_of, references, exclude, how)
-    try:  # what is wrong with the judgments is said before a model is trained
-        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
-    except ValueError as error:
-        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    report_of = _reports(references, exclude, how)
     texts = {query: queries[query] for query in (references if candidates is None else candidates)}
-    depth = _depth(parsed, exclude or {}, references)
-    # beyond the depth too, judged documents are in the condensed list, or in the ideal
-    needs_judged = depth is not None and (parsed.judged_only or parsed.ideal == "retrieved")
-    judged = references if needs_judged else None
-    search = Search(texts, corpus, candidates, depth, judged, parsed.score_dtype, calls)
-    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], given)
+    kept = _kept(parsed, exclude or {}, references)
+    search = Search(texts, corpus, candidates, *kept, parsed.score_dtype, calls)
+    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
-def _check_texts(queries: Any, corpus: Any, relevant_docs: Any) -> None:
-    """Raise an error unless queries and corpus hold texts by ids, and the judgments are of both."""
+def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
+    """Return the grades of each query's documents, where ids alone have the grade 1.
+
+    Raises:
+        ValueError: queries and corpus do not hold texts by ids, or do not hold what is judged.
+    """
     for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
         _check_mapping(argument, side)
         if not side:
@@ -8373,6 +8560,34 @@ def _check_texts(queries: Any, corpus: Any, relevant_docs: Any) -> None:
         for each, text in texts.items():
             if text is None or isinstance(text, (int, float)):
                 raise ValueError(f"{argument}: {shown(each)}: must be a text; got {shown(text)}")
+    return {
+        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
+        for query, each in relevant_docs.items()
+    }
+
+
+def _given(**arguments: Any) -> dict[str, Any]:
+    """Return the arguments that are not None."""
+    return {argument: value for argument, value in arguments.items() if value is not None}
+
+
+def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
+    """Raise an error unless the name is a text and all sizes are positive integers."""
+    if not isinstance(name, str):
+        raise ValueError(f"name must be a text; got {shown(name)}")
+    for argument, size in sizes.items():
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
+
+
+def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
+    """Return the function that a name of sentence-transformers stands for, and anything else as it is."""
+    if not isinstance(score_function, str):
+        return score_function
+    from sentence_transformers import SimilarityFunction
+
+    function: Callable[[Any, Any], Tensor] = SimilarityFunction.to_similarity_fn(score_function)
+    return function
 
 
 def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
@@ -8386,14 +8601,20 @@ def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> d
     return {query: dict.fromkeys(documents[query]) for query in references if query in documents}
 
 
-def _depth(options: Options, exclude: Mapping[Any, Collection[Any]], references: Run) -> int | None:
-    """Return how many documents of a query can count; None for all. Those excluded or ignored take no rank."""
+def _kept(
+    options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
+) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
+    """Return how many documents of a query to keep, None for all, and which to keep at any rank.
+
+    Documents that are excluded or ignored take no rank. Judged documents at any rank are in the condensed list, or
+    in the ideal.
+    """
     if None in options.cutoffs:
-        return None
+        return None, None
     depth = max(each for each in options.cutoffs if each is not None) + max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
         depth += max(list(each.values()).count(options.ignore_index) for each in references.values())
-    return depth
+    return depth, references if options.judged_only or options.ideal == "retrieved" else None
 
 
 def _check_mapping(argument: str, given: Any) -> None:
@@ -8414,6 +8635,16 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
             if document not in corpus:
                 problem = f"query {shown(query)}, document {shown(document)}: is not in corpus"
                 raise ValueError(f"{argument}: {problem}; give its text there, or leave it out")
+
+
+def _reports(references: Run, exclude: Any, how: Mapping[str, Any]) -> Callable[[Run], Report]:
+    """Return the function that reports on a run; an error in the judgments is raised here, before any training."""
+    report_of = partial(_report_of, references, exclude, how)
+    try:
+        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
+    except ValueError as error:
+        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    return report_of
 
 
 def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) -> Report:
@@ -8776,7 +9007,6 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 # ndcg/statistics/comparison.py: Several systems on the same queries: which of them ranks better, and how sure that is.
 
-COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
 PLACES = 16  # at most: float64 holds no more digits
 ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
 
@@ -8828,29 +9058,43 @@ class Comparison(Readable):
         """The names of the results, such as ``"nDCG@10"``."""
         return list(next(iter(self.scores.values())))
 
-    def differences(self, system: str, other: str, measure: str | None = None, n: int = 10) -> pa.Table:
+    def differences(
+        self,
+        system: str,
+        other: str,
+        measure: str | None = None,
+        n: int | None = 10,
+        only: Literal["losses", "gains"] | None = None,
+    ) -> pa.Table:
         """Return the queries in which two systems differ most: ``query``, both values and the ``difference``.
+
+        The greatest difference comes first. Queries in which both have the same value are left out.
 
         Args:
             system: the one.
             other: the one it is compared with.
             measure: the name of a result; by default the first.
-            n: how many queries.
+            n: how many queries; None for all that differ.
+            only: "losses", the queries in which the one scores lower, or "gains", in which it scores higher.
 
         Raises:
-            ValueError: an unknown system or measure, or a number of queries below 0.
+            ValueError: an unknown system or measure, a number of queries below 0, another word.
         """
         measure = self.measures[0] if measure is None else measure
-        n = whole("n", n, 0)
+        n = None if n is None else whole("n", n, 0)
+        if only is not None:
+            choice("only", only, ("losses", "gains"))
         for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
             if name not in known:
                 raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
         sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
-        values = [side[measure] for side in sides]
-        table = pa.table({"query": sides[0]["query"], "system": values[0], "other": values[1]})
-        table = table.append_column("difference", pc.subtract(*values)).drop_null()
-        order = pc.sort_indices(pc.negate(pc.abs(table["difference"])))
-        return table.take(order[:n]).rename_columns(["query", system, other, "difference"])
+        values = [side[measure].to_numpy() for side in sides]
+        difference = differences(*values)
+        size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
+        order = np.argsort(-size, kind="stable")
+        order = order[size[order] > 0][:n]
+        columns = [sides[0]["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
+        return pa.table(columns, ["query", system, other, "difference"])
 
     def _letters(self) -> dict[str, str]:
         return {system: letter_text(at) for at, system in enumerate(self.scores)}
@@ -8870,26 +9114,22 @@ class Comparison(Readable):
         level = self.resampling.level
         tests = ["difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
         samples = ["detectable difference", "queries needed for the one seen"]
-        most = [[f"queries that differ most in {self.measures[0]}", "query", "first", "second", "difference"]]
-        for pair in self.pairs:
-            if pair.measure == self.measures[0]:
-                most += [[pair.title, *cells] for cells in differing_cells(self, pair.system, pair.other, 3)]
         return [
             self._system_table(level),
             _pair_table("pair", self.pairs, tests, level),
             _pair_table("80% power (4 of 5 trials at the 5% level)", self.pairs, samples, level),
             *([self._slice_table(level)] if self.slices else []),
-            most,
+            *query_tables(self, 3),
         ]
 
     def _system_table(self, level: str) -> Table:
-        table = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
-        for system, letter in self._letters().items():
-            row = [f"{letter}  {system}"]
-            for name, score in self.scores[system].items():
-                cells = score.cells(level)
-                row += [cells["mean"], cells[level], self._better_than(system, name)]
-            table.append(row)
+        queries = len(self.queries) // len(self.scores)
+        header, *rows = mean_cells([(scores, queries) for scores in self.scores.values()], level)
+        table = [["system", *(text for cells in header for text in (*cells, self.testing.relation))]]
+        for (system, letter), row in zip(self._letters().items(), rows, strict=True):
+            marked = zip(row, self.measures, strict=True)
+            marks = [text for cells, name in marked for text in (*cells, self._better_than(system, name))]
+            table.append([f"{letter}  {system}", *marks])
         return table
 
     def _slice_table(self, level: str) -> Table:
@@ -8897,7 +9137,8 @@ class Comparison(Readable):
         table = [["slice", "queries", "pair", "measure", *columns]]
         for value, each in islice(self.slices.items(), SHOWN):
             _, *rows = _pair_table("pair", each.pairs, columns, level)
-            table += [[slice_name(value), count_text(each.queries), *row] for row in rows]
+            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
+            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
         return table
 
     def _exactness(self) -> str:
@@ -9114,27 +9355,41 @@ class Comparison(Readable):
 
     def _plot_slices(self, axes: Any, pairs: Sequence[Pair]) -> None:
         measure = pairs[0].measure
-        rows = [
-            (
-                f"{slice_name(value)} ({count_text(each.queries)})",
-                [_mark_of_difference(pair) for pair in each.pairs if pair.measure == measure],
+        rows = []
+        for value, each in islice(self.slices.items(), SHOWN):
+            of_measure = [pair for pair in each.pairs if pair.measure == measure]
+            rows.append(
+                (
+                    f"{slice_name(value)} ({count_text(of_measure[0].queries)})",
+                    list(map(_mark_of_difference, of_measure)),
+                )
             )
-            for value, each in islice(self.slices.items(), SHOWN)
-        ]
         draw_rows(axes, rows, [pair.title for pair in pairs])
         axes.axvline(0, color="gray", linewidth=1)
         axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
         axes.legend()
 
 
-def differing_cells(found: Comparison, system: str, other: str, n: int, places: int = 4) -> list[list[str]]:
-    """Return the queries in which two systems differ most in the first measure, as rows of a table."""
-    table = found.differences(system, other, n=n)
-    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    return [
-        [str(query), *(cell_text(each, places) for each in values), cell_text(difference, places, "+")]
-        for query, *values, difference in rows
-    ]
+def query_rows(
+    found: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
+) -> list[tuple[Any, float, float, float]]:
+    """Return the queries in which the first system of a pair loses or gains most: query, both values, difference."""
+    table = found.differences(pair.system, pair.other, pair.measure, n, only)
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def query_tables(found: Comparison, n: int | None, places: int = 4) -> list[Table]:
+    """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
+    sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
+    tables = []
+    for did, only in sides.items():
+        table = [[f"queries that {did} most in {found.measures[0]}", "pair", "first", "second", "difference"]]
+        for pair in (pair for pair in found.pairs if pair.measure == found.measures[0]):
+            for query, *values, difference in query_rows(found, pair, n, only):
+                cells = (number_text(each, places) for each in values)
+                table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
+        tables.append(table)
+    return [table for table in tables if len(table) > 1]
 
 
 def _mark_of_difference(pair: Pair) -> Mark:
@@ -9258,6 +9513,7 @@ def comparison_of(
         queries=_table_of_systems(columns, options.names),
         resampling=resampling._replace(exact=all(pair.exact for pair in pairs)),
         notes=(
+            *left_out_notes(list(columns.values()), options, weight),
             *notes(list(columns.values()), options, weight),
             *notes_on_tests(pairs, testing, baseline),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
@@ -9338,24 +9594,6 @@ def _columns_of_systems(
             raise ValueError(f"{argument}: {error}") from None
     leave_out_alike(columns, options.names)
     return columns
-
-
-def system_names(systems: Any, baseline: Any) -> list[str]:
-    """Return the names of systems that can be compared.
-
-    Raises:
-        ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
-    """
-    if not isinstance(systems, Mapping) or len(systems) < 2:
-        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
-    for name in systems:
-        if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
-            problem = 'must be a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
-    if baseline is not None:
-        choice("baseline", baseline, tuple(systems))
-    return list(systems)
 
 
 def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
@@ -11186,7 +11424,100 @@ def compute(
     return scores(*from_frame(data, inputs, sample_weight), options=parsed)
 
 
-# ndcg/statistics/slips.py: Every way in which nDCG is known to go wrong, as one table.
+# ndcg/statistics/properties.py: What queries have in common on which two definitions of nDCG differ.
+
+TELLING = 0.05  # the highest probability that as many would have a property by chance
+
+
+def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
+    """Return which queries have each property that definitions of nDCG treat differently.
+
+    >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
+    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
+    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
+    """
+    counts, lacking = rankings.counts(), rankings.lacking()
+    retrieved, judged = counts["retrieved"], counts["judged"]
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    known = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
+    relevance = np.where(known, rankings.relevance, 0)
+    highest, lowest = np.full(rankings.queries, -np.inf), np.full(rankings.queries, np.inf)
+    relevant = relevance > 0
+    np.maximum.at(highest, query[relevant], relevance[relevant])
+    np.minimum.at(lowest, query[relevant], relevance[relevant])
+    properties = {
+        "no place in the run": lacking,
+        "no retrieved documents": (retrieved == 0) & ~lacking,
+        "no relevant documents": counts["relevant"] == 0,
+        "documents with equal scores": tied_queries(rankings),
+        "unjudged documents": retrieved > counts["retrieved and judged"],
+        "judged documents that were not retrieved": judged > counts["retrieved and judged"],
+        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
+        "grades of relevance": highest > lowest,
+        "a relevance above 1": highest > 1,
+    }
+    if k is not None:
+        properties["more retrieved documents than the cutoff"] = retrieved > k
+        properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
+        properties["more relevant documents than the cutoff"] = counts["relevant"] > k
+    return properties
+
+
+def tied_queries(rankings: Rankings) -> Mask:
+    """Return which queries have retrieved documents with equal scores.
+
+    >>> tied_queries(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
+    [True, False]
+    """
+    retrieved = rankings.score > -np.inf
+    if rankings.retrieved is not None:
+        retrieved &= rankings.retrieved
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))[retrieved]
+    score = rankings.score[retrieved]
+    order = np.lexsort((score, query))
+    query, score = query[order], score[order]
+    tied = np.zeros(rankings.queries, bool)
+    tied[query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])]] = True
+    return tied
+
+
+def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, nearest: str) -> Iterator[str]:
+    """Yield what those have in common that differ from the nearest definition; the most telling property first.
+
+    Args:
+        properties: those that have each property.
+        differing: those that differ.
+        what: they are, such as "queries".
+        nearest: the nearest definition.
+    """
+    own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
+    telling = []
+    for name, having in properties.items():
+        with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
+        chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
+        if 2 * with_it > own and chance <= TELLING:
+            have = f"{with_it:,} of the {own:,} {what} that differ from {nearest} have {name}"
+            telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
+    yield from (text for _, text in sorted(telling, key=lambda each: each[0]))
+
+
+def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
+    """Return the probability that as many of those drawn have a property, if they were drawn at random.
+
+    >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
+    0.2222
+    """
+
+    def log_ways(count: int, chosen: int) -> float:
+        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
+
+    lacking = of_all - having
+    numbers = range(max(seen, drawn - lacking), min(drawn, having) + 1)
+    every_way = log_ways(of_all, drawn)
+    return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
+
+
+# ndcg/statistics/slip_terms.py: What a slip is, a way in which nDCG goes wrong, and what it makes of a query.
 
 Documents = Mapping[Any, float]
 
@@ -11212,19 +11543,22 @@ class Term(NamedTuple):
     """How a slip computes the DCG, or the value that it is divided by.
 
     Attributes:
-        change: what it makes of the query.
+        changes: what it makes of the query, one after the other.
         options: options of `compute`, in place of the convention's.
         measure: the measure that it takes for it, in place of DCG or IDCG.
     """
 
-    change: Change | None = None
+    changes: tuple[Change, ...] = ()
     options: Mapping[str, Any] = {}
     measure: str = ""
 
     def over(self, other: "Term") -> "Term":
         """Return what two slips do together, the other one first."""
-        changes = [each for each in (other.change, self.change) if each is not None]
-        return Term(_one_after_another(changes), {**other.options, **self.options}, self.measure or other.measure)
+        options = {**other.options, **self.options}
+        return Term((*other.changes, *self.changes), options, self.measure or other.measure)
+
+
+UNCHANGED = Term()
 
 
 class Slip(NamedTuple):
@@ -11243,10 +11577,16 @@ class Slip(NamedTuple):
     name: str
     meaning: str
     threads: tuple[str, ...] = ()
-    both: Term = Term()
-    dcg: Term = Term()
-    ideal: Term = Term()
+    both: Term = UNCHANGED
+    dcg: Term = UNCHANGED
+    ideal: Term = UNCHANGED
     rule: Callable[[Sequence[Query], Floats, Floats, Floats], Floats] | None = None
+
+    @property
+    def is_option(self) -> bool:
+        """Whether words of options of `compute` make it."""
+        words = all(isinstance(value, (str, float, bool, int)) for value in self.both.options.values())
+        return not self.both.changes and self.dcg == self.ideal == UNCHANGED and self.rule is None and words
 
     @property
     def reported(self) -> str:
@@ -11265,56 +11605,65 @@ class Slip(NamedTuple):
             rule=self.rule or other.rule,
         )
 
-    def scores(self, queries: Sequence[Query], options: Mapping[str, Any]) -> Floats:
+    def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
         """Return the value of each query by options of `compute`, such as a convention, with this slip."""
-        one = _term_scores(queries, self.both, options, "nDCG")
-        if self.dcg == self.ideal == Term() and self.rule is None:
+        one = queries.scores(options, "nDCG", self.both)
+        if self.dcg == self.ideal == UNCHANGED and self.rule is None:
             return one
-        dcg = _term_scores(queries, self.dcg.over(self.both), options, "DCG")
-        ideal = _term_scores(queries, self.ideal.over(self.both), options, "IDCG")
+        dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
+        ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
-            return self.rule(queries, dcg, ideal, one)
+            return self.rule(queries.changed(()), dcg, ideal, one)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(ideal > 0, dcg / ideal, one)
 
 
-def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG") -> Floats:
-    """Return the value of each query, by its own cutoff; nan for a query that is left out of the mean.
+class Queries:
+    """Queries that are scored by many definitions: changed once for each change, and read once for each way of reading.
 
-    >>> query_scores([Query({"a": 2, "b": 1}, {"b": 1}, 2)], {"convention": "sklearn"}).round(4).tolist()
+    >>> queries = Queries([Query({"a": 2, "b": 1}, {"b": 1}, 2)])
+    >>> queries.scores({"convention": "sklearn"}).round(4).tolist()
     [0.6309]
     """
-    values = np.full(len(queries), np.nan)
-    for k in {query.k for query in queries}:
-        rows = [row for row, query in enumerate(queries) if query.k == k]
-        run = {row: queries[row].run for row in rows if queries[row].run}  # a run without documents is missing
-        qrels = {row: queries[row].qrels for row in rows}
-        cutoff = k
-        if k is None and Options.parse(k=1, **options).ideal == "full":  # which is as long as the longest list then
-            cutoff = max(1, *(len(side) for sides in (run, qrels) for side in sides.values()))
-        parsed = Options.parse(measures=measure, k=cutoff, **options)
-        values[rows] = next(iter(query_values(Inputs(run, qrels), parsed).values()))
-    return values
+
+    def __init__(self, queries: Iterable[Query]) -> None:
+        self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
+        self._read: dict[tuple[Any, ...], Rankings] = {}
+
+    def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
+        """Return what changes make of the queries, one after the other."""
+        if changes not in self._changed:
+            self._changed[changes] = [changes[-1](query) for query in self.changed(changes[:-1])]
+        return self._changed[changes]
+
+    def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
+        """Return the value of each query, by its own cutoff; nan for a query that is left out of the mean."""
+        queries, how = self.changed(term.changes), {**options, **term.options}
+        values = np.full(len(queries), np.nan)
+        for k in {query.k for query in queries}:
+            rows = [row for row, query in enumerate(queries) if query.k == k]
+            cutoff = k
+            if k is None and Options.parse(k=1, **how).ideal == "full":  # which is as long as the longest list then
+                cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
+            parsed = Options.parse(measures=term.measure or measure, k=cutoff, **how)
+            rankings = self.rankings(rows, term.changes, parsed)
+            with UserTerms(rankings):
+                values[rows] = next(iter(score_part(rankings, parsed).values()))[0]
+        return values
+
+    def rankings(self, rows: Sequence[int], changes: tuple[Change, ...], options: Options) -> Rankings:
+        """Return some of the queries as rankings, after changes, as some options read them."""
+        key = (changes, *rows, *options.reading.values())
+        if key not in self._read:
+            queries = self.changed(changes)
+            run = {row: queries[row].run for row in rows if queries[row].run}  # one without documents is missing
+            self._read[key] = read(run, {row: queries[row].qrels for row in rows}, **options.reading)
+        return self._read[key]
 
 
-def _term_scores(queries: Sequence[Query], term: Term, options: Mapping[str, Any], measure: str) -> Floats:
-    changed = [query if term.change is None else term.change(query) for query in queries]
-    return query_scores(changed, {**options, **term.options}, term.measure or measure)
-
-
-def _one_after_another(changes: Sequence[Change]) -> Change | None:
-    if len(changes) <= 1:
-        return changes[0] if changes else None
-
-    def both(query: Query) -> Query:
-        for change in changes:
-            query = change(query)
-        return query
-
-    return both
-
-
-# Changes of a query
+def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG") -> Floats:
+    """Return the value of each query by options of `compute`."""
+    return Queries(queries).scores(options, measure)
 
 
 def in_order(documents: Iterable[Any]) -> dict[Any, float]:
@@ -11331,436 +11680,37 @@ def ranked(query: Query) -> list[Any]:
     return sorted(query.run, key=lambda document: -query.run[document])
 
 
-def _cut(query: Query) -> Query:
-    top = ranked(query)[: query.k]
-    return query._replace(run={document: query.run[document] for document in top})
+def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
+    """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
+    run, qrels = (_documents_by_query(side) for side in inputs[:2])
+    for name in names:
+        yield Query(run.get(name, {}), qrels.get(name, {}), k)
 
 
-def _judged_of_top(query: Query) -> Query:
-    top = ranked(query)[: query.k]
-    return query._replace(qrels={each: query.qrels[each] for each in top if each in query.qrels})
-
-
-def _whole(query: Query) -> Query:
-    return query._replace(k=None)
-
-
-def _longer_cutoff(query: Query) -> Query:
-    return query._replace(k=None if query.k is None else query.k + 1)
-
-
-def _shorter_cutoff(query: Query) -> Query:
-    return query._replace(k=None if query.k is None else max(query.k - 1, 1))
-
-
-def _with_zeros(query: Query) -> Query:
-    return query._replace(run={**query.run, **{each: 0.0 for each in query.qrels if each not in query.run}})
-
-
-def _with_last(query: Query) -> Query:
-    below = min(query.run.values(), default=0.0) - 1
-    return query._replace(run={**query.run, **{each: below for each in query.qrels if each not in query.run}})
-
-
-def _places_in_truth(query: Query) -> Query:
-    """Give each hit among the first k the rank that it has in the list of relevant documents."""
-    top = set(ranked(query)[: query.k])
-    truth = [document for document, relevance in query.qrels.items() if relevance > 0]
-    run = in_order(document if document in top else _another(document) for document in truth)
-    return query._replace(run=run)
-
-
-def _doubled(query: Query) -> Query:
-    return query._replace(qrels={**query.qrels, **{_another(each): value for each, value in query.qrels.items()}})
-
-
-def _another(document: Any) -> Any:
-    """Return an id of the same kind that no document has."""
-    return f"another {document}" if isinstance(document, str) else ~document
-
-
-def _without_negative(query: Query) -> Query:
-    kept = {document: score for document, score in query.run.items() if query.qrels.get(document, 0) >= 0}
-    return query._replace(
-        run=kept, qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0}
+def have_ids(inputs: Inputs) -> bool:
+    """Return whether both sides are mappings of scores or files, from which no document is excluded."""
+    sides = inputs.predictions, inputs.references
+    plain = all(
+        isinstance(side, Columns)
+        or (isinstance(side, Mapping) and all(isinstance(documents, Mapping) for documents in side.values()))
+        for side in sides
     )
+    return plain and inputs.exclude is None
 
 
-def _in_input_order(query: Query) -> Query:
-    return query._replace(run=in_order(query.run))
-
-
-def _with_lowest_first(query: Query) -> Query:
-    return query._replace(run={document: -score for document, score in query.run.items()})
-
-
-def _swapped(query: Query) -> Query:
-    return query._replace(run=query.qrels, qrels=query.run)
-
-
-def _by_qrels(query: Query) -> Query:
-    return query._replace(run=in_order(query.qrels))
-
-
-# Rules
-
-
-def _always_one(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(dcg > 0, dcg / dcg, one)
-
-
-def _dcg_alone(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
-    return dcg
-
-
-def _zero_if(short: Callable[[Query], bool]) -> Callable[[Sequence[Query], Floats, Floats, Floats], Floats]:
-    def rule(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
-        return np.where([short(query) for query in queries], 0.0, one)
-
-    return rule
-
-
-def _is_short(query: Query) -> bool:
-    return query.k is not None and max(len(query.run), len(query.qrels)) < query.k
-
-
-def _has_few_judged(query: Query) -> bool:
-    return query.k is not None and len(query.qrels) < query.k
-
-
-def _with_discount(of_rank: Callable[[NDArray[np.float64]], Any]) -> Term:
-    """Return other weights of the ranks."""
-    return Term(options={"discount": lambda ranks: of_rank(np.asarray(ranks, np.float64))})
-
-
-def _with_gain(of_relevance: Callable[[NDArray[np.float64]], Any]) -> Term:
-    return Term(options={"gain": lambda relevance: of_relevance(np.asarray(relevance, np.float64))})
-
-
-# It takes ranked ids to make it, in which a document can be listed twice; other forms have no place for it.
-DUPLICATES_COUNTED = Slip(
-    "a document counted twice",
-    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores exceed 1.",
-    (
-        "deepset-ai/haystack#11959",
-        "truera/trulens#2746",
-        "garrytan/gbrain#4607",
-    ),
-)
-IN_ORDER_OF_INPUT = Slip(
-    "documents in the order of the input",
-    "The scores are ignored: documents are ranked in the order in which they are listed.",
-    ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
-    both=Term(_in_input_order),
-)
-SLIPS = (
-    Slip(
-        "ideal from the top k retrieved",
-        "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
-        "that finds one of many relevant documents can score 1.",
-        (
-            "OpenBMB/ToolBench#184",
-            "xiangwang1223/neural_graph_collaborative_filtering#34",
-            "huangtinglin/NGCF-PyTorch#8",
-            "THUDM/ComiRec#25",
-            "karlhigley/ranking-metrics-torch#1",
-            "mongodb/chatbot#555",
-            "spiceai/spiceai#12277",
-            "opensearch-project/search-relevance#39",
-            "supermemoryai/memorybench#67",
-            "Marker-Inc-Korea/AutoRAG#386",
-            "o19s/quepid#78",
-            "apache/spark#12461",
-            "stats.stackexchange 341611",
-            "reczoo/RecZoo#5",
-            "kuandeng/LightGCN#1",
-            "kuandeng/LightGCN#3",
-        ),
-        ideal=Term(_judged_of_top),
-    ),
-    Slip(
-        "ideal from all that was retrieved",
-        "The ideal is the best order of the retrieved documents, so relevant documents that the run misses cost "
-        "nothing.",
-        ("o19s/search-metrics#3", "NTMC-Community/MatchZoo#598", "guoguibing/librec#269"),
-        both=Term(options={"ideal": "retrieved"}),
-    ),
-    Slip(
-        "exponential gain",
-        "The gain is 2^r - 1 instead of r.",
-        (
-            "Georgetown-IR-Lab/OpenNIR#14",
-            "scikit-learn/scikit-learn#18817",
-            "scikit-learn/scikit-learn#32049",
-        ),
-        both=Term(options={"gain": "exponential"}),
-    ),
-    Slip(
-        "linear gain",
-        "The gain is r instead of 2^r - 1.",
-        ("Georgetown-IR-Lab/OpenNIR#14",),
-        both=Term(options={"gain": "linear"}),
-    ),
-    Slip(
-        "ideal not cut at k",
-        "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking scores less than 1.",
-        (
-            "lenskit/lenskit#869",
-            "o19s/quepid#1335",
-            "AI-Colleagues/orcheo#191",
-            "usnistgov/trec_eval#11",
-            "cvangysel/pytrec_eval#40",
-            "lenskit/lkpy#309",
-        ),
-        ideal=Term(_whole),
-    ),
-    Slip(
-        "ideal of k relevant documents",
-        "The ideal has the query's highest gain at every rank up to k, even if fewer documents are relevant, so that "
-        "queries with few relevant documents cannot reach 1.",
-        (
-            "datawhalechina/torch-rechub#45",
-            "run-llama/llama_index#17070",
-            "ireval/cwl#20",
-            "MTSWebServices/RecTools#266",
-            "allenjack/HGN#1",
-        ),
-        both=Term(options={"ideal": "full"}),
-    ),
-    Slip(
-        "equal weights at ranks 1 and 2",
-        "The discount is 1 / log2(i) from rank 2 on, so ranks 1 and 2 weigh the same.",
-        (
-            "OpenAgentHQ/openagent-eval#223",
-            "xiangwang1223/knowledge_graph_attention_network#27",
-            "lenskit/lkpy#417",
-            "CCRI-POPROX/poprox-recommender#15",
-            "castorini/anserini#92",
-        ),
-        both=Term(options={"discount": "jarvelin", "log_base": 2}),
-    ),
-    Slip(
-        "ties by document id",
-        "Documents with equal scores are ordered by their ids, the highest first, so the names of documents decide.",
-        (
-            "usnistgov/trec_eval#22",
-            "cvangysel/pytrec_eval#56",
-            "cvangysel/pytrec_eval#51",
-        ),
-        both=Term(options={"ties": "docid"}),
-    ),
-    Slip(
-        "ideal cut at the length of the result list",
-        "The ideal has as many documents as were retrieved, so a short result list is not penalized for the documents "
-        "that it omits.",
-        ("mlflow/mlflow#24541", "elastic/elasticsearch#154362", "baekenough/second-brain#256", "lenskit/lenskit#399"),
-        both=Term(options={"ideal": "truncated"}),
-    ),
-    Slip(
-        "graded relevance read as 0 or 1",
-        "Every relevant document has the gain 1, so that it does not matter whether the best ones rank first.",
-        (
-            "recommenders-team/recommenders#1749",
-            "apache/spark#36843",
-            "huggingface/sentence-transformers#1349",
-            "geek-ai/irgan#13",
-        ),
-        both=Term(options={"gain": "binary"}),
-    ),
-    Slip(
-        "unjudged documents removed",
-        "Documents without a judgment are taken out before ranking, so those below them move up.",
-        (
-            "github/CodeSearchNet#226",
-            "github/CodeSearchNet#233",
-            "alphagov/search-api#2195",
-            "FlagOpen/FlagEmbedding#445",
-        ),
-        both=Term(options={"judged_only": True}),
-    ),
-    Slip(
-        "ties in the order of the input",
-        "Documents with equal scores stay in the order of the input, so sorting a file differently changes the score.",
-        (
-            "dmlc/xgboost#3050",
-            "lightgbm-org/LightGBM#2091",
-            "Lightning-AI/torchmetrics#2031",
-            "embeddings-benchmark/mteb#5376",
-        ),
-        both=Term(options={"ties": "first"}),
-    ),
-    Slip(
-        "ties in the reverse order of the input",
-        "Of documents with equal scores the last in the input ranks first, as a reversed ascending sort leaves them.",
-        both=Term(options={"ties": "last"}),
-    ),
-    Slip(
-        "ties in the model's favor",
-        "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
-        "perfect.",
-        ("elixir-nx/scholar#360", "mlcommons/training_policies#131"),
-        both=Term(options={"ties": "best"}),
-    ),
-    Slip(
-        "no relevant documents scored 1",
-        "A query with no relevant documents scores 1 and raises the mean.",
-        ("catboost/benchmarks#19", "allegro/allRank#25", "dmlc/xgboost#2208", "dmlc/xgboost#3875"),
-        both=Term(options={"zero_division": 1.0}),
-    ),
-    Slip(
-        "no relevant documents scored 0",
-        "A query with no relevant documents scores 0 and lowers the mean.",
-        ("scikit-learn/scikit-learn#29521", "davidrsch/rrlmgraph-bench#230"),
-        both=Term(options={"zero_division": 0.0}),
-    ),
-    Slip(
-        "no relevant documents left out",
-        "A query with no relevant documents has no value, so it counts in no mean.",
-        ("joaopalotti/trectools#25", "joaopalotti/trectools#51", "elastic/elasticsearch#29267"),
-        both=Term(options={"zero_division": float("nan")}),
-    ),
-    Slip(
-        "discount from the place in the truth",
-        "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
-        ("THUDM/ComiRec#6", "THUDM/ComiRec#21", "ShiningCosmos/pytorch_ComiRec#2"),
-        dcg=Term(_places_in_truth),
-    ),
-    Slip(
-        "DCG with binary gain, ideal with graded gain",
-        "The DCG has gains of 0 and 1 and the ideal those of the grades, so that a perfect ranking scores less than 1.",
-        ("RapidFireAI/rapidfireai#261",),
-        dcg=Term(options={"gain": "binary"}),
-    ),
-    Slip(
-        "ideal with binary gain, DCG with graded gain",
-        "The ideal has gains of 0 and 1 and the DCG those of the grades, so that scores exceed 1.",
-        ("SeaseLtd/rated-ranking-evaluator#71",),
-        ideal=Term(options={"gain": "binary"}),
-    ),
-    IN_ORDER_OF_INPUT,
-    Slip(
-        "ascending order",
-        "The lowest score ranks first, as distances do.",
-        both=Term(_with_lowest_first),
-    ),
-    Slip(
-        "scores and relevance swapped",
-        "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
-        ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
-        both=Term(_swapped, {"negative_relevance": "keep"}),
-    ),
-    Slip(
-        "unretrieved documents with the score 0",
-        "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
-        ("mlflow/mlflow#24553", "datascience.stackexchange 63667"),
-        both=Term(_with_zeros),
-    ),
-    Slip(
-        "unretrieved documents ranked last",
-        "Judged documents that were not retrieved take ranks at the end of the list.",
-        both=Term(_with_last),
-    ),
-    Slip(
-        "ideal in the order of the run",
-        "The ideal is computed in the order of the run, so the score is always 1.",
-        ("maciejkula/rustlearn#52",),
-        rule=_always_one,
-    ),
-    Slip(
-        "ideal in the order of the qrels",
-        "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
-        ("xuehaiping/CSCE670_NCF#20",),
-        ideal=Term(_by_qrels, measure="DCG"),
-    ),
-    Slip(
-        "judgments counted twice in the ideal",
-        "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
-        ("joaopalotti/trectools#52",),
-        ideal=Term(_doubled),
-    ),
-    Slip(
-        "DCG one rank too deep",
-        "The DCG begins with the discount of rank 2, the ideal with that of rank 1.",
-        ("yihong-chen/neural-collaborative-filtering#2",),
-        dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
-    ),
-    Slip(
-        "discount begins at rank 2",
-        "The discount is 1 / log2(i + 2) with ranks from 1, in the DCG and in the ideal.",
-        both=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
-    ),
-    Slip(
-        "no discount",
-        "Every rank counts the same.",
-        ("RUCAIBox/RecBole#120",),
-        both=_with_discount(np.ones_like),
-    ),
-    Slip(
-        "discount 1 / rank",
-        "The gain is divided by the rank instead of its logarithm.",
-        both=Term(options={"discount": "reciprocal"}),
-    ),
-    Slip(
-        "discount without a logarithm's base",
-        "The discount is 1 / (1 + ln i) instead of 1 / log2(i + 1).",
-        both=_with_discount(lambda rank: 1 / (1 + np.log(rank))),
-    ),
-    Slip(
-        "gain 2^r",
-        "The gain is 2^r without the - 1, so that irrelevant documents count too.",
-        both=_with_gain(np.exp2),
-    ),
-    Slip(
-        "gain r^2",
-        "The gain is the square of the relevance.",
-        both=_with_gain(np.square),
-    ),
-    Slip(
-        "DCG not cut at k",
-        "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
-        ("lenskit/lkpy#309",),
-        dcg=Term(_whole),
-    ),
-    Slip(
-        "nothing cut at k",
-        "The cutoff has no effect.",
-        ("Lightning-AI/torchmetrics#1952",),
-        both=Term(_whole),
-    ),
-    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=Term(_longer_cutoff)),
-    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term(_shorter_cutoff)),
-    Slip(
-        "run cut at k before everything else",
-        "Only the first k documents are kept, and the ideal, or what else depends on all that was retrieved, is that "
-        "of these.",
-        both=Term(_cut),
-    ),
-    Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
-    Slip(
-        "0 if lists are shorter than k",
-        "A query with fewer than k documents retrieved and judged scores 0.",
-        ("jongwook/spark-ranking-metrics#2",),
-        rule=_zero_if(_is_short),
-    ),
-    Slip(
-        "0 until k documents are judged",
-        "A query with fewer than k judgments scores 0.",
-        ("o19s/quepid#234",),
-        rule=_zero_if(_has_few_judged),
-    ),
-    Slip(
-        "negative relevance removed",
-        "Documents with a negative relevance are taken out, so those below them move up.",
-        ("tensorflow/ranking#40",),
-        both=Term(_without_negative),
-    ),
-)
-
-
-def slip_named(name: str) -> Slip:
-    """Return a slip of the table."""
-    return next(slip for slip in SLIPS if slip.name == name)
+def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
+    if isinstance(side, Mapping):
+        return {
+            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
+            for query, documents in side.items()
+        }
+    names = side.query_ids.to_pylist()
+    documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
+    rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
+    for query, document, value in rows:
+        if value > -np.inf:
+            documents[names[query]][document] = value
+    return documents
 
 
 def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
@@ -11912,6 +11862,8 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain:
             relevance[:] = 0
         if rng.random() < 0.3:
             scores = np.floor(scores)
+        elif rng.random() < 0.2:  # close, but not so close that they are equal in 32 bits
+            scores = 0.05 + rng.integers(0, 9, size) * 10.0 ** -rng.integers(3, 8)
         if rng.random() < 0.4:
             retrieved = rng.random(size) < rng.choice([0.0, 0.3, 0.7, 0.9], p=[0.1, 0.3, 0.3, 0.3])
         if rng.random() < 0.4:
@@ -11923,6 +11875,486 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain:
     qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
     query = Query(run, qrels, k)
     return query._replace(run=in_order(ranked(query))) if form == "ranked" else query
+
+
+# ndcg/statistics/slips.py: Every way in which nDCG is known to go wrong, as one table.
+
+# Changes of a query
+
+
+def _cut(query: Query) -> Query:
+    top = ranked(query)[: query.k]
+    return query._replace(run={document: query.run[document] for document in top})
+
+
+def _judged_of_top(query: Query) -> Query:
+    top = ranked(query)[: query.k]
+    return query._replace(qrels={each: query.qrels[each] for each in top if each in query.qrels})
+
+
+def _whole(query: Query) -> Query:
+    return query._replace(k=None)
+
+
+def _longer_cutoff(query: Query) -> Query:
+    return query._replace(k=None if query.k is None else query.k + 1)
+
+
+def _shorter_cutoff(query: Query) -> Query:
+    return query._replace(k=None if query.k is None else max(query.k - 1, 1))
+
+
+def _with_zeros(query: Query) -> Query:
+    return query._replace(run={**query.run, **{each: 0.0 for each in query.qrels if each not in query.run}})
+
+
+def _with_last(query: Query) -> Query:
+    below = min(query.run.values(), default=0.0) - 1
+    return query._replace(run={**query.run, **{each: below for each in query.qrels if each not in query.run}})
+
+
+def _places_in_truth(query: Query) -> Query:
+    """Give each hit among the first k the rank that it has in the list of relevant documents."""
+    top = set(ranked(query)[: query.k])
+    truth = [document for document, relevance in query.qrels.items() if relevance > 0]
+    run = in_order(document if document in top else _another(document) for document in truth)
+    return query._replace(run=run)
+
+
+def _doubled(query: Query) -> Query:
+    return query._replace(qrels={**query.qrels, **{_another(each): value for each, value in query.qrels.items()}})
+
+
+def _another(document: Any) -> Any:
+    """Return an id of the same kind that no document has."""
+    return f"another {document}" if isinstance(document, str) else ~document
+
+
+def _without_negative(query: Query) -> Query:
+    kept = {document: score for document, score in query.run.items() if query.qrels.get(document, 0) >= 0}
+    return query._replace(
+        run=kept, qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0}
+    )
+
+
+def _in_input_order(query: Query) -> Query:
+    return query._replace(run=in_order(query.run))
+
+
+def _with_lowest_first(query: Query) -> Query:
+    return query._replace(run={document: -score for document, score in query.run.items()})
+
+
+def _swapped(query: Query) -> Query:
+    return query._replace(run=query.qrels, qrels=query.run)
+
+
+def _by_qrels(query: Query) -> Query:
+    return query._replace(run=in_order(query.qrels))
+
+
+def _with_ranks(query: Query) -> Query:
+    return query._replace(run={document: float(rank) for rank, document in enumerate(ranked(query), start=1)})
+
+
+def _with_scores(change: Callable[[NDArray[np.float64]], Any]) -> Change:
+    def changed(query: Query) -> Query:
+        with np.errstate(over="ignore"):
+            scores = change(np.array(list(query.run.values()), np.float64)).tolist()
+        return query._replace(run=dict(zip(query.run, scores, strict=True)))
+
+    return changed
+
+
+def _rounded_to(decimals: int) -> Slip:
+    return Slip(
+        f"scores rounded to {decimals} decimals",
+        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so many.",
+        both=Term((_with_scores(lambda scores: scores.round(decimals)),)),
+    )
+
+
+def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
+    return Slip(
+        f"scores rounded to {bits} bits",
+        f"Scores that are equal in {bits} bits are tied, although they differ in 64.",
+        both=Term((_with_scores(lambda scores: np.clip(scores.astype(kind), *_ends_of(kind))),)),
+    )
+
+
+def _ends_of(kind: type[np.floating[Any]]) -> tuple[float, float]:
+    return float(np.finfo(kind).min), float(np.finfo(kind).max)
+
+
+# Rules
+
+
+def _always_one(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(dcg > 0, dcg / dcg, one)
+
+
+def _dcg_alone(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+    return dcg
+
+
+def _zero_if(short: Callable[[Query], bool]) -> Callable[[Sequence[Query], Floats, Floats, Floats], Floats]:
+    def rule(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+        return np.where([short(query) for query in queries], 0.0, one)
+
+    return rule
+
+
+def _is_short(query: Query) -> bool:
+    return query.k is not None and max(len(query.run), len(query.qrels)) < query.k
+
+
+def _has_few_judged(query: Query) -> bool:
+    return query.k is not None and len(query.qrels) < query.k
+
+
+def _with_discount(of_rank: Callable[[NDArray[np.float64]], Any]) -> Term:
+    """Return other weights of the ranks."""
+    return Term(options={"discount": lambda ranks: of_rank(np.asarray(ranks, np.float64))})
+
+
+def _with_gain(of_relevance: Callable[[NDArray[np.float64]], Any]) -> Term:
+    return Term(options={"gain": lambda relevance: of_relevance(np.asarray(relevance, np.float64))})
+
+
+# The table
+
+# It takes ranked ids to make it, in which a document can be listed twice; other forms have no place for it.
+DUPLICATES_COUNTED = Slip(
+    "a document counted twice",
+    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores exceed 1.",
+    (
+        "deepset-ai/haystack#11959",
+        "truera/trulens#2746",
+        "garrytan/gbrain#4607",
+    ),
+)
+IN_ORDER_OF_INPUT = Slip(
+    "documents in the order of the input",
+    "The scores are ignored: documents are ranked in the order in which they are listed.",
+    ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
+    both=Term((_in_input_order,)),
+)
+SLIPS = (
+    Slip(
+        "ideal from the top k retrieved",
+        "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
+        "that finds one of many relevant documents can score 1.",
+        (
+            "OpenBMB/ToolBench#184",
+            "xiangwang1223/neural_graph_collaborative_filtering#34",
+            "huangtinglin/NGCF-PyTorch#8",
+            "THUDM/ComiRec#25",
+            "karlhigley/ranking-metrics-torch#1",
+            "mongodb/chatbot#555",
+            "spiceai/spiceai#12277",
+            "opensearch-project/search-relevance#39",
+            "supermemoryai/memorybench#67",
+            "Marker-Inc-Korea/AutoRAG#386",
+            "o19s/quepid#78",
+            "apache/spark#12461",
+            "stats.stackexchange 341611",
+            "reczoo/RecZoo#5",
+            "kuandeng/LightGCN#1",
+            "kuandeng/LightGCN#3",
+        ),
+        ideal=Term((_judged_of_top,)),
+    ),
+    Slip(
+        "ideal from all that was retrieved",
+        "The ideal is the best order of the retrieved documents, so relevant documents that the run misses cost "
+        "nothing.",
+        ("o19s/search-metrics#3", "NTMC-Community/MatchZoo#598", "guoguibing/librec#269"),
+        both=Term(options={"ideal": "retrieved"}),
+    ),
+    Slip(
+        "exponential gain",
+        "The gain is 2^r - 1 instead of r.",
+        (
+            "Georgetown-IR-Lab/OpenNIR#14",
+            "scikit-learn/scikit-learn#18817",
+            "scikit-learn/scikit-learn#32049",
+        ),
+        both=Term(options={"gain": "exponential"}),
+    ),
+    Slip(
+        "linear gain",
+        "The gain is r instead of 2^r - 1.",
+        ("Georgetown-IR-Lab/OpenNIR#14",),
+        both=Term(options={"gain": "linear"}),
+    ),
+    Slip(
+        "ideal not cut at k",
+        "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking scores less than 1.",
+        (
+            "lenskit/lenskit#869",
+            "o19s/quepid#1335",
+            "AI-Colleagues/orcheo#191",
+            "usnistgov/trec_eval#11",
+            "cvangysel/pytrec_eval#40",
+            "lenskit/lkpy#309",
+        ),
+        ideal=Term((_whole,)),
+    ),
+    Slip(
+        "ideal of k relevant documents",
+        "The ideal has the query's highest gain at every rank up to k, even if fewer documents are relevant, so that "
+        "queries with few relevant documents cannot reach 1.",
+        (
+            "datawhalechina/torch-rechub#45",
+            "run-llama/llama_index#17070",
+            "ireval/cwl#20",
+            "MTSWebServices/RecTools#266",
+            "allenjack/HGN#1",
+        ),
+        both=Term(options={"ideal": "full"}),
+    ),
+    Slip(
+        "equal weights at ranks 1 and 2",
+        "The discount is 1 / log2(i) from rank 2 on, so ranks 1 and 2 weigh the same.",
+        (
+            "OpenAgentHQ/openagent-eval#223",
+            "xiangwang1223/knowledge_graph_attention_network#27",
+            "lenskit/lkpy#417",
+            "CCRI-POPROX/poprox-recommender#15",
+            "castorini/anserini#92",
+        ),
+        both=Term(options={"discount": "jarvelin", "log_base": 2}),
+    ),
+    Slip(
+        "ties by document id",
+        "Documents with equal scores are ordered by their ids, the highest first, so the names of documents decide.",
+        (
+            "usnistgov/trec_eval#22",
+            "cvangysel/pytrec_eval#56",
+            "cvangysel/pytrec_eval#51",
+        ),
+        both=Term(options={"ties": "docid"}),
+    ),
+    Slip(
+        "ideal cut at the length of the result list",
+        "The ideal has as many documents as were retrieved, so a short result list is not penalized for the documents "
+        "that it omits.",
+        ("mlflow/mlflow#24541", "elastic/elasticsearch#154362", "baekenough/second-brain#256", "lenskit/lenskit#399"),
+        both=Term(options={"ideal": "truncated"}),
+    ),
+    Slip(
+        "graded relevance read as 0 or 1",
+        "Every relevant document has the gain 1, so that it does not matter whether the best ones rank first.",
+        (
+            "recommenders-team/recommenders#1749",
+            "apache/spark#36843",
+            "huggingface/sentence-transformers#1349",
+            "geek-ai/irgan#13",
+        ),
+        both=Term(options={"gain": "binary"}),
+    ),
+    Slip(
+        "unjudged documents removed",
+        "Documents without a judgment are taken out before ranking, so those below them move up.",
+        (
+            "github/CodeSearchNet#226",
+            "github/CodeSearchNet#233",
+            "alphagov/search-api#2195",
+            "FlagOpen/FlagEmbedding#445",
+        ),
+        both=Term(options={"judged_only": True}),
+    ),
+    Slip(
+        "ties in the order of the input",
+        "Documents with equal scores stay in the order of the input, so sorting a file differently changes the score.",
+        (
+            "dmlc/xgboost#3050",
+            "lightgbm-org/LightGBM#2091",
+            "Lightning-AI/torchmetrics#2031",
+            "embeddings-benchmark/mteb#5376",
+        ),
+        both=Term(options={"ties": "first"}),
+    ),
+    Slip(
+        "ties in the reverse order of the input",
+        "Of documents with equal scores the last in the input ranks first, as a reversed ascending sort leaves them.",
+        both=Term(options={"ties": "last"}),
+    ),
+    Slip(
+        "ties in the model's favor",
+        "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
+        "perfect.",
+        ("elixir-nx/scholar#360", "mlcommons/training_policies#131"),
+        both=Term(options={"ties": "best"}),
+    ),
+    Slip(
+        "no relevant documents scored 1",
+        "A query with no relevant documents scores 1 and raises the mean.",
+        ("catboost/benchmarks#19", "allegro/allRank#25", "dmlc/xgboost#2208", "dmlc/xgboost#3875"),
+        both=Term(options={"zero_division": 1.0}),
+    ),
+    Slip(
+        "no relevant documents scored 0",
+        "A query with no relevant documents scores 0 and lowers the mean.",
+        ("scikit-learn/scikit-learn#29521", "davidrsch/rrlmgraph-bench#230"),
+        both=Term(options={"zero_division": 0.0}),
+    ),
+    Slip(
+        "no relevant documents left out",
+        "A query with no relevant documents has no value, so it counts in no mean.",
+        ("joaopalotti/trectools#25", "joaopalotti/trectools#51", "elastic/elasticsearch#29267"),
+        both=Term(options={"zero_division": float("nan")}),
+    ),
+    Slip(
+        "discount from the place in the truth",
+        "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
+        ("THUDM/ComiRec#6", "THUDM/ComiRec#21", "ShiningCosmos/pytorch_ComiRec#2"),
+        dcg=Term((_places_in_truth,)),
+    ),
+    Slip(
+        "DCG with binary gain, ideal with graded gain",
+        "The DCG has gains of 0 and 1 and the ideal those of the grades, so that a perfect ranking scores less than 1.",
+        ("RapidFireAI/rapidfireai#261",),
+        dcg=Term(options={"gain": "binary"}),
+    ),
+    Slip(
+        "ideal with binary gain, DCG with graded gain",
+        "The ideal has gains of 0 and 1 and the DCG those of the grades, so that scores exceed 1.",
+        ("SeaseLtd/rated-ranking-evaluator#71",),
+        ideal=Term(options={"gain": "binary"}),
+    ),
+    IN_ORDER_OF_INPUT,
+    Slip(
+        "ascending order",
+        "The lowest score ranks first, as distances do.",
+        both=Term((_with_lowest_first,)),
+    ),
+    Slip(
+        "ranks used as scores",
+        "The rank of each document is taken for its score, so the last one ranks first.",
+        both=Term((_with_ranks,)),
+    ),
+    _in_bits(16, np.float16),
+    _in_bits(32, np.float32),
+    *(_rounded_to(decimals) for decimals in range(2, 7)),
+    Slip(
+        "scores and relevance swapped",
+        "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
+        ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
+        both=Term((_swapped,), {"negative_relevance": "keep"}),
+    ),
+    Slip(
+        "unretrieved documents with the score 0",
+        "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
+        ("mlflow/mlflow#24553", "datascience.stackexchange 63667"),
+        both=Term((_with_zeros,)),
+    ),
+    Slip(
+        "unretrieved documents ranked last",
+        "Judged documents that were not retrieved take ranks at the end of the list.",
+        both=Term((_with_last,)),
+    ),
+    Slip(
+        "ideal in the order of the run",
+        "The ideal is computed in the order of the run, so the score is always 1.",
+        ("maciejkula/rustlearn#52",),
+        rule=_always_one,
+    ),
+    Slip(
+        "ideal in the order of the qrels",
+        "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
+        ("xuehaiping/CSCE670_NCF#20",),
+        ideal=Term((_by_qrels,), measure="DCG"),
+    ),
+    Slip(
+        "judgments counted twice in the ideal",
+        "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
+        ("joaopalotti/trectools#52",),
+        ideal=Term((_doubled,)),
+    ),
+    Slip(
+        "DCG one rank too deep",
+        "The DCG begins with the discount of rank 2, the ideal with that of rank 1.",
+        ("yihong-chen/neural-collaborative-filtering#2",),
+        dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+    ),
+    Slip(
+        "discount begins at rank 2",
+        "The discount is 1 / log2(i + 2) with ranks from 1, in the DCG and in the ideal.",
+        both=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+    ),
+    Slip(
+        "no discount",
+        "Every rank counts the same.",
+        ("RUCAIBox/RecBole#120",),
+        both=_with_discount(np.ones_like),
+    ),
+    Slip(
+        "discount 1 / rank",
+        "The gain is divided by the rank instead of its logarithm.",
+        both=Term(options={"discount": "reciprocal"}),
+    ),
+    Slip(
+        "discount without a logarithm's base",
+        "The discount is 1 / (1 + ln i) instead of 1 / log2(i + 1).",
+        both=_with_discount(lambda rank: 1 / (1 + np.log(rank))),
+    ),
+    Slip(
+        "gain 2^r",
+        "The gain is 2^r without the - 1, so that irrelevant documents count too.",
+        both=_with_gain(np.exp2),
+    ),
+    Slip(
+        "gain r^2",
+        "The gain is the square of the relevance.",
+        both=_with_gain(np.square),
+    ),
+    Slip(
+        "DCG not cut at k",
+        "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
+        ("lenskit/lkpy#309",),
+        dcg=Term((_whole,)),
+    ),
+    Slip(
+        "nothing cut at k",
+        "The cutoff has no effect.",
+        ("Lightning-AI/torchmetrics#1952",),
+        both=Term((_whole,)),
+    ),
+    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=Term((_longer_cutoff,))),
+    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term((_shorter_cutoff,))),
+    Slip(
+        "run cut at k before everything else",
+        "Only the first k documents are kept, and the ideal, or what else depends on all that was retrieved, is that "
+        "of these.",
+        both=Term((_cut,)),
+    ),
+    Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
+    Slip(
+        "0 if lists are shorter than k",
+        "A query with fewer than k documents retrieved and judged scores 0.",
+        ("jongwook/spark-ranking-metrics#2",),
+        rule=_zero_if(_is_short),
+    ),
+    Slip(
+        "0 until k documents are judged",
+        "A query with fewer than k judgments scores 0.",
+        ("o19s/quepid#234",),
+        rule=_zero_if(_has_few_judged),
+    ),
+    Slip(
+        "negative relevance removed",
+        "Documents with a negative relevance are taken out, so those below them move up.",
+        ("tensorflow/ranking#40",),
+        both=Term((_without_negative,)),
+    ),
+)
+
+
+def slip_named(name: str) -> Slip:
+    """Return a slip of the table."""
+    return next(slip for slip in SLIPS if slip.name == name)
 
 
 # ndcg/statistics/check.py: What a function that computes nDCG computes: the definition of which libraries, or which slip on one.
@@ -12156,7 +12588,7 @@ def _form_of(asker: Asker, k: int | None, seed: int) -> str:
     # a function that takes ranked ids ranks mappings by the order of their documents
     slips = [slip for slip in SLIPS if slip is not IN_ORDER_OF_INPUT]
     expected = [query_scores(queries, {"convention": name}) for name in CONVENTIONS]
-    expected += [slip.scores(queries, {}) for slip in slips]
+    expected += [slip.scores(Queries(queries), {}) for slip in slips]
     points = {}
     for form in FUNCTION_FORMS:
         values = np.array([asker.value(query, form) for query in queries])
@@ -12203,7 +12635,9 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     if differing.any():
         own = [query for query, differs in zip(queries, differing, strict=True) if differs]
         example = _smallest_example(asker, result.form, own, result.nearest, tolerance)
-        notes = (*([] if matches else _in_common(queries, differing, result.nearest)), *notes)
+        if not matches:
+            properties = properties_of(Queries(queries).rankings(range(len(queries)), (), Options.parse()), result.k)
+            notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
     if result.form == "ranked" and asker.counts_duplicates():
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
@@ -12219,50 +12653,28 @@ def _slips_on(
     for name, each in expected.items():
         distinct.setdefault(each.round(9).tobytes(), name)  # conventions that agree on all rankings are tried once
     singles = [(name, (slip,)) for slip in SLIPS for name in distinct.values()]
-    found = _matching(queries, values, singles, tolerance)
+    found = _definitions_that_agree(queries, values, singles, tolerance)
     if not found:
         pairs = [(name, pair) for pair in combinations(SLIPS, 2) for name in TRIED_IN_PAIRS]
-        found = _matching(queries, values, pairs, tolerance)
+        found = _definitions_that_agree(queries, values, pairs, tolerance)
     return sorted(found, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
 
 
-def _matching(
+def _definitions_that_agree(
     queries: Sequence[Query], values: Floats, candidates: Sequence[tuple[str, tuple[Slip, ...]]], tolerance: float
 ) -> list[Match]:
-    found = []
+    found, few, all_of = [], Queries(queries[:FIRST_ASKED]), Queries(queries)
     with progress(len(candidates), "Comparing", " definitions") as bar:
         for convention, slips in candidates:
             slip = slips[0] if len(slips) == 1 else slips[1].over(slips[0])
             options = {"convention": convention}
-            asked = queries[:FIRST_ASKED]
-            if _agree(values[: len(asked)], slip.scores(asked, options), tolerance).all() and (
-                len(asked) == len(queries) or _agree(values, slip.scores(queries, options), tolerance).all()
+            if (
+                _agree(values[:FIRST_ASKED], slip.scores(few, options), tolerance).all()
+                and _agree(values, slip.scores(all_of, options), tolerance).all()
             ):
                 found.append(Match(convention, tuple(each.name for each in slips)))
             bar.update(1)
     return found
-
-
-PROPERTIES: dict[str, Callable[[Query], bool]] = {
-    "documents with equal scores": lambda query: len(set(query.run.values())) < len(query.run),
-    "unjudged documents": lambda query: not query.run.keys() <= query.qrels.keys(),
-    "judged documents that were not retrieved": lambda query: not query.qrels.keys() <= query.run.keys(),
-    "no relevant documents": lambda query: not any(query.qrels.values()),
-    "no retrieved documents": lambda query: not query.run,
-    "more retrieved documents than the cutoff": lambda query: query.k is not None and len(query.run) > query.k,
-    "fewer retrieved documents than the cutoff": lambda query: query.k is not None and len(query.run) < query.k,
-    "grades of relevance": lambda query: len(set(query.qrels.values()) - {0}) > 1,
-    "a relevance above 1": lambda query: max(query.qrels.values(), default=0) > 1,
-}
-
-
-def _in_common(queries: Sequence[Query], differing: NDArray[np.bool_], convention: str) -> Iterator[str]:
-    """Yield what all rankings have on which a function differs from a convention, and not all others have."""
-    for name, has in PROPERTIES.items():
-        having = np.array([has(query) for query in queries])
-        if having[differing].all() and not having[~differing].all():
-            same = f"of the {np.count_nonzero(~differing):,} that agree, {np.count_nonzero(having[~differing]):,} do"
-            yield f"All {np.count_nonzero(differing):,} rankings that differ from {convention} have {name}; {same}."
 
 
 def _smallest_example(asker: Asker, form: str, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
@@ -12354,11 +12766,18 @@ class Combination(NamedTuple):
         convention: the convention that differs in the fewest options.
         changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
         score: the mean under these options.
+        given: the options that were given, and the cutoff, unless they are changed.
     """
 
     convention: str
     changed: dict[str, Any]
     score: float
+    given: dict[str, Any] = {}  # noqa: RUF012  # never changed
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `compute`."""
+        return {"convention": self.convention, **self.given, **self.changed}
 
     @property
     def call(self) -> str:
@@ -12367,7 +12786,7 @@ class Combination(NamedTuple):
         >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
         "convention='rectools', gain='exponential', k=20"
         """
-        return ", ".join(f"{name}={value!r}" for name, value in {"convention": self.convention, **self.changed}.items())
+        return ", ".join(f"{name}={_python_text(value)}" for name, value in self.options.items())
 
     @property
     def flags(self) -> str:
@@ -12376,10 +12795,11 @@ class Combination(NamedTuple):
         >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
         '--convention rectools --judged-only -k all'
         """
-        words = [f"--convention {self.convention}"]
-        for name, value in self.changed.items():
+        words = []
+        for name, value in self.options.items():
             flag = "-k" if name == "k" else f"--{name.replace('_', '-')}"
-            words.append(flag if value is True else f"{flag} {'all' if value is None else value}")
+            if value is not False:
+                words.append(flag if value is True else f"{flag} {_shell_text(value)}")
         return " ".join(words)
 
     def __str__(self) -> str:
@@ -12389,6 +12809,16 @@ class Combination(NamedTuple):
         return f"{self.convention}, but {' and '.join(changed)}"
 
 
+def _python_text(value: Any) -> str:
+    return 'float("nan")' if isinstance(value, float) and np.isnan(value) else repr(value)
+
+
+def _shell_text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_shell_text, value))
+    return "all" if value is None else str(value)
+
+
 class SearchResult(NamedTuple):
     """What a search found.
 
@@ -12396,119 +12826,274 @@ class SearchResult(NamedTuple):
         combinations: those that match, with the fewest changes of a convention first.
         tried: the number of combinations that were tried.
         by_chance: how many of these would match by chance, from the scores near the reported one; nan if unknown.
+        distinct: how many of those that match differ in the value of some query.
+        nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
+        agreeing: the queries that have the same value under the nearest combination.
     """
 
     combinations: tuple[Combination, ...]
     tried: int
     by_chance: float
+    distinct: int = 0
+    nearest: Combination | None = None
+    agreeing: Mask | None = None
 
 
-def search(
-    read: Callable[[Options], Rankings],
-    given: Mapping[str, Any],
-    k: int | None,
-    weight: Floats | None,
-    evidence: Sequence[Evidence],
-) -> SearchResult:
-    """Try every combination of the options that are not given.
+class Searched(NamedTuple):
+    """What is searched, and for what.
 
-    Args:
+    Attributes:
         read: returns the rankings under some options.
         given: the options that are known.
         k: the cutoff that was asked for.
         weight: the weight of each query.
         evidence: what was reported; a combination must match all of it.
     """
-    grids = _grids(read, given, k)
-    cutoffs = _cutoffs(k, evidence)
-    kernels = [
-        (grid, {"score_dtype": score_dtype, **dict(zip(KERNEL, values, strict=True))})
-        for score_dtype, grid in grids.items()
-        for values in product(*(grid[name] for name in KERNEL))
-    ]
-    found: list[Combination] = []
-    tried, near, named = 0, 0, any(each.cutoff for each in evidence)
-    with progress(len(kernels), "Searching", " combinations") as bar:
-        for grid, chosen in kernels:
-            bar.update(1)
-            try:
-                scored = _scored_at(read, {**given, **chosen, "zero_division": np.nan}, cutoffs)
-            except ValueError:  # these rankings have no score by it, as the answers of the conventions say
-                continue
-            for averaging, of_queries in _averaged(scored, grid):
-                means = means_of(of_queries, weight)
-                rows, wide = matching_cutoffs(of_queries, means, cutoffs, evidence)
-                tried, near = tried + (1 if named else len(cutoffs)), near + wide
-                for row in rows:
-                    options = {**chosen, **averaging}
-                    found.append(_nearest(options, cutoffs[row], k, given, grid, float(means[row])))
-    found.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
-    are_values = any(each.of_queries for each in evidence)
-    return SearchResult(tuple(found), tried, np.nan if are_values else near / WIDER ** len(evidence))
+
+    read: Callable[[Options], Rankings]
+    given: Mapping[str, Any]
+    k: int | None
+    weight: Floats | None
+    evidence: Sequence[Evidence]
+
+    @property
+    def of_queries(self) -> Evidence | None:
+        """The reported values of queries; None if scores were reported."""
+        return next((each for each in self.evidence if each.of_queries), None)
+
+    @property
+    def named_cutoffs(self) -> list[int | None]:
+        """The cutoffs that the reported scores have; none if these are to be found."""
+        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
+
+    def has_evidence(self, values: Floats) -> bool:
+        """Return whether values of queries, at the named cutoffs or the one that was asked for, match all evidence."""
+        if self.of_queries is not None:
+            return bool(_near(values[0], self.of_queries).all())
+        return bool(_matching_scores(_means_of(values, self.weight), self.named_cutoffs or [self.k], self.evidence)[0])
 
 
-KERNEL = ("gain", "discount", "ideal", "ties", "negative_relevance", "judged_only")
+def search(searched: Searched) -> SearchResult:
+    """Try every combination of the options that are not given."""
+    grids = _grids(searched)
+    cutoffs = searched.named_cutoffs or _cutoffs(searched.k)
+    found = _Found(searched, cutoffs)
+    for score_dtype, grid in grids.items():
+        for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
+            found.add(chosen, values, queries, grid)
+    return found.result(grids)
 
 
-class ScoredAt(NamedTuple):
-    """The values of queries at each cutoff, and what tells how they are averaged.
+class _Queries(NamedTuple):
+    """What tells how queries count in a mean.
 
     Attributes:
-        values: of shape (cutoffs, queries); nan for a query with no relevant documents.
-        missing: the queries that are missing from the run.
-        retrieved: the queries for which something was retrieved.
+        missing: those that are missing from the run.
+        rightly_empty: those with no relevant documents for which nothing was retrieved.
     """
 
-    values: Floats
-    missing: NDArray[np.bool_]
-    retrieved: NDArray[np.bool_]
+    missing: Mask
+    rightly_empty: Mask
 
 
-def _scored_at(
-    read: Callable[[Options], Rankings], chosen: Mapping[str, Any], cutoffs: Sequence[int | None]
-) -> ScoredAt:
-    """Score rankings at all cutoffs; an ideal that is full has no value without one."""
-    full = Options.parse(**{**chosen, "k": 1}).ideal == "full"
-    known = [cutoff for cutoff in cutoffs if not (full and cutoff is None)]
-    options = Options.parse(measures=[result_name("nDCG", cutoff) for cutoff in known], **chosen)
-    rankings = read(options)
-    with UserTerms(rankings):
-        scored = score_part(rankings, options)["nDCG"]
-    values = np.full((len(cutoffs), rankings.queries), np.nan)
+def _values_at(
+    searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
+) -> Iterator[tuple[dict[str, Any], Floats, _Queries]]:
+    """Yield each choice of what scores a query, with the values at all cutoffs; nan for a query without an ideal DCG.
+
+    The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
+    """
+    outer = list(product(*(grid[name] for name in ("gain", "discount", "negative_relevance", "judged_only"))))
+    with progress(len(outer) * (len(grid["ideal"]) + len(grid["ties"])), "Searching", " sums") as bar:
+        for gain, discount, negative, judged_only in outer:
+            chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
+            chosen["score_dtype"] = score_dtype
+            ideals, queries = {}, _queries_of(searched, chosen)
+            for ideal in grid["ideal"]:
+                ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
+                bar.update(1)
+            for ties in grid["ties"]:
+                dcg = _sums_of(searched, {**chosen, "ties": ties}, "DCG", cutoffs)
+                bar.update(1)
+                for ideal, idcg in ideals.items():
+                    if dcg is not None and idcg is not None:
+                        with np.errstate(divide="ignore", invalid="ignore"):
+                            values = np.where(idcg > 0, dcg / idcg, np.nan)
+                        yield {**chosen, "ideal": ideal, "ties": ties}, values, queries
+
+
+def _sums_of(
+    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
+) -> Floats | None:
+    """Return the DCG or the ideal DCG of each query at all cutoffs; None if these rankings have none by these options.
+
+    An ideal that is full has none without a cutoff: that is nan.
+    """
+    known = [cutoff for cutoff in cutoffs if not (cutoff is None and chosen.get("ideal") == "full")]
+    if not known:
+        return None
+    how = {**searched.given, **chosen}
+    options = Options.parse(measures=[result_name(measure, cutoff) for cutoff in known], **how)
+    try:
+        rankings = searched.read(options)
+        with UserTerms(rankings):
+            summed = score_queries(**rankings.arrays(), **options.scoring)[measure]
+    except ValueError:  # as the answers of the conventions say
+        return None
+    sums = np.full((len(cutoffs), rankings.queries), np.nan)
+    turned = sign(discounts(1, options.log_base, options.discount))  # so that an ideal DCG is above 0
     for (_, _, row), cutoff in zip(options.results, known, strict=True):
-        values[cutoffs.index(cutoff)] = scored[row]
-    missing = rankings.empty() if rankings.missing is None else rankings.empty() | rankings.missing
-    return ScoredAt(values, missing, rankings.counts()["retrieved"] > 0)
+        sums[cutoffs.index(cutoff)] = turned * summed[row]
+    return sums
 
 
-def conventions_with(
-    read: Callable[[Options], Rankings],
-    given: Mapping[str, Any],
-    k: int | None,
-    weight: Floats | None,
-    evidence: Sequence[Evidence],
-) -> dict[str, tuple[bool, NDArray[np.bool_]]]:
-    """Return for each convention whether it matches all evidence, and which queries agree with the values reported."""
-    cutoffs = list(dict.fromkeys(cutoff for each in evidence for cutoff in each.cutoff or (k,)))
-    found = {}
+def _queries_of(searched: Searched, chosen: Mapping[str, Any]) -> _Queries:
+    rankings = searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
+    best = _sums_of(searched, {**chosen, "ideal": "judged"}, "IDCG", [1])
+    has_relevant = np.zeros(rankings.queries, bool) if best is None else best[0] > 0
+    return _Queries(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
+
+
+class _Found:
+    """The combinations that match, and what else is told of all that were tried; no values are kept."""
+
+    def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
+        self.searched, self.cutoffs = searched, cutoffs
+        self.matching: list[tuple[dict[str, Any], float]] = []
+        self.values: set[int] = set()  # of those that match, as hashes
+        self.tried = self.wide = 0
+        self.nearest: tuple[dict[str, Any], float] | None = None
+        self.agreeing: Mask | None = None
+
+    def add(self, chosen: dict[str, Any], values: Floats, queries: _Queries, grid: Mapping[str, Sequence[Any]]) -> None:
+        """Compare values of queries with what was reported, by each way of averaging."""
+        averagings = [dict(zip(AVERAGING, each, strict=True)) for each in product(*(grid[name] for name in AVERAGING))]
+        known = ~np.isnan(values).all(axis=1)
+        rows = 1 if self.searched.named_cutoffs else int(np.count_nonzero(known))
+        self.tried += rows * len(averagings)
+        if self.searched.of_queries is None:
+            means = _averages(values, queries, self.searched.weight)
+            for averaging in averagings:
+                mean = means(**averaging)
+                matching, wide = _matching_scores(mean, self.cutoffs, self.searched.evidence)
+                self.wide += wide
+                for row in matching:
+                    self._keep({**chosen, **averaging}, row, values, queries)
+            return
+        for averaging, agreeing in _agreeing(values, queries, self.searched.of_queries, averagings):
+            counts = agreeing.sum(axis=1)
+            for row in np.flatnonzero(counts == values.shape[1]).tolist():
+                self._keep({**chosen, **averaging}, row, values, queries)
+            row = int(counts.argmax())
+            if self.agreeing is None or counts[row] > np.count_nonzero(self.agreeing):
+                score = _means_of(_averaged(values[[row]], queries, **averaging), self.searched.weight)
+                self.agreeing, self.nearest = agreeing[row], (self._at(row, {**chosen, **averaging}), float(score[0]))
+
+    def _keep(self, options: dict[str, Any], row: int, values: Floats, queries: _Queries) -> None:
+        """Keep a combination that matches."""
+        named = bool(self.searched.named_cutoffs)
+        of_queries = _averaged(
+            values if named else values[row : row + 1], queries, *(options[each] for each in AVERAGING)
+        )
+        self.values.add(hash(of_queries.round(9).tobytes()))
+        score = float(_means_of(of_queries, self.searched.weight)[0])
+        self.matching.append((self._at(row, options), score))
+
+    def _at(self, row: int, options: dict[str, Any]) -> dict[str, Any]:
+        named = self.searched.named_cutoffs
+        return {**options, "k": self.cutoffs[row] if len(named) <= 1 else named}
+
+    def result(self, grids: Mapping[str, Mapping[str, Sequence[Any]]]) -> SearchResult:
+        """Return the combinations by the conventions that they are nearest to."""
+
+        def by_convention(options: dict[str, Any], score: float) -> Combination:
+            return _by_convention(options, score, self.searched, grids[options["score_dtype"]])
+
+        own = [by_convention(*each) for each in self.matching]
+        own.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
+        evidence = self.searched.evidence
+        by_chance = math.nan if self.searched.of_queries else self.wide / WIDER ** len(evidence)
+        nearest = None
+        if self.nearest is not None and not own:
+            nearest = by_convention(*self.nearest)
+        return SearchResult(tuple(own), self.tried, by_chance, len(self.values), nearest, self.agreeing)
+
+
+AVERAGING = ("zero_division", "missing")
+
+
+def _averaged(values: Floats, queries: _Queries, zero_division: float | str, missing: str) -> Floats:
+    """Return values with that of queries with no relevant documents, and without those that are skipped."""
+    empty = queries.rightly_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
+    averaged = np.where(np.isnan(values), empty, values)
+    if missing == "skip":
+        averaged[:, queries.missing] = np.nan
+    return averaged
+
+
+def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Callable[..., Floats]:
+    """Return a function from a way of averaging to the means at all cutoffs, which adds what it takes only once."""
+    shares = np.ones(values.shape[1]) if weight is None else weight
+    parts = np.stack([shares, shares * queries.missing], axis=1)
+    empty = np.isnan(values)
+    sums, empties = np.where(empty, 0, values) @ parts, empty.astype(np.float64) @ parts
+    ones = empty.astype(np.float64) @ (parts * queries.rightly_empty[:, np.newaxis])
+    total = parts.sum(axis=0)
+
+    def means(zero_division: float | str, missing: str) -> Floats:
+        left_out = not isinstance(zero_division, str) and math.isnan(zero_division)
+        of_empty = ones if isinstance(zero_division, str) else 0 if left_out else zero_division * empties
+        above, below = sums + of_empty, total - (empties if left_out else 0)
+        above, below = np.broadcast_arrays(above, below)
+        if missing == "skip":
+            above, below = above[:, 0] - above[:, 1], below[:, 0] - below[:, 1]
+        else:
+            above, below = above[:, 0], below[:, 0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(empty.all(axis=1), np.nan, above / below)
+
+    return means
+
+
+def _agreeing(
+    values: Floats, queries: _Queries, evidence: Evidence, averagings: Sequence[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], Mask]]:
+    """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
+    near = np.abs(values - evidence.scores) <= evidence.precision
+    depending = np.flatnonzero(np.isnan(values).any(axis=0) | queries.missing)  # on how queries are averaged
+    part = _Queries(*(each[depending] for each in queries))
+    reported = evidence._replace(scores=evidence.scores[depending])
+    for averaging in averagings:
+        agreeing = near.copy()
+        agreeing[:, depending] = _near(_averaged(values[:, depending], part, **averaging), reported)
+        yield averaging, agreeing
+
+
+def conventions_with(searched: Searched) -> list[str]:
+    """Return the conventions that match all evidence."""
+    cutoffs = searched.named_cutoffs or [searched.k]
+    found = []
     for name in CONVENTIONS:
         try:
-            values = _scored_at(read, {**given, "convention": name}, cutoffs).values
+            options = Options.parse(
+                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs], **{**searched.given, "convention": name}
+            )
+            rankings = searched.read(options)
+            with UserTerms(rankings):
+                values = score_part(rankings, options)["nDCG"]
         except ValueError:  # the explanation says why it has no score
             continue
-        agreeing = np.ones(values.shape[1], bool)
-        for each in evidence:
-            if each.of_queries:
-                agreeing &= _near(values[0], each)
-        found[name] = bool(matching_cutoffs(values, means_of(values, weight), cutoffs, evidence)[0]), agreeing
+        rows = [row for _, _, row in options.results]
+        if searched.has_evidence(values[rows]):
+            found.append(name)
     return found
 
 
-def _near(values: Floats, evidence: Evidence) -> NDArray[np.bool_]:
+def _near(values: Floats, evidence: Evidence) -> Mask:
     return np.isclose(values, evidence.scores, rtol=0, atol=evidence.precision, equal_nan=True)
 
 
-def means_of(values: Floats, weight: Floats | None) -> Floats:
+def _means_of(values: Floats, weight: Floats | None) -> Floats:
     """Return the mean at each cutoff over the queries that have a value."""
     shares = np.ones(values.shape[1]) if weight is None else weight
     has_value = ~np.isnan(values)
@@ -12516,52 +13101,45 @@ def means_of(values: Floats, weight: Floats | None) -> Floats:
         return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
 
 
-def _averaged(scored: ScoredAt, grid: Mapping[str, Sequence[Any]]) -> Iterator[tuple[dict[str, Any], Floats]]:
-    """Yield each way of averaging with the values of the queries at all cutoffs."""
-    for zero_division, missing in product(grid["zero_division"], grid["missing"]):
-        empty = np.where(scored.retrieved, 0.0, 1.0) if zero_division == "rightly_empty" else float(zero_division)
-        without = np.isnan(scored.values) & ~np.isnan(scored.values).all(axis=1, keepdims=True)  # not an unknown cutoff
-        values = np.where(without, empty, scored.values)
-        yield (
-            {"zero_division": zero_division, "missing": missing},
-            np.where(scored.missing, np.nan, values) if missing == "skip" else values,
-        )
-
-
-def matching_cutoffs(
-    values: Floats, means: Floats, cutoffs: Sequence[int | None], evidence: Sequence[Evidence]
+def _matching_scores(
+    means: Floats, cutoffs: Sequence[int | None], evidence: Sequence[Evidence]
 ) -> tuple[list[int], int]:
-    """Return the rows of the cutoffs at which all evidence matches, and how many match a wider range."""
+    """Return the rows of the cutoffs at which all evidence matches, and how many match a wider range.
+
+    If the evidence names its cutoffs, they match together: then the row is the first.
+    """
     matches, wide = np.ones((2, len(cutoffs)), bool)
     for each in evidence:
         rows = [cutoffs.index(each.cutoff[0])] * len(cutoffs) if each.cutoff else list(range(len(cutoffs)))
-        if each.of_queries:
-            near = np.array([_near(values[row], each).all() for row in rows])
-            matches, wide = matches & near, wide & near
-        else:
-            away = np.abs(means[rows] - each.scores[0])
-            matches, wide = matches & (away <= each.precision), wide & (away <= WIDER * each.precision)
-    if any(each.cutoff for each in evidence):  # then the cutoffs are known, and there is one answer for all of them
+        away = np.abs(means[rows] - each.scores[0])
+        matches, wide = matches & (away <= each.precision), wide & (away <= WIDER * each.precision)
+    if any(each.cutoff for each in evidence):
         matches[1:] = wide[1:] = False
     return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
 
 
-def _grids(
-    read: Callable[[Options], Rankings], given: Mapping[str, Any], k: int | None
-) -> dict[str, dict[str, Sequence[Any]]]:
+def _grids(searched: Searched) -> dict[str, dict[str, Sequence[Any]]]:
     """Return for each type of scores that makes other ties the values of the options that may make a difference."""
-    known = given.get("score_dtype")
+    known = searched.given.get("score_dtype")
     grids: dict[str, dict[str, Sequence[Any]]] = {}
-    ties = set()
+    distinct = set()
     for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
         try:
-            rankings = read(Options.parse(k=k, **{**given, "score_dtype": score_dtype}))
+            rankings = searched.read(Options.parse(k=searched.k, **{**searched.given, "score_dtype": score_dtype}))
         except ValueError:  # a score is too large for the type
             continue
-        if (tied := _tied_scores(rankings)) not in ties:
-            ties.add(tied)
-            grids[score_dtype] = _grid(rankings, given)
+        if (different := _distinct_scores(rankings)) not in distinct:
+            distinct.add(different)
+            grids[score_dtype] = _grid(rankings, searched.given)
     return {score_dtype: {**grid, "score_dtype": tuple(grids)} for score_dtype, grid in grids.items()}
+
+
+def _distinct_scores(rankings: Rankings) -> int:
+    """Return how many scores of the queries are distinct, of all queries together."""
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    order = np.lexsort((rankings.score, query))
+    query, score = query[order], rankings.score[order]
+    return int(np.count_nonzero((query[1:] != query[:-1]) | (score[1:] != score[:-1])))
 
 
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
@@ -12569,62 +13147,44 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
     counts = rankings.counts()
     judged = np.ones(len(rankings.relevance), bool) if rankings.judged is None else rankings.judged
     has_negative = bool((rankings.relevance[judged] < 0).any())
-    missing = rankings.empty() if rankings.missing is None else rankings.empty() | rankings.missing
     has_empty = bool((counts["relevant"] == 0).any()) or has_negative
     grid: dict[str, Sequence[Any]] = {
         "gain": tuple(OPTIONS["gain"].words),
         "discount": tuple(OPTIONS["discount"].words),
         "ideal": tuple(OPTIONS["ideal"].words),
-        "ties": tuple(OPTIONS["ties"].words) if _tied_scores(rankings) else ("average",),
+        "ties": tuple(OPTIONS["ties"].words) if tied_queries(rankings).any() else ("average",),
         "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
         "judged_only": (False, True) if not judged.all() else (False,),
         "zero_division": (0.0, 1.0, np.nan, "rightly_empty") if has_empty else (0.0,),
-        "missing": ("empty", "skip") if missing.any() else ("empty",),
+        "missing": ("empty", "skip") if rankings.lacking().any() else ("empty",),
     }
     return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
 
 
-def _tied_scores(rankings: Rankings) -> int:
-    """Return how many retrieved documents have the score of another one of their query, but for one of each score."""
-    retrieved = rankings.score > -np.inf
-    if rankings.retrieved is not None:
-        retrieved &= rankings.retrieved
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))[retrieved]
-    score = rankings.score[retrieved]
-    order = np.lexsort((score, query))
-    query, score = query[order], score[order]
-    return int(np.count_nonzero((query[1:] == query[:-1]) & (score[1:] == score[:-1])))
-
-
-def _cutoffs(k: int | None, evidence: Sequence[Evidence]) -> list[int | None]:
-    named = [cutoff for each in evidence for cutoff in each.cutoff]
-    if named:
-        return list(dict.fromkeys(named))
+def _cutoffs(k: int | None) -> list[int | None]:
     near: list[int | None] = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
     return list(dict.fromkeys([*near, *USUAL_CUTOFFS]))
 
 
-def _nearest(
-    chosen: Mapping[str, Any],
-    cutoff: int | None,
-    k: int | None,
-    given: Mapping[str, Any],
-    grid: Mapping[str, Sequence[Any]],
-    score: float,
+def _by_convention(
+    chosen: Mapping[str, Any], score: float, searched: Searched, grid: Mapping[str, Sequence[Any]]
 ) -> Combination:
     """Return a combination by the convention that differs from it in the fewest options."""
+    given = {name: value for name, value in searched.given.items() if value is not None}
+    cutoff = chosen["k"]
 
     def changed(convention: str) -> dict[str, Any]:
         usual = {**CONVENTIONS[convention].options, "judged_only": False}
         differing = {
             name: value
             for name, value in chosen.items()
-            if len(grid[name]) > 1 and name not in given and repr(value) != repr(usual[name])
+            if name != "k" and len(grid[name]) > 1 and name not in given and repr(value) != repr(usual[name])
         }
-        return {**differing, **({"k": cutoff} if cutoff != k else {})}
+        asked = searched.named_cutoffs or [searched.k]
+        return {**differing, **({} if cutoff in (asked, *asked) else {"k": cutoff})}
 
     convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
-    return Combination(convention, changed(convention), score)
+    return Combination(convention, changed(convention), score, {**given, "k": cutoff})
 
 
 # ndcg/statistics/reported.py: What somebody reported: a score, scores at several cutoffs, or a value per query; and how close a match must be.
@@ -12640,6 +13200,7 @@ class Reported(NamedTuple):
         words: it, as it was given.
         score: the score, or the first of several; nan for the values of queries.
         percent: whether the score was given in percent.
+        scale: 100 if the score was read in percent although it has no percent sign; else 1.
         scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
         values: the value of each query, in order or by id; None if scores were reported.
         k: the cutoff.
@@ -12648,6 +13209,7 @@ class Reported(NamedTuple):
     words: str
     score: float
     percent: bool
+    scale: int
     scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
     values: Any
     k: int | None
@@ -12666,9 +13228,10 @@ class Reported(NamedTuple):
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
-            return cls("these values of queries", math.nan, False, (), got, k)
+            return cls("these values of queries", math.nan, False, 1, (), got, k)
         score, precision, percent = _number_and_precision(got)
-        return cls(f"{score:g}", score, percent, (((), score, precision),), None, k)
+        scale = 100 if percent and not _has_sign(got) else 1
+        return cls(f"{score:g}", score, percent, scale, (((), score, precision),), None, k)
 
     @classmethod
     def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
@@ -12681,24 +13244,48 @@ class Reported(NamedTuple):
             scores.append(((int(cutoff) if at else None,), score, precision))
             percents.append(percent)
         words = " and ".join(f"{name} {score:g}" for name, (_, score, _) in zip(got, scores, strict=True))
-        return cls(words, scores[0][1], any(percents), tuple(scores), None, scores[0][0][0])
+        scale = 100 if all(percents) and not any(map(_has_sign, got.values())) else 1
+        return cls(words, scores[0][1], any(percents), scale, tuple(scores), None, scores[0][0][0])
 
-    def evidence(self, query_ids: Sequence[Any]) -> list[Evidence]:
-        """Return what a combination of options must match."""
+    def as_given(self) -> list[Evidence]:
+        """Return scores that were read in percent as they were given: a DCG may be above 1."""
+        return [
+            Evidence(np.array([self.scale * score]), self.scale * precision, cutoff)
+            for cutoff, score, precision in self.scores
+        ]
+
+    def evidence(self, rankings: Rankings) -> list[Evidence]:
+        """Return what a combination of options must match.
+
+        Raises:
+            ValueError: the values of queries are not those of the queries of the rankings.
+        """
         if self.values is None:
             return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
         values = self.values
         if isinstance(values, Mapping):
-            if missing := [each for each in query_ids if each not in values]:
-                some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
-                raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
-            values = [values[each] for each in query_ids]
-        if len(values) != len(query_ids):
-            raise ValueError(f"got: {len(values)} values for {len(query_ids)} queries; give the value of each query")
+            values = _in_order_of_queries(values, rankings)
+        if len(values) != rankings.queries:
+            raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
         known = [(math.nan, 1.0) if value is None else _value_of_query(value) for value in values]
         scores = np.array([score for score, _ in known])
         # values such as 0.5 have fewer digits than those around them
         return [Evidence(scores, max(PRECISION, min(precision for _, precision in known)), of_queries=True)]
+
+
+def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
+    """Return the values in the order of the queries; None for those that programs leave out if they have no value."""
+    names = rankings.names()
+    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # of a file
+        values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
+    may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
+    missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
+    if missing:
+        some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
+        raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
+    if unknown := values.keys() - set(names):
+        raise ValueError(f"got: query {shown(min(unknown, key=str))} is not in the references")
+    return [values.get(name) for name in names]
 
 
 NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
@@ -12750,6 +13337,10 @@ def _value_of_query(value: Any) -> tuple[float, float]:
     return float(number), 0.5 * 10.0**exponent * (1 + PRECISION) if isinstance(exponent, int) else 1.0
 
 
+def _has_sign(got: Any) -> bool:
+    return str(got).strip().endswith("%")
+
+
 def _decimal(value: Any) -> Decimal:
     """Return a number with the digits that it was given with; nan if it is not a number."""
     plain = value.item() if getattr(value, "ndim", None) == 0 else value  # of an array or a tensor
@@ -12770,7 +13361,7 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
         raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
-    percent = abs(number) > 1 or str(got).strip().endswith("%")
+    percent = abs(number) > 1 or _has_sign(got)
     unit = 10.0**exponent / (100 if percent else 1)
     return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
 
@@ -12816,9 +13407,12 @@ class Explanation(Readable):
         combinations: options that give what was reported, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
-        by_chance: how many of these would match by chance; nan if unknown.
-        slips: known slips that give what was reported, if no combination does, each with a convention.
-        disagreeing: the queries that differ from the nearest convention, if nothing gives the values of all queries.
+        distinct: how many of the combinations that match differ in the value of some query.
+        by_chance: how many combinations would match by chance; nan if unknown.
+        slips: known slips that give what was reported, if no convention does, each with a convention.
+        nearest: if values of queries were reported that nothing gives, the combination that gives most of them.
+        disagreeing: the queries that have another value under the nearest combination.
+        in_common: what these queries have in common, in words.
         between: the two conventions whose difference `choices` explain.
         choices: in which they differ, with what each adds; together the difference.
     """
@@ -12833,9 +13427,12 @@ class Explanation(Readable):
     reported: str = ""
     combinations: tuple[Combination, ...] = ()
     tried: int = 0
+    distinct: int = 0
     by_chance: float = math.nan
     slips: tuple[tuple[str, str], ...] = ()
+    nearest: Combination | None = None
     disagreeing: tuple[Any, ...] = ()
+    in_common: tuple[str, ...] = ()
     between: tuple[str, str] | None = None
     choices: tuple[Choice, ...] = ()
 
@@ -12878,25 +13475,31 @@ class Explanation(Readable):
             return
         name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
         yield f"No convention has {self.reported}; the nearest is {name}, {number_text(number)}."
-        for each in self.combinations[:SHOWN_COMBINATIONS]:
-            yield f"It is that of {each} ({each.call}; in the shell {each.flags})."
+        few = [each for each in self.combinations if len(each.changed) <= 1]
+        ways = [_way_text(each) for each in few]
+        ways += [f"It is that of {convention} with a slip: {slip}." for slip, convention in self.slips]
+        ways += [_way_text(each) for each in self.combinations[len(few) :]]
+        yield from ways[:SHOWN_COMBINATIONS]
         if self.combinations:
             yield from self._certainty()
-        for slip, convention in self.slips[:SHOWN_COMBINATIONS]:
-            yield f"It is that of {convention} with a slip: {slip}."
-        if not self.combinations and not self.slips:
+        if not ways:
             yield "No combination of options has it. Were other queries or documents scored, weighted or excluded?"
-        if self.disagreeing:
+        if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
-            yield f"{len(self.disagreeing):,} queries differ from the nearest convention: {some}{more}."
+            count = len(self.disagreeing)
+            differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
+            yield f"The nearest combination is {self.nearest}: {differ} from it: {some}{more}."
+            yield from self.in_common
 
     def _certainty(self) -> Iterator[str]:
         """Yield how many combinations match, and what that is worth."""
         count = len(self.combinations)
         chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
         yield f"{count:,} of {self.tried:,} combinations of options have it{chance}."
-        if count > 1:
+        if count > 1 and self.distinct == 1:
+            yield "These have the same value for every query, so the queries do not tell them apart."
+        elif count > 1:
             yield "Scores at more cutoffs, or the value of each query, would tell these apart."
 
     def _sorted(self) -> list[tuple[str, float]]:
@@ -12907,16 +13510,15 @@ class Explanation(Readable):
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has; a choice that is no number, such as nan, as text."""
         lists: dict[str, Any] = {"choices": [_in_json_types(each) for each in self.choices]}
-        lists["combinations"] = [
-            {**each._asdict(), "changed": {name: _json_choice(value) for name, value in each.changed.items()}}
-            for each in self.combinations
-        ]
+        lists["combinations"] = [_combination_in_json(each) for each in self.combinations]
         between = None if self.between is None else list(self.between)
         by_chance = None if math.isnan(self.by_chance) else self.by_chance
         lists |= {
             "by_chance": by_chance,
             "slips": [list(each) for each in self.slips],
+            "nearest": self.nearest and _combination_in_json(self.nearest),
             "disagreeing": list(self.disagreeing),
+            "in_common": list(self.in_common),
         }
         return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
@@ -12933,6 +13535,10 @@ class Explanation(Readable):
             axes.axvline(self.got, color="gray", linewidth=1)
             axes.set_xlabel(f"{self.measure}; line: {self.got:g}, what you got; filled: the same to its digits")
         return figure
+
+
+def _way_text(combination: Combination) -> str:
+    return f"It is that of {combination} ({combination.call}; in the shell {combination.flags})."
 
 
 def explain(
@@ -13075,14 +13681,6 @@ class _Scorer:
             self.rankings[way] = read(*self.inputs, **options.reading)
         return self.rankings[way]
 
-    def query_ids(self) -> list[Any]:
-        """Return the id of each query, or its index."""
-        rankings = self.read(Options.parse(k=self.k, **self.options))
-        ids = rankings.query_ids
-        if ids is None:
-            return list(range(rankings.queries))
-        return list(ids.to_pylist() if isinstance(ids, pa.Array) else ids)
-
 
 def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], float]) -> float:
     """Return the Shapley value of a choice: what changing it adds, averaged over all orders of changing them."""
@@ -13096,52 +13694,92 @@ def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], fl
 
 def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
     """Return an explanation with the conventions that have what was reported, or else what else has it."""
-    evidence = reported.evidence(scorer.query_ids())
-    known = (scorer.read, scorer.options, scorer.cutoff, scorer.weight, evidence)
-    agree = conventions_with(*known)
-    matches = tuple(name for name, (matches, _) in agree.items() if matches)
+    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
+    evidence = reported.evidence(rankings)
+    given = {name: value for name, value in scorer.options.items() if value is not None}
+    if given.pop("ignore_ties", False):
+        given["ties"] = "last"
+    searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
+    matches = tuple(conventions_with(searched))
     score = reported.score
     if math.isnan(score):  # the values of queries were reported, and their mean is what the table compares
         score = mean("nDCG", evidence[0].scores, scorer.weight)
     found = replace(found, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
         return replace(found, signature=scorer.signature(matches[0]))
-    result = search(*known)
-    found = replace(found, combinations=result.combinations, tried=result.tried, by_chance=result.by_chance)
+    result = search(searched)
+    found = replace(
+        found,
+        combinations=result.combinations,
+        distinct=result.distinct,
+        tried=result.tried,
+        by_chance=result.by_chance,
+        slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
+    )
     if result.combinations:
+        signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
+        return replace(found, signature=signature)
+    if found.slips or result.nearest is None or result.agreeing is None:
         return found
-    found = replace(found, slips=tuple(_slips_with(scorer, evidence)))
-    if found.slips or not any(each.of_queries for each in evidence):
-        return found
-    _, agreeing = max(agree.values(), key=lambda each: np.count_nonzero(each[1]))
-    ids = scorer.query_ids()
-    return replace(found, disagreeing=tuple(ids[at] for at in np.flatnonzero(~agreeing)))
+    ids, differing = rankings.names(), ~result.agreeing
+    properties = properties_of(rankings, result.nearest.options["k"])
+    return replace(
+        found,
+        nearest=result.nearest,
+        disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
+        in_common=tuple(in_common(properties, differing, "queries", str(result.nearest))),
+    )
 
 
-def _slips_with(scorer: _Scorer, evidence: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
-    """Yield the slips that have what was reported, each with a convention."""
-    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
+def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
+    """Yield the slips that have what was reported, each with a convention.
+
+    Those that an option of `compute` makes are among the combinations of options.
+
+    Args:
+        searched: what is searched, and for what.
+        inputs: the rankings as they were given.
+        as_given: the scores as they were given, if they were read in percent.
+    """
+    other = searched._replace(evidence=as_given or searched.evidence)
+    rankings = searched.read(Options.parse(k=searched.k, **searched.given))
     if len(rankings.relevance) > MOST_DOCUMENTS:
         return
-    cutoffs = list(dict.fromkeys(cutoff for each in evidence for cutoff in each.cutoff or (scorer.cutoff,)))
-    queries = [list(queries_of(rankings, cutoff)) for cutoff in cutoffs]
-    given = {name: each for name, each in scorer.options.items() if each is not None}
-    with progress(len(SLIPS), "Trying", " slips") as bar:
-        for slip in SLIPS:
+    by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
+    queries = [
+        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
+        for k in searched.named_cutoffs or [searched.k]
+    ]
+    slips = [slip for slip in SLIPS if not slip.is_option]
+    with progress(len(slips), "Trying", " slips") as bar:
+        for slip in slips:
             for convention in SLIPS_TRIED_ON:
                 try:
-                    values = np.array([slip.scores(each, {"convention": convention, **given}) for each in queries])
+                    values = np.array(
+                        [slip.scores(each, {"convention": convention, **searched.given}) for each in queries]
+                    )
                 except ValueError:  # these rankings have no score by it
                     continue
-                if matching_cutoffs(values, means_of(values, scorer.weight), cutoffs, evidence)[0]:
+                if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, convention
                     break
             bar.update(1)
 
 
+def _combination_in_json(combination: Combination) -> dict[str, Any]:
+    fields = combination._asdict()
+    for name in ("changed", "given"):
+        fields[name] = {option: _json_choice(value) for option, value in fields[name].items()}
+    return fields
+
+
 def _json_choice(value: Any) -> Any:
     """Return a value in a type that JSON has."""
-    return value if value is None or isinstance(value, (bool, int, str)) or math.isfinite(value) else str(value)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_json_choice(each) for each in value]
+    return (
+        value if value is None or (is_real(value) and math.isfinite(value)) or isinstance(value, bool) else str(value)
+    )
 
 
 def _two_conventions(between: Any) -> tuple[str, str]:

@@ -55,13 +55,13 @@ def main() -> None:
         ndcg.compare(systems={name: scores[asked] for name, scores in each.items()}, by=groups[asked], **how)
         for each in (everything, unseen)
     )
-    users = np.count_nonzero(asked)
-    rows = {"all, seen films too": (users, all_films.scores), "all": (users, unseen_only.scores)}
-    rows |= {group: (each.queries, each.scores) for group, each in unseen_only.slices.items()}
+    rows = {"all, seen films too": all_films.scores, "all": unseen_only.scores}
+    rows |= {group: each.scores for group, each in unseen_only.slices.items()}
     table = Table("users", "number", *unseen, title="nDCG@10 of films for users of MovieLens-100K")
-    for group, (number, by_name) in rows.items():
+    for group, by_name in rows.items():
         means = [scores["nDCG@10"] for scores in by_name.values()]
-        table.add_row(group, str(number), *(f"{each.value:.4f} ({each.low:.2f} – {each.high:.2f})" for each in means))
+        number = str(means[0].queries)
+        table.add_row(group, number, *(f"{each.value:.4f} ({each.low:.2f} – {each.high:.2f})" for each in means))
     pair = unseen_only.pairs[0]
     difference = f"{pair.system} – {pair.other}, all: {pair.difference:.4f} ({pair.low:.4f} – {pair.high:.4f})"
     table.caption = f"{difference}, p = {pair.p:.2f};\nhigher for {pair.wins} users, lower for {pair.losses}"

@@ -87,8 +87,8 @@ def test_fewer_than_two_values_have_no_interval(ndcg: evaluate.Metric) -> None:
         "2 of 3 slices have no interval: fewer than two of their queries have a value.",
     )
     rows = {line.split()[0]: line.split()[1:] for line in str(report).splitlines() if line}
-    assert rows["empty"] == ["1", "–", "–"]
-    assert rows["one"] == ["2", "1.0000", "–"]
+    assert rows["empty"] == ["0", "of", "1", "–", "–"]
+    assert rows["one"] == ["1", "of", "2", "1.0000", "–"]
     assert rows["two"] == ["2", f"{two.value:.4f}", f"{two.low:.4f}", "–", f"{two.high:.4f}"]
 
 

@@ -49,6 +49,56 @@ def test_scores_of_several_runs_stand_side_by_side(call: Call, ndcg: evaluate.Me
         assert name == ("main" if run is MAIN else "worse")
 
 
+def test_beside_a_mean_stands_the_number_of_its_values(call: Call, folder: Path) -> None:
+    empty = {query: dict.fromkeys(judged, 0) if query in QUERIES[:6] else judged for query, judged in QRELS.items()}
+    (folder / "qrels.txt").write_text(trec(empty, "qrels"))
+    (folder / "by.csv").write_text(
+        "\n".join(f"{query},{'de' if at < 10 else 'en'}" for at, query in enumerate(QUERIES))
+    )
+    how = "--zero-division nan -m nDCG@5,DCG@5 --by by.csv"
+    left = "6 of 40 queries have no relevant documents and are left out of the mean of nDCG@5."
+    printed = call(f"score qrels.txt main.txt {how}")[1]
+    assert re.search(r"^run +queries +nDCG@5 +95% interval +queries +DCG@5 +95% interval$", printed, re.MULTILINE)
+    assert re.search(r"^main +34 of 40 .* 40 ", printed, re.MULTILINE)
+    assert re.search(r"^main +de +4 of 10 .* 10 ", printed, re.MULTILINE)
+    assert left in printed
+    rows = list(map(json.loads, call(f"score qrels.txt main.txt {how} -o jsonl")[1].splitlines()))
+    counts = [(row["measure"], row.get("slice"), row["queries"], row["left_out"]) for row in rows]
+    assert counts == [
+        ("nDCG@5", None, 34, 6),
+        ("DCG@5", None, 40, 0),
+        ("nDCG@5", "de", 4, 6),
+        ("DCG@5", "de", 10, 0),
+        ("nDCG@5", "en", 30, 0),
+        ("DCG@5", "en", 30, 0),
+    ]
+    printed = call(f"compare qrels.txt main.txt worse.txt {how}")[1]
+    assert re.search(r"^main +34 of 40 .* 40 ", printed, re.MULTILINE)
+    assert re.search(r"^de +4 of 10 +nDCG@5 ", printed, re.MULTILINE)
+    assert left in printed
+    rows = list(map(json.loads, call(f"compare qrels.txt main.txt worse.txt {how} -o jsonl")[1].splitlines()))
+    counted = {(row["measure"], row.get("slice")): (row["queries"], row["left_out"]) for row in rows}
+    assert counted["nDCG@5", None] == (34, 6)
+    assert counted["nDCG@5", "de"] == (4, 6)
+    assert counted["DCG@5", "de"] == (10, 0)
+    assert re.search(r"^nDCG +34 of 40 ", call("audit qrels.txt main.txt --zero-division nan")[1], re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "command", ["score", "score -q", "audit", "score -o tsv", "score -o json", "score -o markdown"]
+)
+def test_one_query_is_scored(call: Call, folder: Path, ndcg: evaluate.Metric, command: str) -> None:
+    (folder / "one.txt").write_text(trec({"q3": QRELS["q3"]}, "qrels"))
+    score = ndcg.compute(predictions={"q3": MAIN["q3"]}, references={"q3": QRELS["q3"]})["nDCG"]
+    status, printed, said = call(f"{command} one.txt main.txt")
+    assert (status, said) == (0, "")
+    assert (f"{score:.4f}" if "-o tsv" not in command and "-o json" not in command else str(score)) in printed
+    assert call("compare one.txt main.txt worse.txt")[2] == (
+        "ndcg compare: a comparison needs at least two queries that have a value; got 1; ndcg score gives the score of "
+        "one\n"
+    )
+
+
 def test_excluded_documents_take_no_rank(call: Call, folder: Path, ndcg: evaluate.Metric) -> None:
     seen = {query: ["d1", "d2"] for query in QUERIES}
     (folder / "seen.json").write_text(json.dumps(seen))
@@ -76,13 +126,51 @@ def test_compare_saves_the_comparison(call: Call, ndcg: evaluate.Metric) -> None
     assert call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o latex -p 2")[1] == found.to_latex(2) + "\n"
 
 
-def test_compare_names_the_queries_that_differ_most(call: Call, ndcg: evaluate.Metric) -> None:
-    _, printed, _ = call("compare qrels.txt main.txt worse.txt -k 5")
+@pytest.mark.parametrize(("how", "n"), [("", 5), ("--worst 3", 3), ("--worst all", None)])
+def test_compare_names_the_queries_that_lost_and_that_gained_most(
+    call: Call, ndcg: evaluate.Metric, how: str, n: int | None
+) -> None:
+    printed = call(f"compare qrels.txt main.txt worse.txt -k 5 {how}")[1]
     found = ndcg.compare(systems={"main": MAIN, "worse": WORSE}, references=QRELS, k=5, baseline="main")
-    table = printed.split("\n\n")[2].splitlines()[1:]
-    most = found.differences("worse", "main", n=5).to_pylist()
-    assert [line.split()[0] for line in table] == [row["query"] for row in most]
-    assert [line.split()[-1] for line in table] == [f"{row['difference']:+.4f}" for row in most]
+    for table, did, only in zip(printed.split("\n\n")[2:4], ("lost", "gained"), ("losses", "gains"), strict=True):
+        header, *lines = table.splitlines()
+        assert header.startswith(f"queries that {did} most in nDCG@5 ")
+        most = found.differences("worse", "main", n=n, only=only).to_pylist()
+        assert [line.split()[0] for line in lines] == [row["query"] for row in most]
+        assert [line.split()[-1] for line in lines] == [f"{row['difference']:+.4f}" for row in most]
+
+
+@pytest.mark.parametrize("worst", ["4", "all"])
+def test_programs_get_the_queries_that_lost_and_that_gained_most(call: Call, ndcg: evaluate.Metric, worst: str) -> None:
+    command = f"compare qrels.txt main.txt worse.txt -m nDCG@5,DCG@3 --worst {worst} -o"
+    rows = list(map(json.loads, call(f"{command} jsonl")[1].splitlines()))
+    found = ndcg.compare(
+        systems={"main": MAIN, "worse": WORSE}, references=QRELS, measures=["nDCG@5", "DCG@3"], baseline="main"
+    )
+    expected = []
+    for measure in found.measures:
+        losses, gains = (
+            found.differences("worse", "main", measure, None if worst == "all" else int(worst), only).to_pylist()
+            for only in ("losses", "gains")
+        )
+        for row in [*losses, *reversed(gains)]:
+            names = {"measure": measure, "run": "worse", "baseline": "main", "query": row["query"]}
+            expected.append(
+                {**names, "value": row["worse"], "baseline_value": row["main"], "difference": row["difference"]}
+            )
+    assert rows == expected
+    header, *lines = call(f"{command} tsv")[1].splitlines()
+    assert header.split("\t") == list(expected[0])
+    assert [line.split("\t") for line in lines] == [list(map(str, row.values())) for row in expected]
+
+
+@pytest.mark.parametrize(
+    ("worst", "problem"),
+    [("0", "--worst must be an integer, at least 1; got 0"), ("few", "argument --worst: must be a number of queries")],
+)
+def test_a_number_of_worst_queries_that_is_none_is_refused(call: Call, worst: str, problem: str) -> None:
+    status, _, said = call(f"compare qrels.txt main.txt worse.txt --worst {worst}")
+    assert (status, said.startswith(f"ndcg compare: {problem}")) == (2, True)
 
 
 def test_audit_finds_what_a_score_rests_on(call: Call, folder: Path, ndcg: evaluate.Metric) -> None:
@@ -163,8 +251,8 @@ BAD = {
     '"docid"; got \'avrage\'; did you mean "average"?',
     "score qrels.txt main.txt -k ten": "argument -k: must be numbers of ranks, such as 10 or 5,10,all; got 'ten'; "
     "see ndcg score --help",
-    "gate qrels.txt main.txt worse.txt --alpha 5": "alpha must be between 0 and 1, such as 0.05; got 5.0",
-    "gate qrels.txt main.txt worse.txt --alpha nan": "alpha must be between 0 and 1, such as 0.05; got nan",
+    "gate qrels.txt main.txt worse.txt --alpha 5": "--alpha must be from 0 to 1, such as 0.05; got 5.0",
+    "gate qrels.txt main.txt worse.txt --alpha nan": "--alpha must be from 0 to 1, such as 0.05; got nan",
     "gate qrels.txt main.txt worse.txt --max-drop inf": "max_drop must be a finite number, at least 0, in units of the "
     "measure; got inf",
     "gate qrels.txt main.txt worse.txt --max-drop nan": "max_drop must be a finite number, at least 0, in units of the "

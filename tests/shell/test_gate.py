@@ -27,11 +27,117 @@ def test_the_gate_fails_only_for_a_fall_that_is_large_and_significant(call: Call
     (row,) = json.loads(printed)["measures"]
     assert status == 1
     assert row["regression"]
-    for name in ("difference", "low", "high", "p", "p_holm"):
+    for name in ("difference", "p", "p_holm"):
         assert row[name] == pytest.approx(getattr(found, name), abs=1e-12)
+    assert row["verdict"] == f"fell by {-found.difference:.4f}".rstrip("0") + ": significant"
     assert call("gate qrels.txt main.txt worse.txt -k 5 --max-drop", -found.difference)[0] == 0
     assert call("gate qrels.txt main.txt worse.txt -k 5 --alpha", found.p / 2)[0] == 0
     assert call("gate qrels.txt worse.txt main.txt -k 5")[0] == 0
+
+
+def fall(folder: Path, differing: int, queries: int = 20) -> None:
+    """Write qrels and two runs, of which one loses all of its score in some queries."""
+    qrels = {f"q{at}": {"a": 1} for at in range(queries)}
+    worse = {query: {"b" if at < differing else "a": 1} for at, query in enumerate(qrels)}
+    for name, side in (("qrels", qrels), ("main", qrels), ("worse", worse)):
+        (folder / f"{name}.txt").write_text(trec(side, "qrels" if name == "qrels" else "run"))
+
+
+PROVEN = "Regression: nDCG of worse fell by more than 0.01."
+UNPROVEN = "Not failed: nDCG of worse fell by more than 0.01, but not significantly."
+
+
+@pytest.mark.parametrize(
+    ("differing", "options", "status", "verdict", "summary"),
+    [
+        (5, "", 1, "fell by 0.25: significant", PROVEN),
+        (4, "", 0, "fell by 0.2, which 4 differing queries cannot prove: not failed", UNPROVEN),
+        (1, "", 0, "fell by 0.05, which 1 differing query cannot prove: not failed", UNPROVEN),
+        (4, "--alpha 0.0625", 1, "fell by 0.2: significant", PROVEN),
+        (4, "--any-drop", 1, "fell by 0.2, more than 0.01", PROVEN),
+        (4, "--alpha 1", 1, "fell by 0.2, more than 0.01", PROVEN),
+        (8, "--alpha 0", 0, "fell by 0.4, which 8 differing queries cannot prove: not failed", UNPROVEN),
+        (
+            4,
+            "--max-drop 0.2",
+            0,
+            "did not fall by more than 0.2",
+            "No regression: no mean of worse fell by more than 0.2.",
+        ),
+        (
+            0,
+            "--any-drop",
+            0,
+            "did not fall by more than 0.01",
+            "No regression: no mean of worse fell by more than 0.01.",
+        ),
+    ],
+)
+def test_a_verdict_says_whether_a_mean_fell_and_what_so_few_queries_can_prove(
+    call: Call, folder: Path, differing: int, options: str, status: int, verdict: str, summary: str
+) -> None:
+    fall(folder, differing)
+    found, printed, said = call(f"gate qrels.txt main.txt worse.txt {options}")
+    assert (found, said) == (status, "")
+    assert re.search(rf"^nDCG +20 .* {re.escape(verdict)}$", printed, re.MULTILINE)
+    assert printed.split("\n\n")[1].startswith(f"{summary}\nA regression is a fall of the mean by more than ")
+    whole = json.loads(call(f"gate qrels.txt main.txt worse.txt {options} -o json")[1])
+    (row,) = whole["measures"]
+    assert (row["verdict"], row["differing"], row["regression"]) == (verdict, differing, bool(status))
+    assert whole["regression"] is bool(status)
+    note = "so that this gate never fails" if options == "--alpha 0" else "It takes 5 to be at most 0.05"
+    assert (note in printed) is (verdict.endswith("cannot prove: not failed"))
+
+
+def test_a_fall_that_enough_queries_do_not_prove_is_not_failed(call: Call, folder: Path) -> None:
+    qrels = {f"q{at}": {"a": 1} for at in range(20)}
+    sides = {"main": range(6, 20), "worse": (0, 1, *range(8, 18))}  # 6 queries differ, four of them for the worse
+    (folder / "qrels.txt").write_text(trec(qrels, "qrels"))
+    for name, right in sides.items():
+        (folder / f"{name}.txt").write_text(
+            trec({f"q{at}": {"a" if at in right else "b": 1} for at in range(20)}, "run")
+        )
+    status, printed, _ = call("gate qrels.txt main.txt worse.txt")
+    assert status == 0
+    assert "fell by 0.1, which 6 differing queries do not prove: not failed" in printed
+    assert "p (Holm) is at least" not in printed
+
+
+def test_what_a_test_can_reach_is_corrected_for_the_measures(call: Call, folder: Path) -> None:
+    fall(folder, 5)
+    printed = call("gate qrels.txt main.txt worse.txt -m nDCG,DCG")[1]
+    note = "with 5 queries that differ, p (Holm) is at least 0.0625. It takes 6 to be at most 0.05"
+    assert [f"{name}: {note}" in printed for name in ("nDCG", "DCG")] == [True, True]
+    assert "Not failed: nDCG, DCG of worse fell by more than 0.01" in printed
+
+
+def test_the_interval_of_a_gate_is_one_sided_as_its_test(call: Call, ndcg: evaluate.Metric) -> None:
+    how = {"systems": {"worse": WORSE, "main": MAIN}, "references": QRELS, "k": 5, "baseline": "main"}
+    for level in (0.95, 0.8):
+        (row,) = json.loads(call(f"gate qrels.txt main.txt worse.txt -k 5 -o json --confidence {level}")[1])["measures"]
+        assert row["low"] is None
+        assert row["high"] == pytest.approx(ndcg.compare(**how, confidence=2 * level - 1).pairs[0].high, abs=1e-12)
+        printed = call(f"gate qrels.txt main.txt worse.txt -k 5 --confidence {level}")[1]
+        assert f"one-sided {100 * level:g}% interval" in printed
+        assert f" up to {row['high']:+.4f} " in printed
+    assert call("gate qrels.txt main.txt worse.txt --confidence 0.5")[::2] == (
+        2,
+        "ndcg gate: --confidence must be above 0.5, since the interval of a gate is one-sided; got 0.5\n",
+    )
+
+
+@pytest.mark.parametrize("alpha", ["-0.1", "1.1", "nan"])
+def test_a_level_beyond_0_and_1_is_bad_input(call: Call, alpha: str) -> None:
+    status, _, said = call(f"gate qrels.txt main.txt worse.txt --alpha={alpha}")
+    assert (status, said.startswith("ndcg gate: --alpha must be from 0 to 1, such as 0.05; got ")) == (2, True)
+
+
+def test_a_threshold_alone_needs_no_number_of_queries(call: Call, folder: Path) -> None:
+    fall(folder, 1, queries=2)
+    assert call("gate qrels.txt main.txt worse.txt")[0] == 2
+    assert call("gate qrels.txt main.txt worse.txt --any-drop")[0] == 1
+    assert call("gate qrels.txt main.txt main.txt --any-drop")[0] == 2  # given twice
+    assert call("gate qrels.txt worse.txt main.txt --any-drop")[0] == 0
 
 
 def test_a_saved_result_stands_for_the_baseline(call: Call, folder: Path) -> None:
@@ -167,7 +273,7 @@ def test_each_mean_of_the_gate_is_over_the_queries_that_have_a_value_of_its_meas
         assert [row["measure"] for row in found["measures"]] == names
         for row, pair in zip(found["measures"], expected.pairs, strict=True):
             assert row["queries"] == (40 - 14 if pair.measure.startswith("nDCG") else 40)
-            for name in ("difference", "low", "high", "p", "p_holm"):
+            for name in ("difference", "p", "p_holm"):
                 assert row[name] == pytest.approx(getattr(pair, name), abs=1e-12)
             for side, run in (("baseline", "main"), ("run", "worse")):
                 assert row[side] == expected.scores[run][pair.measure].value
@@ -181,7 +287,9 @@ def test_values_of_any_size_have_a_verdict(call: Call, folder: Path, baseline: s
     status, printed, said = call(f"gate qrels.txt {baseline} worse.txt -m DCG@10")
     assert (status, said) == (1, "")
     row = printed.splitlines()[1]
-    assert re.fullmatch(r"DCG@10 +\d\.\d{4}e\+200  \d\.\d{4}e\+200  -\d\.\d{4}e\+199 .* regression", row)
+    assert re.fullmatch(
+        r"DCG@10 +40  \d\.\d{4}e\+200  \d\.\d{4}e\+200  -\d\.\d{4}e\+199 .* fell by \S+e\+199: significant", row
+    )
     assert call("gate qrels.txt worse.txt main.txt -m DCG@10")[0] == 0
 
 
@@ -264,4 +372,4 @@ def test_the_example_of_a_gate_fails_and_tells_the_summary_why(environment: dict
     )
     assert (found.returncode, found.stderr) == (1, "")
     assert summary.read_text() == found.stdout
-    assert re.search(r"^\| nDCG@10 \|.*\| regression \|$", found.stdout, re.MULTILINE)
+    assert re.search(r"^\| nDCG@10 \|.*\| fell by 0\.\d+: significant \|$", found.stdout, re.MULTILINE)

@@ -10,7 +10,7 @@ import pytest
 
 from ndcg.measure.conventions import CONVENTIONS
 from ndcg.statistics.check import Check, check
-from ndcg.statistics.slips import Query, query_scores
+from ndcg.statistics.slip_terms import Query, query_scores
 
 Documents = Mapping[str, float]
 

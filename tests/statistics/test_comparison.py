@@ -44,10 +44,10 @@ def test_letters_follow_the_side_that_is_asked(ndcg: evaluate.Metric, margin: fl
     how = {"systems": systems, "references": relevance, "k": 10, "resamples": 50, "margin": margin}
     for alternative, marked in (("greater", []), ("less", ["b  dense"])):
         table = ndcg.compare(**how, alternative=alternative).tables()[0]
-        assert [row[0] for row in table[1:] if row[3]] == marked
+        assert [row[0] for row in table[1:] if row[4]] == marked
     close, relevance = generated(queries=200, weights=(0.5, 0.55))
     table = ndcg.compare(systems=close, references=relevance, alternative="greater", margin=0.2).tables()[0]
-    assert [row[3] for row in table] == ["not worse than", "b", ""]
+    assert [row[4] for row in table] == ["not worse than", "b", ""]
 
 
 def test_letters_mark_who_is_surely_better(ndcg: evaluate.Metric) -> None:
@@ -88,6 +88,41 @@ def test_the_queries_that_differ_most_come_first(ndcg: evaluate.Metric) -> None:
     for arguments, named in ((("bm26", "dense"), "bm26"), (("bm25", "dense", "nDCG@4"), "nDCG@4")):
         with pytest.raises(ValueError, match=f"'{named}' is not in this comparison, which has '"):
             comparison.differences(*arguments)
+
+
+def test_losses_and_gains_come_apart_the_greatest_first(ndcg: evaluate.Metric) -> None:
+    comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **SEVERAL, resamples=50)
+    pair = next(pair for pair in comparison.pairs if pair[:3] == ("DCG@10", "bm25", "hybrid"))
+    values = [
+        ndcg.compute(predictions=SYSTEMS[name], references=RELEVANCE, **SEVERAL, use_aggregator=False)["DCG@10"]
+        for name in ("bm25", "hybrid")
+    ]
+    difference = np.subtract(*values)
+    for only, count, sign in (("losses", pair.losses, 1), ("gains", pair.wins, -1)):
+        table = comparison.differences("bm25", "hybrid", "DCG@10", None, only)
+        expected = sorted((each for each in difference if sign * each < 0), key=lambda each: sign * each)
+        assert table["difference"].to_pylist() == expected
+        assert len(table) == count > 5
+        assert comparison.differences("bm25", "hybrid", "DCG@10", 5, only) == table[:5]
+    assert len(comparison.differences("bm25", "hybrid", "DCG@10", None)) == pair.losses + pair.wins
+    with pytest.raises(ValueError, match=r"^only must be one of .*; got 'lossess'; did you mean \"losses\"\?"):
+        comparison.differences("bm25", "hybrid", only="lossess")
+
+
+def test_queries_without_a_difference_are_not_among_those_that_differ(ndcg: evaluate.Metric) -> None:
+    inputs = {"references": [[1, 0]] * 20, "resamples": 50}
+    worse = [[1, 2] if at < 2 else [2, 1] for at in range(20)]
+    comparison = ndcg.compare(systems={"a": worse, "b": [[2, 1]] * 20}, **inputs)
+    assert comparison.differences("a", "b")["query"].to_pylist() == [0, 1]
+    assert comparison.differences("a", "b", only="gains").to_pylist() == []
+    (lost,) = (table for table in comparison.tables() if table[0][0].startswith("queries that "))
+    assert lost == [
+        ["queries that lost most in nDCG", "pair", "first", "second", "difference"],
+        ["0", "a – b", "0.6309", "1.0000", "-0.3691"],
+        ["1", "a – b", "0.6309", "1.0000", "-0.3691"],
+    ]
+    same = ndcg.compare(systems={"a": worse, "b": worse}, **inputs)
+    assert not any(table[0][0].startswith("queries that ") for table in same.tables())
 
 
 def test_the_number_of_queries_that_differ_is_an_integer(ndcg: evaluate.Metric) -> None:

@@ -122,6 +122,19 @@ def test_an_entry_of_eval_results_has_the_score_and_in_its_notes_what_it_rests_o
     assert own[0]["notes"] == "with titles"
 
 
+def test_a_card_counts_the_queries_of_the_mean_and_those_that_are_left_out(ndcg: evaluate.Metric) -> None:
+    rankings = {"predictions": [[1, 2], [2, 1], [1, 2], [1, 2]], "references": [[0, 1], [1, 0], [0, 0], [0, 0]]}
+    report = ndcg.report(**rankings, by=["en", "en", "de", "en"], zero_division=math.nan)
+    every, english = model_index_to_eval_results(report.to_model_index(**CARD))[1]
+    assert (every.metric_args["queries"], every.metric_args["left_out"]) == (2, 2)
+    assert (english.metric_args["queries"], english.metric_args["left_out"]) == (2, 1)
+    (entry,) = report.to_eval_results(dataset="user/queries", task_id="test")
+    assert ", 2 queries, 2 left out; " in entry["notes"]
+    single = {side: rows[:1] for side, rows in rankings.items()}
+    (entry,) = ndcg.report(**single).to_eval_results(dataset="user/queries", task_id="test")
+    assert entry["notes"].startswith("nDCG, 1 query; ")
+
+
 def test_a_measure_is_needed_where_there_are_several(report: Any, ndcg: evaluate.Metric) -> None:
     for measure in (None, "nDCG", "nDCG@10"):
         with pytest.raises(ValueError, match="measure must be one of 'nDCG@1', 'nDCG@3'; got "):

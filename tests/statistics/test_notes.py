@@ -92,14 +92,14 @@ def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str
 @pytest.mark.parametrize(
     ("queries", "options", "note"),
     [
-        (6, {}, "3 of 3 pairs cannot be significant: with so few queries that differ, p corrected for 3 is at least "
+        (6, {}, "3 of 3 pairs cannot be significant: with 6 queries that differ, p corrected for 3 is at least "
          "0.0938. It takes 7 queries that differ, or fewer pairs, as with a baseline."),
         (7, {}, None),
         (6, {"alternative": "greater"}, None),
-        (5, {"baseline": "0"}, "2 of 2 pairs cannot be significant: with so few queries that differ, p corrected for 2 "
+        (5, {"baseline": "0"}, "2 of 2 pairs cannot be significant: with 5 queries that differ, p corrected for 2 "
          "is at least 0.1250. It takes 7 queries that differ, or fewer pairs."),
         (6, {"baseline": "0", "measures": ["nDCG", "DCG"], "corrected_over": "all"}, "4 of 4 pairs cannot be "
-         "significant: with so few queries that differ, p corrected for 4 is at least 0.1250. It takes 8 queries that "
+         "significant: with 6 queries that differ, p corrected for 4 is at least 0.1250. It takes 8 queries that "
          "differ, or fewer pairs."),
         (0, {}, None),
     ],
@@ -115,7 +115,7 @@ def test_a_correction_that_cannot_reach_the_level_is_noted(
 
 def test_one_pair_of_few_queries_is_noted(ndcg: evaluate.Metric) -> None:
     (note,) = ndcg.compare(**differing(5, systems=2)).notes
-    assert note.endswith("with so few queries that differ, p is at least 0.0625. It takes 6 queries that differ.")
+    assert note.endswith("with 5 queries that differ, p is at least 0.0625. It takes 6 queries that differ.")
 
 
 def test_too_few_exchanges_for_many_pairs_are_noted(ndcg: evaluate.Metric) -> None:

@@ -157,7 +157,6 @@ def test_no_door_takes_a_number_that_is_none(
         ({"k": 0}, "^k must be"),
         ({"convention": "trec"}, 'convention must be .* did you mean "trec_eval"'),
         ({"sample_weight": [1]}, "^sample_weight must hold one weight for each of 60 queries"),
-        ({"sample_weight": [1] + [0] * 59}, "needs at least two queries that have a value; got 1"),
     ],
     ids=str,
 )
@@ -168,11 +167,131 @@ def test_an_option_that_makes_no_sense_is_refused(ndcg: evaluate.Metric, options
         ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **options)
 
 
-def test_one_query_has_no_interval(ndcg: evaluate.Metric) -> None:
-    for queries in (PREDICTIONS[:1], REFERENCES[:1]), ([[1, 2], [1]], [[1, 0], [0]]):
-        inputs = {"predictions": queries[0], "references": queries[1], "zero_division": math.nan}
-        with pytest.raises(ValueError, match=r"^a confidence interval needs at least two queries .* got 1; compute"):
-            ndcg.report(**inputs)
+@pytest.mark.parametrize(
+    ("queries", "options"),
+    [
+        ((PREDICTIONS[:1], REFERENCES[:1]), {}),
+        (([[1, 2], [1]], [[1, 0], [0]]), {"zero_division": math.nan}),
+        (([[1, 2], [1, 2]], [[1, 0], [0, 1]]), {"sample_weight": [1, 0]}),
+    ],
+    ids=["alone", "the other has no value", "the other has no weight"],
+)
+def test_one_query_has_a_score_without_an_interval(
+    ndcg: evaluate.Metric, queries: tuple[Any, Any], options: dict[str, Any]
+) -> None:
+    inputs = {"predictions": queries[0], "references": queries[1], **options}
+    report = ndcg.report(**inputs)
+    score = report.scores["nDCG"]
+    assert score.value == ndcg.compute(**inputs)["nDCG"]
+    assert (score.queries, score.left_out(len(queries[0]))) == (1, len(queries[0]) - 1)
+    assert all(map(math.isnan, (score.low, score.high, score.standard_error)))
+    assert "A single query tells nothing of others: its score has no interval." in report.notes
+    assert report.tables()[0][1][:4] == ["nDCG", score.cells("", queries=len(queries[0]))["queries"],
+                                         f"{score.value:.4f}", "–"]  # fmt: skip
+    assert ndcg.Report.from_dict(json.loads(json.dumps(report.to_dict()))).to_dict() == report.to_dict()
+    with pytest.raises(ValueError, match=r"^a comparison needs at least two queries .* got 1; report gives the score"):
+        ndcg.compare(systems={"a": queries[0], "b": queries[0]}, references=queries[1], **options)
+
+
+def test_no_query_has_no_report(ndcg: evaluate.Metric) -> None:
+    for measures in ("nDCG", ["DCG", "nDCG"]):
+        with pytest.raises(ValueError, match=r"^nDCG: no query of positive weight has a value: zero_division=nan"):
+            ndcg.report(predictions=[[1], [2]], references=[[0], [0]], zero_division=math.nan, measures=measures)
+
+
+LEFT_OUT: dict[str, Any] = {
+    "predictions": {"q1": {"a": 2, "b": 1}, "q2": {"a": 1, "b": 2}, "q3": {"a": 1}},
+    "references": {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}, "q3": {"a": 0}, "q4": {"a": 1}, "q5": {"a": 0}},
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "counted", "notes"),
+    [
+        ({}, 5, []),
+        ({"zero_division": math.nan}, 3, ["2 of 5 queries have no relevant documents and are left out of the mean."]),
+        ({"missing": "skip"}, 3, ["2 of 5 judged queries are missing from the run and left out of the mean."]),
+        (
+            {"missing": "skip", "zero_division": math.nan},
+            2,
+            [
+                "2 of 5 judged queries are missing from the run and left out of the mean.",
+                "1 of 5 queries has no relevant documents and is left out of the mean.",
+            ],
+        ),
+        (
+            {"convention": "pytrec_eval"},
+            3,
+            ["2 of 5 judged queries are missing from the run and left out of the mean."],
+        ),
+        ({"sample_weight": [1, 1, 1, 0, 0]}, 3, ["2 of 5 queries have a weight of 0 and are left out of the mean."]),
+        (
+            {"zero_division": math.nan, "ideal": "retrieved"},
+            2,
+            [
+                "2 of 5 queries have no relevant documents and are left out of the mean.",
+                "1 of 5 queries has an ideal DCG of 0 and is left out of the mean.",
+            ],
+        ),
+    ],
+    ids=str,
+)
+def test_a_mean_has_the_number_of_its_values_beside_it_and_notes_say_what_was_left_out(
+    ndcg: evaluate.Metric, options: dict[str, Any], counted: int, notes: list[str]
+) -> None:
+    by = {"q1": "de", "q2": "de", "q3": "en", "q4": "en", "q5": "en"}
+    report = ndcg.report(**LEFT_OUT, by=by, **options)
+    values = ndcg.compute(**LEFT_OUT, use_aggregator=False, **{**options, "sample_weight": None})["nDCG"]
+    weight = options.get("sample_weight", [1] * 5)
+    assert sum(not math.isnan(value) and w > 0 for value, w in zip(values, weight, strict=True)) == counted
+    score = report.scores["nDCG"]
+    assert (score.queries, score.left_out(5)) == (counted, 5 - counted)
+    text = "5" if counted == 5 else f"{counted} of 5"
+    assert [row[:2] for row in report.tables()[0]] == [["measure", "queries"], ["nDCG", text]]
+    in_slices = {value: each.scores["nDCG"].queries for value, each in report.slices.items()}
+    assert in_slices["de"] == 2
+    assert sum(in_slices.values()) == counted
+    assert [note for note in report.notes if "left out" in note] == notes
+    assert ndcg.Report.from_dict(report.to_dict()) == report
+
+
+def test_measures_over_other_queries_have_counts_of_their_own(ndcg: evaluate.Metric) -> None:
+    by = {"q1": "de", "q2": "de", "q3": "en", "q4": "en", "q5": "en"}
+    how = {"measures": ["nDCG@2", "DCG@2"], "zero_division": math.nan}
+    report = ndcg.report(**LEFT_OUT, by=by, **how)
+    assert {name: score.queries for name, score in report.scores.items()} == {"nDCG@2": 3, "DCG@2": 5}
+    assert "2 of 5 queries have no relevant documents and are left out of the mean of nDCG@2." in report.notes
+    slices = report.tables()[1]
+    assert slices[0] == ["slice", "queries", "nDCG@2", "95% interval", "queries", "DCG@2", "95% interval"]
+    assert [[row[0], row[1], row[4]] for row in slices[1:]] == [["de", "2", "2"], ["en", "1 of 3", "3"]]
+
+
+def test_a_comparison_has_the_number_of_its_values_beside_each_mean(ndcg: evaluate.Metric) -> None:
+    run = LEFT_OUT["predictions"]
+    systems = {"a": {**run, "q4": {"a": 1}}, "b": {query: run[query] for query in ("q1", "q2")}}
+    by = {"q1": "de", "q2": "de", "q3": "de", "q4": "en", "q5": "en"}
+    found = ndcg.compare(systems=systems, references=LEFT_OUT["references"], missing="skip", by=by)
+    assert [score["nDCG"].queries for score in found.scores.values()] == [2, 2]
+    assert [row[:3] for row in found.tables()[0][1:]] == [
+        ["a  a", "2 of 5", f"{found.scores['a']['nDCG'].value:.4f}"],
+        ["b  b", "2 of 5", f"{found.scores['b']['nDCG'].value:.4f}"],
+    ]
+    assert found.tables()[3][1][:2] == ["de", "2 of 3"]
+    assert found.pairs[0].queries == 2
+    assert "3 of 5 judged queries are missing from a run and left out of the mean." in found.notes
+    assert ndcg.Comparison.from_dict(json.loads(json.dumps(found.to_dict()))).to_dict() == found.to_dict()
+
+
+@pytest.mark.parametrize("options", [{"zero_division": math.nan}, {"sample_weight": [1, 1, 1, 0, 0]}], ids=str)
+def test_a_saved_count_must_be_that_of_the_values(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
+    saved = ndcg.report(**LEFT_OUT, **options).to_dict()
+    saved["scores"]["nDCG"]["queries"] = 6
+    with pytest.raises(ValueError, match=r"does not follow from the values|queries: must be 3"):
+        ndcg.Report.from_dict(saved)
+    del saved["scores"]["nDCG"]["queries"]  # as results that were saved earlier
+    again = ndcg.Report.from_dict(saved)
+    assert (again.scores["nDCG"].queries, again.tables()[0][1][1]) == (None, "–")
+    assert ndcg.Report.from_dict(again.to_dict()) == again
 
 
 def test_query_ids_without_rankings_are_refused(fresh_metric: MetricFactory) -> None:

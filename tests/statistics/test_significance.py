@@ -16,8 +16,8 @@ import scipy.stats
 from conftest import ROOT
 
 from ndcg.statistics import significance
+from ndcg.statistics.parts import Parts
 from ndcg.statistics.significance import (
-    Parts,
     can_be_significant,
     falls_beyond,
     holm,
@@ -572,6 +572,7 @@ def test_fewer_than_two_queries_are_refused(found: Any, values: np.ndarray) -> N
 
 
 def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    significance._special.cache_clear()
     monkeypatch.setitem(sys.modules, "scipy", None)
     for part in ("special", "stats"):
         monkeypatch.setitem(sys.modules, f"scipy.{part}", None)

@@ -259,54 +259,36 @@ def sentence_transformers_evaluator(
     parsed = Options.of_method(sentence_transformers_evaluator, k, options)
     resampling = Resampling.parse(confidence)
     evaluator_class = _evaluator_class()
-    _check_texts(queries, corpus, relevant_docs)
-    references: Run = {
-        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
-        for query, each in relevant_docs.items()
-    }
+    references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
     candidates = None if documents is None else _candidates(documents, queries, corpus, references)
-    if isinstance(score_function, str):
-        from sentence_transformers import SimilarityFunction
-
-        score_function = SimilarityFunction.to_similarity_fn(score_function)
-    embedding = {"truncate_dim": truncate_dim, "max_active_dims": max_active_dims}
-    sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size}
-    sizes |= {argument: size for argument, size in embedding.items() if size is not None}
-    for argument, size in sizes.items():
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
-    prompts = {"query_prompt": query_prompt, "query_prompt_name": query_prompt_name}
-    prompts |= {"corpus_prompt": corpus_prompt, "corpus_prompt_name": corpus_prompt_name}
-    given = {name: value for name, value in (embedding | prompts).items() if value is not None}
+    embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
+    _check_settings(name, {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding})
+    prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
+    prompts |= _given(corpus_prompt=corpus_prompt, corpus_prompt_name=corpus_prompt_name)
     shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
     calls = Calls(
         query={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
         document={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
-        embedding={"convert_to_tensor": True, **{each: given[each] for each in embedding if each in given}},
+        embedding={"convert_to_tensor": True, **embedding},
         chunk=corpus_chunk_size,
-        score_function=score_function,
+        score_function=_similarity(score_function),
     )
-    if not isinstance(name, str):
-        raise ValueError(f"name must be a text; got {shown(name)}")
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
-    report_of = partial(_report_of, references, exclude, how)
-    try:  # what is wrong with the judgments is said before a model is trained
-        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
-    except ValueError as error:
-        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    report_of = _reports(references, exclude, how)
     texts = {query: queries[query] for query in (references if candidates is None else candidates)}
-    depth = _depth(parsed, exclude or {}, references)
-    # beyond the depth too, judged documents are in the condensed list, or in the ideal
-    needs_judged = depth is not None and (parsed.judged_only or parsed.ideal == "retrieved")
-    judged = references if needs_judged else None
-    search = Search(texts, corpus, candidates, depth, judged, parsed.score_dtype, calls)
-    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], given)
+    kept = _kept(parsed, exclude or {}, references)
+    search = Search(texts, corpus, candidates, *kept, parsed.score_dtype, calls)
+    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
-def _check_texts(queries: Any, corpus: Any, relevant_docs: Any) -> None:
-    """Raise an error unless queries and corpus hold texts by ids, and the judgments are of both."""
+def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
+    """Return the grades of each query's documents, where ids alone have the grade 1.
+
+    Raises:
+        ValueError: queries and corpus do not hold texts by ids, or do not hold what is judged.
+    """
     for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
         _check_mapping(argument, side)
         if not side:
@@ -319,6 +301,34 @@ def _check_texts(queries: Any, corpus: Any, relevant_docs: Any) -> None:
         for each, text in texts.items():
             if text is None or isinstance(text, (int, float)):
                 raise ValueError(f"{argument}: {shown(each)}: must be a text; got {shown(text)}")
+    return {
+        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
+        for query, each in relevant_docs.items()
+    }
+
+
+def _given(**arguments: Any) -> dict[str, Any]:
+    """Return the arguments that are not None."""
+    return {argument: value for argument, value in arguments.items() if value is not None}
+
+
+def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
+    """Raise an error unless the name is a text and all sizes are positive integers."""
+    if not isinstance(name, str):
+        raise ValueError(f"name must be a text; got {shown(name)}")
+    for argument, size in sizes.items():
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
+
+
+def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
+    """Return the function that a name of sentence-transformers stands for, and anything else as it is."""
+    if not isinstance(score_function, str):
+        return score_function
+    from sentence_transformers import SimilarityFunction
+
+    function: Callable[[Any, Any], Tensor] = SimilarityFunction.to_similarity_fn(score_function)
+    return function
 
 
 def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
@@ -332,14 +342,20 @@ def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> d
     return {query: dict.fromkeys(documents[query]) for query in references if query in documents}
 
 
-def _depth(options: Options, exclude: Mapping[Any, Collection[Any]], references: Run) -> int | None:
-    """Return how many documents of a query can count; None for all. Those excluded or ignored take no rank."""
+def _kept(
+    options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
+) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
+    """Return how many documents of a query to keep, None for all, and which to keep at any rank.
+
+    Documents that are excluded or ignored take no rank. Judged documents at any rank are in the condensed list, or
+    in the ideal.
+    """
     if None in options.cutoffs:
-        return None
+        return None, None
     depth = max(each for each in options.cutoffs if each is not None) + max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
         depth += max(list(each.values()).count(options.ignore_index) for each in references.values())
-    return depth
+    return depth, references if options.judged_only or options.ideal == "retrieved" else None
 
 
 def _check_mapping(argument: str, given: Any) -> None:
@@ -360,6 +376,16 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
             if document not in corpus:
                 problem = f"query {shown(query)}, document {shown(document)}: is not in corpus"
                 raise ValueError(f"{argument}: {problem}; give its text there, or leave it out")
+
+
+def _reports(references: Run, exclude: Any, how: Mapping[str, Any]) -> Callable[[Run], Report]:
+    """Return the function that reports on a run; an error in the judgments is raised here, before any training."""
+    report_of = partial(_report_of, references, exclude, how)
+    try:
+        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
+    except ValueError as error:
+        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    return report_of
 
 
 def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) -> Report:

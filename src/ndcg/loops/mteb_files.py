@@ -15,9 +15,9 @@ from ..inputs.file_content import parse_json
 from ..inputs.file_tables import rankings_in
 from ..measure.messages import shown
 from ..measure.options import Options, __version__, choice, is_real
-from ..statistics.comparison import Comparison, comparison_of, system_names
+from ..statistics.comparison import Comparison, comparison_of
 from ..statistics.measured import PerQuery, Resampling, columns_of_values
-from ..statistics.pairs import Testing
+from ..statistics.pairs import Testing, system_names
 from ..statistics.report import Report, report_of
 
 META = "model_meta.json"

@@ -11,12 +11,12 @@ from ..inputs.hashes import digest_of
 from ..inputs.slices import slice_name
 from ..measure.messages import in_short
 from ..measure.options import OF_COMPUTE, Options, whole
-from ..statistics.comparison import PLACES, Comparison, compare, differing_cells
+from ..statistics.comparison import PLACES, Comparison, compare, query_rows, query_tables
 from ..statistics.explanation import explain
-from ..statistics.measured import Score, affected_by_ties
+from ..statistics.measured import Score, affected_by_ties, mean_table
 from ..statistics.pairs import Pair
 from ..statistics.report import Report
-from ..statistics.tables import Table, cell_text, count_text, level_text
+from ..statistics.tables import Table, cell_text, count_text, counted_text, level_text
 from .checking import check_function
 from .gate import gate_run
 from .output import FIRST, Listing, Row
@@ -54,7 +54,7 @@ def _in_words_of_the_shell(problem: str) -> str:
     'discount lists 2 ranks, but 3 count; list more, or give -k 2'
     """
     problem = re.sub(r"^systems\['(.*?)'\]: ", r"\1: ", problem)
-    problem = re.sub(r"\bk=(\w+)", r"-k \1", problem)
+    problem = re.sub(r"\bk=(\w+)", r"-k \1", problem).replace("report gives", "ndcg score gives")
     names = "|".join(OF_COMPUTE)
     return re.sub(rf'\b({names})="?([\w.]+)"?', lambda found: f"--{found[1].replace('_', '-')} {found[2]}", problem)
 
@@ -79,29 +79,28 @@ def _score(asked: argparse.Namespace) -> Listing:
 
 def _means(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[list[Table], list[Row]]:
     """Return tables of the means of runs, and of their slices, with their intervals."""
-    one = next(iter(reports.values()))
-    columns = ["queries", *_mean_headings(list(one.scores), asked)]
-    tables: list[Table] = [[["run", *columns]], [["run", "slice", *columns]]]
+    runs = list(reports.items())
+    slices = [(run, value, part) for run, report in runs for value, part in report.slices.items()]
+    level, places = level_text(asked.confidence), asked.places
+    of_runs = [(report.scores, report.counts["queries"]) for _, report in runs]
+    tables = [mean_table([["run"], *([run] for run, _ in runs)], of_runs, level, places)]
+    if slices:
+        names = [["run", "slice"], *([run, slice_name(value)] for run, value, _ in slices)]
+        tables.append(mean_table(names, [(part.scores, part.queries) for *_, part in slices], level, places))
     rows: list[Row] = []
-    for run, report in reports.items():
-        parts: list[tuple[Row, int, Mapping[str, Score]]] = [({}, report.counts["queries"], report.scores)]
-        parts += [({"slice": value}, part.queries, part.scores) for value, part in report.slices.items()]
-        for of_slice, queries, scores in parts:
-            names = map(slice_name, of_slice.values())
-            tables[bool(of_slice)].append([run, *names, count_text(queries), *_mean_cells(scores, asked)])
-            for name, score in scores.items():
-                rows.append({"run": run, **of_slice, "measure": name, "queries": queries, **score._asdict()})
-    return [table for table in tables if len(table) > 1], rows
+    for run, report in runs:
+        rows += _score_rows({"run": run}, report.scores, report.counts["queries"])
+        for value, part in report.slices.items():
+            rows += _score_rows({"run": run, "slice": value}, part.scores, part.queries)
+    return tables, rows
 
 
-def _mean_headings(measures: Sequence[str], asked: argparse.Namespace) -> list[str]:
-    return [heading for name in measures for heading in (name, level_text(asked.confidence))]
-
-
-def _mean_cells(scores: Mapping[str, Score], asked: argparse.Namespace) -> list[str]:
-    level = level_text(asked.confidence)
-    cells = [score.cells(level, asked.places) for score in scores.values()]
-    return [of_score[heading] for of_score in cells for heading in ("mean", level)]
+def _score_rows(of_what: Row, scores: Mapping[str, Score], queries: int) -> list[Row]:
+    """Return a row for programs of each mean, with how many queries it is over and how many are left out."""
+    return [
+        {**of_what, "measure": name, "queries": score.queries, "left_out": score.left_out(queries), **score._asdict()}
+        for name, score in scores.items()
+    ]
 
 
 def _by_query(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[list[Table], list[Row]]:
@@ -129,9 +128,9 @@ def _compare(asked: argparse.Namespace) -> Listing:
         **sides.shared,
     )
     _save_plot(found, asked.plot)
-    means = [["run", *_mean_headings(found.measures, asked)]]
-    means += [[run, *_mean_cells(scores, asked)] for run, scores in found.scores.items()]
-    level = level_text(asked.confidence)
+    level, queries = level_text(asked.confidence), len(found.queries) // len(found.scores)
+    names = [["run"], *([run] for run in found.scores)]
+    means = mean_table(names, [(scores, queries) for scores in found.scores.values()], level, asked.places)
     columns = ("difference", level, "p", "p (Holm)", "p (t-test)", "won–tied–lost")
     header = ["measure", "run", f"less {found.baseline}", *columns[1:]]
     pairs, slices = [header], [["slice", "queries", *header]]
@@ -139,30 +138,41 @@ def _compare(asked: argparse.Namespace) -> Listing:
     for pair in found.pairs:
         cells = pair.cells(level, asked.places)
         pairs.append([pair.measure, pair.system, *(cells[each] for each in columns)])
-        rows.append(_pair_row(pair))
+        rows.append(_pair_row(pair, queries))
     for value, each in found.slices.items():
         for pair in each.pairs:
             cells = pair.cells(level, asked.places)
-            names = [slice_name(value), count_text(each.queries), pair.measure, pair.system]
-            slices.append([*names, *(cells[each] for each in columns)])
-            rows.append({"slice": value, "queries": each.queries, **_pair_row(pair)})
-    tables = [means, pairs, *([slices] if found.slices else []), _worst(found, asked.places)]
+            counted = counted_text(pair.queries, each.queries)
+            slices.append([slice_name(value), counted, pair.measure, pair.system, *(cells[each] for each in columns)])
+            rows.append({"slice": value, **_pair_row(pair, each.queries)})
+    worst = None if asked.worst == "all" else FIRST if asked.worst is None else whole("--worst", asked.worst, 1)
+    tables = [means, pairs, *([slices] if found.slices else []), *query_tables(found, worst, asked.places)]
+    rows = rows if asked.worst is None else _query_rows(found, worst)
     return Listing(tables, found.remarks(), found.signature, rows, found.to_dict(), latex=found.to_latex(asked.places))
 
 
-def _pair_row(pair: Pair) -> Row:
-    return {{"system": "run", "other": "baseline"}.get(name, name): value for name, value in pair._asdict().items()}
+def _pair_row(pair: Pair, queries: int) -> Row:
+    """Return a row for programs of a difference, with how many queries it is over and how many are left out."""
+    measure, run, baseline, *_ = pair
+    counts = {"queries": pair.queries, "left_out": queries - pair.queries}
+    figures = dict(zip(pair._fields[3:], pair[3:], strict=True))
+    return {"measure": measure, "run": run, "baseline": baseline, **counts, **figures}
 
 
-def _worst(found: Comparison, places: int) -> Table:
-    """Return the queries in which each run differs most from the baseline in the first measure."""
-    baseline = str(found.baseline)
-    table = [["queries that differ most", "run", found.measures[0], baseline, "difference"]]
-    for run in found.scores:
-        if run != baseline:
-            for query, *cells in differing_cells(found, run, baseline, FIRST, places):
-                table.append([query, run, *cells])
-    return table
+def _query_rows(found: Comparison, worst: int | None) -> list[Row]:
+    """Return a row for programs of each query that lost or gained most, of each measure and run, greatest losses first.
+
+    Args:
+        found: the comparison.
+        worst: how many losses, and how many gains, of each measure and run; None for all.
+    """
+    rows = []
+    for pair in found.pairs:
+        losses, gains = query_rows(found, pair, worst, "losses"), query_rows(found, pair, worst, "gains")
+        for query, value, of_baseline, difference in [*losses, *reversed(gains)]:
+            names = {"measure": pair.measure, "run": pair.system, "baseline": pair.other, "query": query}
+            rows.append({**names, "value": value, "baseline_value": of_baseline, "difference": difference})
+    return rows
 
 
 def _audit(asked: argparse.Namespace) -> Listing:
@@ -170,10 +180,10 @@ def _audit(asked: argparse.Namespace) -> Listing:
     sides = Sides.read(asked, [asked.run])
     ((name, run),) = sides.runs.items()
     found = sides.report(name)
-    columns = ("mean", "chance", "range over tie orders", "unjudged")
+    columns = ("queries", "mean", "chance", "range over tie orders", "unjudged")
     measures = [["measure", *columns]]
     for name, score in found.scores.items():
-        cells = score.cells(found.resampling.level, asked.places)
+        cells = score.cells(found.resampling.level, asked.places, queries=found.counts["queries"])
         measures.append([name, *(cells[each] for each in columns)])
     queries = [["queries", "number", "first"]]
     rows: list[Row] = []
@@ -182,7 +192,7 @@ def _audit(asked: argparse.Namespace) -> Listing:
         queries.append([finding, count_text(number), ", ".join(map(str, names[:FIRST])) + ", …" * (len(names) > FIRST)])
         rows.append({"finding": finding, "value": number, "queries": " ".join(map(str, names[:FIRST]))})
     for name, score in found.scores.items():
-        for figure in ("value", "chance", "worst", "best", "tied", "ranked", "unjudged"):
+        for figure in ("value", "queries", "chance", "worst", "best", "tied", "ranked", "unjudged"):
             rows.append({"finding": f"{figure} {name}", "value": getattr(score, figure), "queries": ""})
     whole_answer = found.to_dict() | {"findings": rows}
     return Listing([measures, queries], found.notes, found.signature, rows, whole_answer)

@@ -1,8 +1,9 @@
 """`ndcg gate`: a one-sided comparison with a baseline, which may be a saved result, and a threshold."""
 
 import argparse
+import math
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -10,101 +11,193 @@ from numpy.typing import NDArray
 
 from ..inputs.hashes import digest_of
 from ..measure.messages import shown
-from ..measure.options import Options, between_0_and_1, in_units
+from ..measure.options import Options, in_units, is_real
 from ..statistics.comparison import Comparison, comparison_of
 from ..statistics.measured import PerQuery, Resampling, columns_of_values, leave_out_alike
+from ..statistics.notes import differing_text, least_p_values
 from ..statistics.pairs import Pair, Testing
 from ..statistics.report import Report
 from ..statistics.significance import can_be_significant, falls_beyond, is_regression
-from ..statistics.tables import count_text, number_text
+from ..statistics.tables import counted_text, level_text, number_text, p_text
 from .output import FIRST, Listing, Row
 from .sides import Sides, scoring
 
 REGRESSION = 1  # the exit status; 0 for all else
 
 
+class Criteria(NamedTuple):
+    """What counts as a regression.
+
+    Attributes:
+        max_drop: the fall that is tolerated, in units of the measure.
+        alpha: the level at which a larger fall must be significant; 1 if it need not be.
+    """
+
+    max_drop: float
+    alpha: float
+
+    @classmethod
+    def parse(cls, asked: argparse.Namespace) -> "Criteria":
+        """Check the criteria that were given.
+
+        Raises:
+            ValueError: names the option, what it was and what it may be.
+        """
+        if not is_real(asked.alpha) or not 0 <= asked.alpha <= 1:
+            raise ValueError(f"--alpha must be from 0 to 1, such as 0.05; got {shown(asked.alpha)}")
+        return cls(in_units("max_drop", asked.max_drop), 1.0 if asked.any_drop else asked.alpha)
+
+    @property
+    def need_a_test(self) -> bool:
+        """Whether the test decides: at 1 every fall is significant, at 0 none is."""
+        return 0 < self.alpha < 1
+
+    def __str__(self) -> str:
+        fall = f"A regression is a fall of the mean by more than {self.max_drop:g}"
+        if self.alpha == 1:
+            return f"{fall}, significant or not."
+        test = f"p (Holm) of a one-sided paired randomisation test is at most {self.alpha:g}"
+        return f"{fall} that differs significantly from 0: {test}."
+
+
 def gate_run(asked: argparse.Namespace) -> Listing:
     """Answer whether a run is worse than a baseline: by more than is tolerated, and significantly."""
-    threshold = {"max_drop": in_units("max_drop", asked.max_drop), "alpha": between_0_and_1("alpha", asked.alpha, 0.05)}
+    criteria = Criteria.parse(asked)
     resampling = Resampling.parse(asked.confidence, asked.resamples, asked.seed)
+    if resampling.confidence <= 0.5:
+        problem = "must be above 0.5, since the interval of a gate is one-sided"
+        raise ValueError(f"--confidence {problem}; got {asked.confidence:g}")
     options = Options.parse(**scoring(asked))
     if asked.max_drop >= 1 and all(measure == "nDCG" for measure, _ in options.asked):
         problem = "nDCG is at most 1, so the gate could never fail"
         raise ValueError(f"--max-drop {asked.max_drop:g}: {problem}; give a smaller value, such as 0.01")
     sides = Sides.read(asked, [asked.baseline, asked.run])
     new = sides.report(sides.names[1])
-    columns = _comparable(asked, sides, new, options)
+    columns = _comparable(asked, sides, new, options, criteria)
     found = comparison_of(
         columns,
         None,
         None,
         options=options,
         baseline=sides.names[0],
-        resampling=resampling,
+        resampling=resampling._replace(confidence=2 * resampling.confidence - 1),  # with as much beyond its upper end
         testing=Testing("less", corrected_over="all"),
         signature=new.signature,
     )
-    return _listing(asked, found, [_row(pair, found, threshold) for pair in found.pairs], new)
+    least = least_p_values(found.pairs, found.testing)
+    rows = [_row(pair, p, found, new, criteria) for pair, p in zip(found.pairs, least, strict=True)]
+    return _listing(asked, found, rows, new, criteria)
 
 
-def _row(pair: Pair, found: Comparison, threshold: dict[str, float]) -> Row:
-    """Return what the gate tells programs about a measure."""
+def _row(pair: Pair, least: float, found: Comparison, new: Report, criteria: Criteria) -> Row:
+    """Return what the gate tells programs about a measure.
+
+    Args:
+        pair: the run and the baseline.
+        least: the least p-value, corrected, that the pair could have.
+        found: their comparison.
+        new: the report on the run.
+        criteria: what a regression is.
+    """
     return {
         "measure": pair.measure,
-        "queries": pair.wins + pair.ties + pair.losses,
+        "queries": pair.queries,
+        "left_out": new.counts["queries"] - pair.queries,
+        "differing": pair.wins + pair.losses,
         "baseline": found.scores[pair.other][pair.measure].value,
         "run": found.scores[pair.system][pair.measure].value,
-        **{name: getattr(pair, name) for name in ("difference", "low", "high", "p", "p_holm")},
-        "regression": is_regression(pair.difference, pair.p_holm, **threshold),
+        "difference": pair.difference,
+        "low": None,  # the interval is one-sided, as the test
+        **{name: getattr(pair, name) for name in ("high", "p", "p_holm")},
+        "least_p_holm": least,
+        "regression": is_regression(pair.difference, pair.p_holm, **criteria._asdict()),
+        "verdict": _verdict(pair, least, criteria),
     }
 
 
-def _listing(asked: argparse.Namespace, found: Comparison, rows: list[Row], new: Report) -> Listing:
+def _verdict(pair: Pair, least: float, criteria: Criteria) -> str:
+    """Return in words what the gate makes of a measure."""
+    if not falls_beyond(pair.difference, criteria.max_drop):
+        return f"did not fall by more than {criteria.max_drop:g}"
+    fell = f"fell by {_amount(-pair.difference)}"
+    if criteria.alpha == 1:
+        return f"{fell}, more than {criteria.max_drop:g}"
+    if is_regression(pair.difference, pair.p_holm, **criteria._asdict()):
+        return f"{fell}: significant"
+    differing = pair.wins + pair.losses
+    queries = "1 differing query" if differing == 1 else f"{differing:,} differing queries"
+    verb = "cannot" if least > criteria.alpha else "does not" if differing == 1 else "do not"
+    return f"{fell}, which {queries} {verb} prove: not failed"
+
+
+def _amount(value: float) -> str:
+    """Return a positive number in few digits.
+
+    >>> _amount(0.2), _amount(30.0), _amount(0.08264), _amount(0.00001234)
+    ('0.2', '30', '0.0826', '1e-05')
+    """
+    text = number_text(value)
+    return text if "e" in text else text.rstrip("0").rstrip(".") if float(text) else f"{value:.1g}"
+
+
+def _summary(run: str, rows: list[Row], criteria: Criteria) -> str:
+    """Return in a sentence what the gate makes of all measures."""
+    failed = [row["measure"] for row in rows if row["regression"]]
+    if failed:
+        return f"Regression: {', '.join(failed)} of {run} fell by more than {criteria.max_drop:g}."
+    if fell := [row["measure"] for row in rows if falls_beyond(row["difference"], criteria.max_drop)]:
+        return f"Not failed: {', '.join(fell)} of {run} fell by more than {criteria.max_drop:g}, but not significantly."
+    return f"No regression: no mean of {run} fell by more than {criteria.max_drop:g}."
+
+
+def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
+    """Say of each fall that so few queries cannot prove which p-value they could reach, and how many would do."""
+    if criteria.alpha == 0:
+        return ["At --alpha 0 no fall is significant, so that this gate never fails."]
+    found = []
+    for row in rows:
+        if not falls_beyond(row["difference"], criteria.max_drop) or row["least_p_holm"] <= criteria.alpha:
+            continue
+        needed = math.ceil(math.log2(len(rows) / criteria.alpha))
+        least = f"with {differing_text(row['differing'])}, p (Holm) is at least {p_text(row['least_p_holm'])}"
+        sure = "; the interval, by Student's t, takes more for granted" if row["high"] < 0 else ""
+        found.append(f"{row['measure']}: {least}. It takes {needed} to be at most {criteria.alpha:g}{sure}.")
+    return found
+
+
+def _listing(asked: argparse.Namespace, found: Comparison, rows: list[Row], new: Report, criteria: Criteria) -> Listing:
     """Return the answer of a gate: a table of its measures, and what a regression is."""
     baseline, run = found.scores
-    failed = [row["measure"] for row in rows if row["regression"]]
-    counts = sorted({row["queries"] for row in rows})
-    queries = " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1]))))
-    said = [
-        f"Regression: {', '.join(failed)} of {run} fell." if failed else "No regression.",
-        f"A regression is a fall of the mean of {queries} queries by more than {asked.max_drop:g} that differs "
-        f"significantly from 0: p (Holm) of a one-sided paired randomisation test is at most {asked.alpha:g}.",
-        *new.notes,
-    ]
+    failed = any(row["regression"] for row in rows)
+    said = [_summary(run, rows, criteria), str(criteria), *_notes_on_the_test(rows, criteria), *new.notes]
     whole = {
         "signature": new.signature,
         "baseline": baseline,
         "run": run,
-        "max_drop": asked.max_drop,
-        "alpha": asked.alpha,
+        **criteria._asdict(),
+        "any_drop": criteria.alpha == 1,
         "queries": new.counts["queries"],
-        "regression": bool(failed),
+        "regression": failed,
         "measures": rows,
         "notes": said[2:],
     }
-    level = found.resampling.level
-    table = [["measure", baseline, run, "difference", level, "p (fall)", "p (Holm)", ""]]
-    for pair, row in zip(found.pairs, rows, strict=True):
+    interval = f"one-sided {level_text(asked.confidence)}"
+    table = [["measure", "queries", baseline, run, "difference", interval, "p (fall)", "p (Holm)", "verdict"]]
+    for row in rows:
+        counted = counted_text(row["queries"], new.counts["queries"])
         means = [number_text(row[side], asked.places) for side in ("baseline", "run")]
-        cells = pair.cells(level, asked.places)
-        difference = [cells[each] for each in ("difference", level, "p", "p (Holm)")]
-        table.append([pair.measure, *means, *difference, _verdict(row, asked.max_drop)])
-    return Listing([table], said, new.signature, rows, whole, status=REGRESSION * bool(failed))
-
-
-def _verdict(row: Row, max_drop: float) -> str:
-    """Return in words what the gate makes of a measure."""
-    if row["regression"]:
-        return "regression"
-    if row["difference"] >= 0:
-        return "no fall"
-    return "may be chance" if falls_beyond(row["difference"], max_drop) else "within the margin"
+        difference, high = (number_text(row[each], asked.places, "+") for each in ("difference", "high"))
+        p_values = [p_text(row[each]) for each in ("p", "p_holm")]
+        table.append([row["measure"], counted, *means, difference, f"up to {high}", *p_values, row["verdict"]])
+    return Listing([table], said, new.signature, rows, whole, status=REGRESSION * failed)
 
 
 # The two sides
 
 
-def _comparable(asked: argparse.Namespace, sides: Sides, new: Report, options: Options) -> dict[str, PerQuery]:
+def _comparable(
+    asked: argparse.Namespace, sides: Sides, new: Report, options: Options, criteria: Criteria
+) -> dict[str, PerQuery]:
     """Return the values of the baseline and of the run, for the queries that have a value in both.
 
     Raises:
@@ -131,9 +224,9 @@ def _comparable(asked: argparse.Namespace, sides: Sides, new: Report, options: O
     leave_out_alike(columns, options.names)
     ranked = (before["retrieved"] > 0) | (after["retrieved"] > 0)
     fewest = min(int(np.count_nonzero(ranked & ~np.isnan(columns[run][name]))) for name in options.names)
-    if not can_be_significant(fewest, len(options.names), asked.alpha):
+    if criteria.need_a_test and not can_be_significant(fewest, len(options.names), criteria.alpha):
         problem = f"with {fewest} ranked queries no fall can be significant at this level, so the gate could never fail"
-        raise ValueError(f"{problem}; give more queries, fewer measures or a larger --alpha")
+        raise ValueError(f"{problem}; give more queries, fewer measures, a larger --alpha, or --any-drop")
     return columns
 
 

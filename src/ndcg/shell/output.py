@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from ..measure.messages import visible
 from ..statistics.saved import without_nan
-from ..statistics.tables import CONTROLS, Readable, Table, latex_of, number_text, p_text, rich_of, tsv_of
+from ..statistics.tables import CONTROLS, Readable, Table, latex_of, p_text, rich_of, tsv_of
 
 FIRST = 5  # queries that an answer names
 JSON_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20}  # those that JSON allows as they are
@@ -75,8 +75,10 @@ class Listing(Readable):
         for row in self.rows:
             case = ElementTree.SubElement(suite, "testcase", classname="ndcg.gate", name=row["measure"])
             if row["regression"]:
-                message = f"{row['measure']} falls by {number_text(-row['difference'])}, p = {p_text(row['p_holm'])}"
+                message = f"{row['measure']} {row['verdict']}, p = {p_text(row['p_holm'])}"
                 ElementTree.SubElement(case, "failure", message=message).text = str(self)
+            else:
+                ElementTree.SubElement(case, "system-out").text = f"{row['measure']} {row['verdict']}"
         ElementTree.indent(suite)
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, "unicode")
 

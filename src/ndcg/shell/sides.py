@@ -14,7 +14,7 @@ from ..inputs.files import read_columns
 from ..inputs.hashes import Columns
 from ..measure.messages import shown
 from ..measure.options import OF_COMPUTE
-from ..statistics.comparison import COLUMNS
+from ..statistics.pairs import COLUMNS
 from ..statistics.report import Report, report
 from .groups import STANDARD_INPUT, file_and_column, path_of, read_groups
 

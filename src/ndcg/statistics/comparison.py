@@ -29,12 +29,22 @@ from .measured import (
     Score,
     in_pieces,
     leave_out_alike,
+    mean_cells,
     query_columns,
     query_table,
     with_slices,
 )
-from .notes import chance_notes, first_slices, notes, notes_on_slices, notes_on_tests, small_slices
-from .pairs import SIGNIFICANT, Contest, Pair, ScoresAndPairs, Testing
+from .notes import (
+    chance_notes,
+    first_slices,
+    left_out_notes,
+    notes,
+    notes_on_slices,
+    notes_on_tests,
+    small_slices,
+)
+from .pairs import SIGNIFICANT, Contest, Pair, ScoresAndPairs, Testing, system_names
+from .parts import Parts
 from .saved import (
     as_saved,
     check_figures,
@@ -52,10 +62,18 @@ from .saved import (
     table_from_lists,
     without_nan,
 )
-from .significance import Parts
-from .tables import Readable, Table, cell_text, count_text, latex_text, letter_text, number_text, tabular
+from .significance import differences
+from .tables import (
+    Readable,
+    Table,
+    count_text,
+    counted_text,
+    latex_text,
+    letter_text,
+    number_text,
+    tabular,
+)
 
-COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
 PLACES = 16  # at most: float64 holds no more digits
 ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
 
@@ -107,29 +125,43 @@ class Comparison(Readable):
         """The names of the results, such as ``"nDCG@10"``."""
         return list(next(iter(self.scores.values())))
 
-    def differences(self, system: str, other: str, measure: str | None = None, n: int = 10) -> pa.Table:
+    def differences(
+        self,
+        system: str,
+        other: str,
+        measure: str | None = None,
+        n: int | None = 10,
+        only: Literal["losses", "gains"] | None = None,
+    ) -> pa.Table:
         """Return the queries in which two systems differ most: ``query``, both values and the ``difference``.
+
+        The greatest difference comes first. Queries in which both have the same value are left out.
 
         Args:
             system: the one.
             other: the one it is compared with.
             measure: the name of a result; by default the first.
-            n: how many queries.
+            n: how many queries; None for all that differ.
+            only: "losses", the queries in which the one scores lower, or "gains", in which it scores higher.
 
         Raises:
-            ValueError: an unknown system or measure, or a number of queries below 0.
+            ValueError: an unknown system or measure, a number of queries below 0, another word.
         """
         measure = self.measures[0] if measure is None else measure
-        n = whole("n", n, 0)
+        n = None if n is None else whole("n", n, 0)
+        if only is not None:
+            choice("only", only, ("losses", "gains"))
         for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
             if name not in known:
                 raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
         sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
-        values = [side[measure] for side in sides]
-        table = pa.table({"query": sides[0]["query"], "system": values[0], "other": values[1]})
-        table = table.append_column("difference", pc.subtract(*values)).drop_null()
-        order = pc.sort_indices(pc.negate(pc.abs(table["difference"])))
-        return table.take(order[:n]).rename_columns(["query", system, other, "difference"])
+        values = [side[measure].to_numpy() for side in sides]
+        difference = differences(*values)
+        size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
+        order = np.argsort(-size, kind="stable")
+        order = order[size[order] > 0][:n]
+        columns = [sides[0]["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
+        return pa.table(columns, ["query", system, other, "difference"])
 
     def _letters(self) -> dict[str, str]:
         return {system: letter_text(at) for at, system in enumerate(self.scores)}
@@ -149,26 +181,22 @@ class Comparison(Readable):
         level = self.resampling.level
         tests = ["difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
         samples = ["detectable difference", "queries needed for the one seen"]
-        most = [[f"queries that differ most in {self.measures[0]}", "query", "first", "second", "difference"]]
-        for pair in self.pairs:
-            if pair.measure == self.measures[0]:
-                most += [[pair.title, *cells] for cells in differing_cells(self, pair.system, pair.other, 3)]
         return [
             self._system_table(level),
             _pair_table("pair", self.pairs, tests, level),
             _pair_table("80% power (4 of 5 trials at the 5% level)", self.pairs, samples, level),
             *([self._slice_table(level)] if self.slices else []),
-            most,
+            *query_tables(self, 3),
         ]
 
     def _system_table(self, level: str) -> Table:
-        table = [["system", *(text for name in self.measures for text in (name, level, self.testing.relation))]]
-        for system, letter in self._letters().items():
-            row = [f"{letter}  {system}"]
-            for name, score in self.scores[system].items():
-                cells = score.cells(level)
-                row += [cells["mean"], cells[level], self._better_than(system, name)]
-            table.append(row)
+        queries = len(self.queries) // len(self.scores)
+        header, *rows = mean_cells([(scores, queries) for scores in self.scores.values()], level)
+        table = [["system", *(text for cells in header for text in (*cells, self.testing.relation))]]
+        for (system, letter), row in zip(self._letters().items(), rows, strict=True):
+            marked = zip(row, self.measures, strict=True)
+            marks = [text for cells, name in marked for text in (*cells, self._better_than(system, name))]
+            table.append([f"{letter}  {system}", *marks])
         return table
 
     def _slice_table(self, level: str) -> Table:
@@ -176,7 +204,8 @@ class Comparison(Readable):
         table = [["slice", "queries", "pair", "measure", *columns]]
         for value, each in islice(self.slices.items(), SHOWN):
             _, *rows = _pair_table("pair", each.pairs, columns, level)
-            table += [[slice_name(value), count_text(each.queries), *row] for row in rows]
+            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
+            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
         return table
 
     def _exactness(self) -> str:
@@ -393,27 +422,41 @@ class Comparison(Readable):
 
     def _plot_slices(self, axes: Any, pairs: Sequence[Pair]) -> None:
         measure = pairs[0].measure
-        rows = [
-            (
-                f"{slice_name(value)} ({count_text(each.queries)})",
-                [_mark_of_difference(pair) for pair in each.pairs if pair.measure == measure],
+        rows = []
+        for value, each in islice(self.slices.items(), SHOWN):
+            of_measure = [pair for pair in each.pairs if pair.measure == measure]
+            rows.append(
+                (
+                    f"{slice_name(value)} ({count_text(of_measure[0].queries)})",
+                    list(map(_mark_of_difference, of_measure)),
+                )
             )
-            for value, each in islice(self.slices.items(), SHOWN)
-        ]
         draw_rows(axes, rows, [pair.title for pair in pairs])
         axes.axvline(0, color="gray", linewidth=1)
         axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
         axes.legend()
 
 
-def differing_cells(found: Comparison, system: str, other: str, n: int, places: int = 4) -> list[list[str]]:
-    """Return the queries in which two systems differ most in the first measure, as rows of a table."""
-    table = found.differences(system, other, n=n)
-    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    return [
-        [str(query), *(cell_text(each, places) for each in values), cell_text(difference, places, "+")]
-        for query, *values, difference in rows
-    ]
+def query_rows(
+    found: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
+) -> list[tuple[Any, float, float, float]]:
+    """Return the queries in which the first system of a pair loses or gains most: query, both values, difference."""
+    table = found.differences(pair.system, pair.other, pair.measure, n, only)
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def query_tables(found: Comparison, n: int | None, places: int = 4) -> list[Table]:
+    """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
+    sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
+    tables = []
+    for did, only in sides.items():
+        table = [[f"queries that {did} most in {found.measures[0]}", "pair", "first", "second", "difference"]]
+        for pair in (pair for pair in found.pairs if pair.measure == found.measures[0]):
+            for query, *values, difference in query_rows(found, pair, n, only):
+                cells = (number_text(each, places) for each in values)
+                table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
+        tables.append(table)
+    return [table for table in tables if len(table) > 1]
 
 
 def _mark_of_difference(pair: Pair) -> Mark:
@@ -537,6 +580,7 @@ def comparison_of(
         queries=_table_of_systems(columns, options.names),
         resampling=resampling._replace(exact=all(pair.exact for pair in pairs)),
         notes=(
+            *left_out_notes(list(columns.values()), options, weight),
             *notes(list(columns.values()), options, weight),
             *notes_on_tests(pairs, testing, baseline),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
@@ -617,24 +661,6 @@ def _columns_of_systems(
             raise ValueError(f"{argument}: {error}") from None
     leave_out_alike(columns, options.names)
     return columns
-
-
-def system_names(systems: Any, baseline: Any) -> list[str]:
-    """Return the names of systems that can be compared.
-
-    Raises:
-        ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
-    """
-    if not isinstance(systems, Mapping) or len(systems) < 2:
-        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
-    for name in systems:
-        if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
-            problem = 'must be a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
-    if baseline is not None:
-        choice("baseline", baseline, tuple(systems))
-    return list(systems)
 
 
 def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:

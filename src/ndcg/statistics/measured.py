@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -21,10 +22,13 @@ from ..inputs.slices import Slices, Value
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, score_queries, sign
 from ..scores.queries import describe_queries, mean, score_part
-from .significance import Intervals, Parts, differences, intervals
-from .tables import count_text, interval_text, level_text, number_text
+from .parts import Parts
+from .significance import Intervals, differences, intervals
+from .tables import Table, count_text, counted_text, interval_text, level_text, number_text
 
 COUNTS = ("retrieved", "judged", "relevant")
+# So many documents are sorted in less time than they are scored in the worst and in the best order.
+SORTED = 2_000
 SHOWN = 50  # slices, at most, in tables and plots
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
@@ -46,6 +50,7 @@ class Score(NamedTuple):
         ranked: documents within the cutoff, over all queries.
         unjudged: those of them that were not judged; an expectation where ties leave open which they are.
         chance: the mean that a random order of the same documents has on average: that of equal scores.
+        queries: how many queries the mean is over; None in a result that an earlier version saved.
 
     Queries of weight 0, or without a value, are not counted.
     """
@@ -60,10 +65,22 @@ class Score(NamedTuple):
     ranked: int
     unjudged: float
     chance: float = math.nan
+    queries: int | None = None
 
-    def cells(self, level: str, places: int = 4) -> dict[str, str]:
-        """Return the cells of tables by their headings; that of the interval is its level."""
+    def left_out(self, queries: int) -> int | None:
+        """Return how many of all queries are not in the mean."""
+        return None if self.queries is None else queries - self.queries
+
+    def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
+        """Return the cells of tables by their headings; that of the interval is its level.
+
+        Args:
+            level: what the interval is called.
+            places: how many decimal places numbers have.
+            queries: how many queries there are, in the mean or not.
+        """
         return {
+            "queries": counted_text(self.queries, queries),
             "mean": number_text(self.value, places),
             level: interval_text(self.low, self.high, places),
             "chance": number_text(self.chance, places),
@@ -72,6 +89,37 @@ class Score(NamedTuple):
             "queries affected by ties": count_text(self.tied),
             "unjudged": f"{count_text(self.unjudged)} of {count_text(self.ranked)}",
         }
+
+
+def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4) -> list[list[list[str]]]:
+    """Return the cells of means and their intervals, a list for each measure of a row, their headings first.
+
+    Before a mean stands how many queries it is over; only before the first if the measures of each row have as many.
+
+    Args:
+        rows: scores by name, with how many queries there are.
+        level: what intervals are called.
+        places: how many decimal places numbers have.
+    """
+    alike = all(len({score.queries for score in scores.values()}) == 1 for scores, _ in rows)
+
+    def columns(at: int) -> list[str]:
+        return ["queries", "mean", level] if at == 0 or not alike else ["mean", level]
+
+    names = list(rows[0][0])
+    cells = [[[name if each == "mean" else each for each in columns(at)] for at, name in enumerate(names)]]
+    for scores, queries in rows:
+        of_row = [score.cells(level, places, queries=queries) for score in scores.values()]
+        cells.append([[of_score[each] for each in columns(at)] for at, of_score in enumerate(of_row)])
+    return cells
+
+
+def mean_table(
+    names: Sequence[Sequence[str]], rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
+) -> Table:
+    """Return a table of means and their intervals: the cells of `mean_cells` after names, their headings first."""
+    cells = mean_cells(rows, level, places)
+    return [[*name, *chain.from_iterable(row)] for name, row in zip(names, cells, strict=True)]
 
 
 class Slice(NamedTuple):
@@ -135,7 +183,8 @@ def query_columns(inputs: Inputs, options: Options) -> PerQuery:
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
     chosen = options.scoring["ties"]
-    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in {chosen, "worst", "best"}}
+    orders = {chosen, "worst", "best"} if _may_tie(part) else {chosen}
+    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in orders}
     scored = by_ties[chosen]
     no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
     by_chance = score_part(no_order, options, ties="average")
@@ -158,6 +207,18 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
+
+
+def _may_tie(part: Rankings) -> bool:
+    """Return whether retrieved documents of a query have equal scores; of many documents, that they may."""
+    if len(part.score) > SORTED:
+        return True
+    retrieved = part.score > -np.inf if part.retrieved is None else part.retrieved & (part.score > -np.inf)
+    query = np.arange(part.queries).repeat(part.offsets[1:] - part.offsets[:-1])[retrieved]
+    score = part.score[retrieved]
+    order = np.lexsort((score, query))
+    query, score = query[order], score[order]
+    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
 
 
 def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
@@ -235,10 +296,22 @@ def scored(
     confidence: float,
     parts: Parts | None = None,
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one."""
+    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one.
+
+    A single query has a score without an interval.
+
+    Raises:
+        ValueError: without parts, no query has a value.
+    """
     values = np.stack([columns[name] for name in options.names])
-    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=parts)
-    return scores_of(columns, options, weight, found, parts)
+    split = Parts([values.shape[1]]) if parts is None else parts
+    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
+    scores = scores_of(columns, options, weight, found, split)
+    if parts is None:
+        for name, score in scores[0].items():
+            if not score.queries:
+                mean(name, columns[name], weight)  # raises the error
+    return scores
 
 
 def scored_slices(
@@ -288,6 +361,7 @@ def scores_of(
             "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
             "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
             "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
+            "queries": parts.sums(counted),
         }
         lists = (plain_list(figures[each]) for each in Score._fields)
         for of_part, score in zip(scores, zip(*lists, strict=True), strict=True):

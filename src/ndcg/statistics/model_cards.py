@@ -60,7 +60,8 @@ def model_index(
                 metric_value=score.value,
                 metric_args={
                     **({} if math.isnan(score.low) else interval),
-                    "queries": queries,
+                    "queries": score.queries,
+                    **({"left_out": left} if (left := score.left_out(queries)) else {}),
                     "signature": signature,
                 },
             )
@@ -89,7 +90,9 @@ def eval_results(
     if not isinstance(measure, str) or measure not in scores:
         raise ValueError(f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}")
     score = scores[measure]
-    interval = f"{level_text(confidence)} {interval_text(score.low, score.high)}"
-    notes = f"{measure}, {interval}, {count_text(queries)} queries; {signature}"
+    interval = "" if math.isnan(score.low) else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
+    left = f", {count_text(left)} left out" if (left := score.left_out(queries)) else ""
+    count = f"{count_text(score.queries)} {'query' if score.queries == 1 else 'queries'}"
+    notes = f"{measure}{interval}, {count}{left}; {signature}"
     entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
     return eval_result_entries_to_yaml([entry])

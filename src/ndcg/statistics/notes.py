@@ -45,6 +45,8 @@ def _few_queries(
     fewest = min(of_results, key=_counted_as)
     if (counted := _counted_as(fewest)) >= FEW:
         return ()
+    if np.count_nonzero(fewest) == 1:
+        return ("A single query tells nothing of others: its score has no interval.",)
     number = f"{np.count_nonzero(fewest):,}"
     alike = counted > 0.999 * np.count_nonzero(fewest)
     number += "" if alike else f", which count as {counted:.1f} by their weights"
@@ -57,15 +59,43 @@ def _counted_as(weight: NDArray[np.float64]) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
+def left_out_notes(
+    systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
+) -> list[str]:
+    """Return sentences on the queries that are in no mean, or not in those of some measures, and why."""
+    queries = len(systems[0]["ideal"])
+    without = {name: np.any([np.isnan(each[name]) for each in systems], axis=0) for name in options.names}
+    skipped, nothing = np.zeros(queries, bool), systems[0]["ideal"] <= 0
+    if options.missing == "skip":
+        skipped |= np.any([each.get("missing", skipped) for each in systems], axis=0)
+    run = "the run" if len(systems) == 1 else "a run"
+    found = []
+    for applies, how_many, one, several in (
+        (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
+        (nothing & ~skipped, "queries", "has no relevant documents and is", "have no relevant documents and are"),
+        (~nothing & ~skipped, "queries", "has an ideal DCG of 0 and is", "have an ideal DCG of 0 and are"),
+    ):
+        measures: dict[bytes, list[str]] = {}
+        for name, lacking in without.items():
+            measures.setdefault((lacking & applies).tobytes(), []).append(name)
+        for mask, names in measures.items():
+            if count := np.count_nonzero(np.frombuffer(mask, bool)):
+                of = "" if len(names) == len(without) else f" of {', '.join(names)}"
+                why = one if count == 1 else several
+                found.append(f"{count:,} of {queries:,} {how_many} {why} left out of the mean{of}.")
+    if weight is not None and (count := np.count_nonzero(weight == 0)):
+        why = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
+        found.append(f"{count:,} of {queries:,} queries {why} left out of the mean.")
+    return found
+
+
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on judged queries that are missing from the run, and on those with few retrieved documents."""
+    """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
     found = []
     queries, missing = len(columns["ideal"]), columns.get("missing", np.zeros(1, bool))
-    if count := np.count_nonzero(missing):
+    if (count := np.count_nonzero(missing)) and options.missing != "skip":
         are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-        left_out = options.missing == "skip"
-        hint = "left out of the mean" if left_out else 'counted as 0; missing="skip" leaves them out'
-        found.append(f"{are} {hint}.")
+        found.append(f'{are} counted as 0; missing="skip" leaves them out.')
     for k in options.cutoffs:
         few = (columns["retrieved"] < k) & ~missing if count and k is not None else np.zeros(1, bool)
         if few.any():
@@ -106,22 +136,41 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
 
 
+def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
+    """Return the least corrected p-value that each pair could have, given how many of its queries differ."""
+    sides = 2 if testing.alternative == "two-sided" else 1
+    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+
+
+def differing_text(least: int, most: int | None = None) -> str:
+    """Return how many queries differ, in words.
+
+    >>> differing_text(1), differing_text(4), differing_text(3, 5)
+    ('1 query that differs', '4 queries that differ', '3 to 5 queries that differ')
+    """
+    if least == 1 and most is None:
+        return "1 query that differs"
+    return f"{least:,}{'' if most is None else f' to {most:,}'} queries that differ"
+
+
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
     """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
-    least = testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+    least = least_p_values(pairs, testing)
     beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
     found = []
     if beyond:
-        few, ways = "queries that differ", [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
+        counts = sorted({pair.exchanges.bit_length() - 1 for pair, _ in beyond})
+        few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
+        ways = [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
         if not all(pair.exact for pair, _ in beyond):
-            few, ways = "exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+            few, ways = "so few exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
         if together > 1:
             ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
         corrected = f" corrected for {together:,}" if together > 1 else ""
         found.append(
-            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with so few {few}, p{corrected} is at "
+            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
             f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
         )
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]

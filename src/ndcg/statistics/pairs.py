@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from ..measure.messages import shown
 from ..measure.options import Options, choice, in_units
 from .measured import PerQuery, Resampling, Score, greatest_values, plain_list, scores_of
-from .significance import Intervals, Parts, differences, holm, intervals, paired_tests, power
+from .parts import Parts
+from .significance import Intervals, differences, holm, intervals, paired_tests, power
 from .tables import count_text, interval_text, number_text, p_text
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
+COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
 
 ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # of some queries: scores by system, name, and pairs
 
@@ -132,6 +134,11 @@ class Pair(NamedTuple):
         return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
 
     @property
+    def queries(self) -> int:
+        """How many queries the difference is a mean over."""
+        return self.wins + self.ties + self.losses
+
+    @property
     def title(self) -> str:
         """What tables and plots call it: the names of both systems."""
         return f"{self.system} – {self.other}"
@@ -226,3 +233,21 @@ class Contest(NamedTuple):
                 "queries_needed": told.queries_needed[at],
             }
             yield {name: each.reshape(-1) for name, each in by_part.items()}
+
+
+def system_names(systems: Any, baseline: Any) -> list[str]:
+    """Return the names of systems that can be compared.
+
+    Raises:
+        ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
+    """
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
+        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
+    for name in systems:
+        if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
+            problem = 'must be a string of printable characters, other than "query" and "difference"'
+            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
+    if baseline is not None:
+        choice("baseline", baseline, tuple(systems))
+    return list(systems)

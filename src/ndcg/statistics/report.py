@@ -4,7 +4,7 @@ A report is a plain value, with ways to show it: text, Markdown, HTML, a plot, a
 JSON can hold and that makes the same report again.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Unpack
@@ -26,6 +26,7 @@ from .measured import (
     Resampling,
     Score,
     Slice,
+    mean_table,
     query_columns,
     query_table,
     scored,
@@ -33,7 +34,7 @@ from .measured import (
     with_slices,
 )
 from .model_cards import eval_results, flat_scores, model_index
-from .notes import chance_notes, first_slices, missing_notes, notes, slice_notes, small_slices
+from .notes import chance_notes, first_slices, left_out_notes, missing_notes, notes, slice_notes, small_slices
 from .saved import (
     as_saved,
     check_scores,
@@ -81,7 +82,8 @@ class Report(Readable):
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
-        measures = {name: score.cells(level) for name, score in self.scores.items()}
+        queries = self.counts["queries"]
+        measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
         header = ["measure", *next(iter(measures.values()))]
         counts = [[name.replace("_", " "), count_text(count)] for name, count in self.counts.items()]
         counts[0][0] = "all"
@@ -94,12 +96,9 @@ class Report(Readable):
         return tables
 
     def _slice_table(self, level: str) -> Table:
-        table = [["slice", "queries", *(heading for name in self.scores for heading in (name, level))]]
-        for value, each in islice(self.slices.items(), SHOWN):
-            cells = [score.cells(level) for score in each.scores.values()]
-            means = [of_score[heading] for of_score in cells for heading in ("mean", level)]
-            table.append([slice_name(value), count_text(each.queries), *means])
-        return table
+        shown = dict(islice(self.slices.items(), SHOWN))
+        names = [["slice"], *([slice_name(value)] for value in shown)]
+        return mean_table(names, [(each.scores, each.queries) for each in shown.values()], level)
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
@@ -196,7 +195,8 @@ class Report(Readable):
     ) -> list[dict[str, Any]]:
         """Return the `model-index` of a model card's metadata: every score, of each slice too.
 
-        The `args` of each score hold its interval, the number of queries and the signature.
+        The `args` of each score hold its interval, the number of queries in the mean (`queries`), how many others were
+        left out of it (`left_out`, if any), and the signature.
 
         Args:
             model_name: the model's name.
@@ -218,7 +218,8 @@ class Report(Readable):
     ) -> list[dict[str, Any]]:
         """Return what a file in the `.eval_results/` of a model's repository holds: one score, for a leaderboard.
 
-        The notes name the score, its interval, the number of queries and the signature.
+        The notes name the score, its interval, the number of queries in the mean and of those left out, and the
+        signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
@@ -263,7 +264,7 @@ class Report(Readable):
         axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 4 else 0)
         axes.margins(x=0.3)
         axes.set_ylabel(f"mean, with {self.resampling.level}")
-        axes.set_title(f"Mean of {count_text(self.counts['queries'])} queries")
+        axes.set_title(f"Mean of {_count_range(self.scores[name] for name in names)} queries")
 
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
         for name in names:
@@ -276,8 +277,9 @@ class Report(Readable):
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = [
-            (f"{slice_name(value)} ({count_text(each.queries)})", [_mark_of_mean(each.scores[name]) for name in names])
+            (f"{slice_name(value)} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
             for value, each in islice(self.slices.items(), SHOWN)
+            for scores in [[each.scores[name] for name in names]]
         ]
         draw_rows(axes, rows)
         axes.set_xlabel(f"mean, with {self.resampling.level}")
@@ -288,6 +290,12 @@ class Report(Readable):
         yield None, self.counts["queries"], self.scores
         for value, each in self.slices.items():
             yield slice_name(value), each.queries, each.scores
+
+
+def _count_range(scores: Iterable[Score]) -> str:
+    """Return how many queries means are over: the least and the most, if these differ."""
+    counts = sorted({score.queries for score in scores if score.queries is not None})
+    return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1])))) if counts else count_text(None)
 
 
 def _mark_of_mean(score: Score) -> Mark:
@@ -311,6 +319,8 @@ def report(
 ) -> Report:
     """Score as `compute` does, and say how sure the scores are and what they rest on.
 
+    A single query has a score without an interval.
+
     Args:
         predictions: as in `compute`.
         references: as in `compute`.
@@ -326,7 +336,7 @@ def report(
         **options: of `compute`, but `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: what `compute` refuses, and fewer than two queries.
+        ValueError: what `compute` refuses.
         ImportError: SciPy is missing.
 
     >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
@@ -382,6 +392,7 @@ def report_of(
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
+            *left_out_notes([columns], options, weight),
             *missing_notes(columns, options),
             *notes([columns], options, weight),
             *chance_notes(scores, columns),

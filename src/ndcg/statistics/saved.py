@@ -49,9 +49,11 @@ def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signa
     for name, score in scores.items():
         if is_of_this_version(signature) and "chance" not in score:  # which 1.0 did not have
             raise ValueError(f"{place}: {name}: chance is missing")
-        kinds = {"tied": saved_count, "ranked": saved_count}
+        kinds = dict.fromkeys(("tied", "ranked", "queries"), saved_count)
         checked: dict[str, Any] = {
-            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}") for key, each in score.items()
+            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}")
+            for key, each in score.items()
+            if (key, each) != ("queries", None)
         }
         found[name] = Score(**checked)
     return found
@@ -177,6 +179,7 @@ def check_scores(
         if score.low > score.value or score.value > score.high or score.worst > score.best or score.unjudged < 0:
             raise ValueError(f"{at}: the ends of an interval or range are in the wrong order")
         fields = ["value", "low", "high", "standard_error"] if is_of_this_version(signature) else ["value"]
+        fields += ["queries"] * (score.queries is not None)
         if "unjudged" in map(measure_of, columns):
             fields += ["ranked", "unjudged"]
         if f"worst {name}" in columns and not np.isnan(columns[f"worst {name}"]).all():
@@ -195,7 +198,7 @@ def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size
             continue
         if not math.isnan(mean) and not np.nanmin(values) - SAVED * size <= mean <= np.nanmax(values) + SAVED * size:
             raise ValueError(f"{place}: {figure}: is beyond the values of all queries; got {mean}")
-    if math.isnan(score.value) != math.isnan(score.worst) or score.tied > len(columns[name]):
+    if math.isnan(score.value) != math.isnan(score.worst) or max(score.tied, score.queries or 0) > len(columns[name]):
         raise ValueError(f"{place}: does not follow from the values of the queries")
 
 

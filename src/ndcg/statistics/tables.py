@@ -167,6 +167,15 @@ def count_text(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
+def counted_text(counted: int | None, queries: int) -> str:
+    """Return how many queries a mean is over, with how many there are if others are left out.
+
+    >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
+    ('300', '1,274 of 1,300', '–')
+    """
+    return count_text(counted) + (f" of {count_text(queries)}" if counted not in (None, queries) else "")
+
+
 def p_text(value: float) -> str:
     """Return a p-value as tables show it.
 
