@@ -86,7 +86,7 @@ TEXT = "its text, or data:…;base64,… of it; clients in Python may upload it 
 PREDICTIONS = _numbers("the score of each document, a list per query; null: not retrieved")
 REFERENCES = _numbers("the relevance of the same documents, in the same order; null: not judged")
 GOT = Parameter(
-    {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "array"}, {"type": "object"}]},
+    {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "array", "items": {}}, {"type": "object"}]},
     'the score to look for, with all of its digits as text, "0.5920"; several as "0.31@5,0.283@10"; or the value of '
     "each query: a list, by the ids of queries, or lines such as those of trec_eval -q",
 )
