@@ -1667,7 +1667,7 @@ def test_a_tool_of_an_agent_answers_in_json(server: Server, ndcg: evaluate.Metri
 
     with ThreadPoolExecutor(1) as thread:  # Playwright has an event loop in this one
         schemas, (scored, compared, refused) = thread.submit(lambda: asyncio.run(call())).result()
-    assert set(schemas) == {"score", "score_run", "compare"}
+    assert set(schemas) == {"score", "score_run", "compare", "explain"}
     for schema in schemas.values():
         assert all(each["description"] for each in schema["properties"].values())
         assert schema["properties"]["gain"]["enum"] == ["", "linear", "exponential", "binary"]
