@@ -2111,6 +2111,7 @@ def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
 
 def check_header(names: Sequence[str], wanted: Wanted) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
+    wanted.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
     known = set(chain.from_iterable(wanted.names.values()))
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
         header = ",".join(possible[0] for possible in wanted.names.values())
@@ -8208,7 +8209,7 @@ def report_of(
     )
 
 
-# ndcg/loops/evaluator.py: The metric as an evaluator of sentence-transformers: of bi-encoders, sparse encoders and rerankers.
+# ndcg/loops/evaluator.py: The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
 
 Run = dict[Any, dict[Any, float]]
 
@@ -8216,14 +8217,14 @@ TIED = 1000  # documents of each query that are kept beyond its depth, as they t
 
 
 class Calls(NamedTuple):
-    """How a model and its similarity are called.
+    """The arguments for calls of a model and its similarity.
 
     Attributes:
-        query: the arguments of the model for queries, and for pairs.
-        document: those for documents.
-        embedding: more of them, for either as an embedding.
-        chunk: how many documents, or pairs, are encoded and scored at a time.
-        score_function: of the embeddings of queries and of documents; None for the model's own.
+        query: the model's arguments for queries, and for pairs.
+        document: the model's arguments for documents.
+        embedding: more arguments, for both as embeddings.
+        chunk: the number of documents, or pairs, that are encoded and scored at a time.
+        score_function: a function of the embeddings of queries and of documents; None for the model's own.
     """
 
     query: dict[str, Any]
@@ -8245,14 +8246,14 @@ class Search:
         judged: Mapping[Any, Collection[Any]] | None,
         calls: Calls,
     ) -> None:
-        """Keep what to rank.
+        """Keep the queries and the documents to rank.
 
         Args:
             queries: the text of each query, by its id.
             corpus: the text of each document, by its id.
             candidates: the documents to rank for each query; None for the whole corpus.
-            depth: how many documents of each query to keep; None for all.
-            judged: documents of each query to keep at any rank; None for none.
+            depth: the number of documents to keep for each query; None for all.
+            judged: documents to keep for each query at any rank; None for none.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
@@ -8268,8 +8269,8 @@ class Search:
         """Return the documents of each query with their scores, the highest first and equal ones by ascending ids.
 
         Raises:
-            ValueError: a reranker without candidates, or with several scores for a pair; scores that are no tensor of
-            queries and documents.
+            ValueError: a reranker without candidates, or with several scores for a pair; scores that are not a tensor
+                of queries and documents.
         """
         from sentence_transformers import CrossEncoder
 
@@ -8320,7 +8321,7 @@ class Search:
         return {query: _ranked(documents) for query, documents in run.items()}
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
-        """Return the scores of a chunk, -inf where a document is no candidate of the query."""
+        """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
         if self.candidates is None:
             return scores
         kept = scores.new_full(scores.shape, -np.inf)
@@ -8349,7 +8350,7 @@ def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
 def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
     """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
 
-    Scores that tie with the k-th are returned too, up to `TIED` of them, as they share its rank. Rows with fewer
+    Up to `TIED` scores that tie with the k-th are also returned, since they share its rank. Rows with fewer
     are padded with -inf.
     """
     import torch
@@ -8362,7 +8363,7 @@ def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
     width = int(reach.max())
     if width > k:
         columns = scores.topk(width, dim=1).indices
-        tied = reach[:, 0] > k  # topk takes any of them
+        tied = reach[:, 0] > k  # topk returns any of them
         columns[tied] = scores[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
     values, order = scores.gather(1, columns).sort(dim=1, descending=True, stable=True)
@@ -8395,46 +8396,48 @@ def sentence_transformers_evaluator(
     write_csv: bool = True,
     **options: Unpack[QueryOptions],
 ) -> Any:
-    """Return an evaluator of sentence-transformers, for `evaluator=` of its trainers or to be called with a model.
+    """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
-    It takes a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, and a `CrossEncoder`, which reranks
-    `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low` and
-    `nDCG@10_high`, and `en_nDCG@10` for each slice; the first of them is `primary_metric`. It leaves the `report` and
-    the `run`, `{query: {document: score}}`, as attributes of the evaluator. The scores are those of `compute` on the
-    whole ranking of each query: besides its k best documents the run has those that tie with the last of them, up to
-    1,000, the lowest ids first, and if `judged_only` or `ideal="retrieved"` is set all judged documents.
+    The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
+    reranks `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low`
+    and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The evaluator keeps the
+    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those of `compute` on the
+    whole ranking of each query: in addition to its k best documents, the run contains up to 1,000 documents that tie
+    with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is set, all judged
+    documents.
 
-    At any time there are in memory the embeddings of the queries and of one chunk of the corpus, queries × (chunk +
-    k) scores, and these documents of each query; with `k=None` all documents.
+    Only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and these documents
+    of each query are in memory; with `k=None` all documents.
 
     Args:
         queries: the text of each query, by its id.
         corpus: the text of each document, by its id.
-        relevant_docs: the relevance of documents, `{query: {document: grade}}`; of ids alone it is 1. Queries that
-            are not in it are left out.
-        k: the cutoff or cutoffs; None for the whole list, or beside `measures` that have cutoffs.
+        relevant_docs: the relevance of documents, `{query: {document: grade}}`; it is 1 for ids without grades. Queries
+            that are not in it are skipped.
+        k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
         documents: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
-            A query that is not in it has no ranking, which `missing=` is about.
-        exclude: documents to leave out, `{query: ids}`.
+            A query that is not in it has no ranking; see `missing`.
+        exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
         by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
-        confidence: of the intervals, between 0 and 1.
-        name: put before the names of results, and into that of the CSV file.
-        batch_size: texts, or pairs of them, that the model takes at once.
-        corpus_chunk_size: documents, or pairs, that are encoded and scored at a time.
-        score_function: of the embeddings of queries and of documents, or its name; None for the model's similarity.
-        truncate_dim: dimensions of a dense embedding; None for all.
-        max_active_dims: dimensions of a sparse embedding that are not 0; None for as many as there are.
-        query_prompt: what is put before each query, by a reranker before each pair.
-        query_prompt_name: likewise, by its name in the model.
-        corpus_prompt: what is put before each document.
-        corpus_prompt_name: likewise, by its name in the model.
-        show_progress_bar: of the model, for each chunk.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        name: a prefix of the names of results, and a part of the name of the CSV file.
+        batch_size: the number of texts, or pairs, in a batch of the model.
+        corpus_chunk_size: the number of documents, or pairs, that are encoded and scored at a time.
+        score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
+            similarity.
+        truncate_dim: the number of dimensions of a dense embedding; None for all.
+        max_active_dims: the number of dimensions of a sparse embedding that are not 0; None for no limit.
+        query_prompt: a prefix of each query, or of each pair in a reranker.
+        query_prompt_name: the name of such a prompt in the model.
+        corpus_prompt: a prefix of each document.
+        corpus_prompt_name: the name of such a prompt in the model.
+        show_progress_bar: show the model's progress bar for each chunk.
         write_csv: append the results to a file in the folder that a call, or the trainer, names.
-        **options: of `compute`, but `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: what `report` refuses; an id that is not in `queries` or `corpus`.
+        ValueError: as in `report`; or an id is not in `queries` or `corpus`.
         ImportError: sentence-transformers or SciPy is missing.
     """
     parsed = Options.of_method(sentence_transformers_evaluator, k, options)
@@ -8464,10 +8467,10 @@ def sentence_transformers_evaluator(
 
 
 def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
-    """Return the grades of each query's documents, where ids alone have the grade 1.
+    """Return the grades of each query's documents; ids without grades have the grade 1.
 
     Raises:
-        ValueError: queries and corpus do not hold texts by ids, or do not hold what is judged.
+        ValueError: queries and corpus do not map ids to texts, or a judged id is missing from them.
     """
     for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
         _check_mapping(argument, side)
@@ -8502,7 +8505,7 @@ def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
 
 
 def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
-    """Return the function that a name of sentence-transformers stands for, and anything else as it is."""
+    """Return the function with a name in sentence-transformers, and any other value unchanged."""
     if not isinstance(score_function, str):
         return score_function
     from sentence_transformers import SimilarityFunction
@@ -8525,9 +8528,9 @@ def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> d
 def _kept(
     options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
 ) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
-    """Return how many documents of a query to keep, None for all, and which to keep at any rank.
+    """Return the number of documents to keep for a query, None for all, and those to keep at any rank.
 
-    Documents that are excluded or ignored take no rank. Judged documents at any rank are in the condensed list, or
+    Documents that are excluded or ignored have no rank. Judged documents at any rank are in the condensed list, or
     in the ideal.
     """
     if None in options.cutoffs:
@@ -8539,7 +8542,7 @@ def _kept(
 
 
 def _check_mapping(argument: str, given: Any) -> None:
-    """Raise an error for what is no mapping of ids."""
+    """Raise an error for a value that is not a mapping of ids."""
     if not isinstance(given, Mapping):
         holds = "text" if argument in ("queries", "corpus") else "ids of documents"
         raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}")
@@ -8547,7 +8550,7 @@ def _check_mapping(argument: str, given: Any) -> None:
 
 
 def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> None:
-    """Raise an error for documents, by query, that are not in the corpus, or are no ids."""
+    """Raise an error for documents, by query, that are not in the corpus, or are not ids."""
     _check_mapping(argument, given)
     for query, documents in given.items():
         if isinstance(documents, str) or not isinstance(documents, Collection):
@@ -8574,7 +8577,7 @@ def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) 
 
 
 def _flat(report: Report) -> dict[str, float]:
-    """Return the scores of a report with the ends of their intervals, then those of its slices."""
+    """Return the scores of a report with the ends of their intervals, then the scores of its slices."""
     values: dict[str, float] = {}
     for name, score in report.scores.items():
         values |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
@@ -8584,11 +8587,11 @@ def _flat(report: Report) -> dict[str, float]:
 
 
 class NDCGEvaluator:
-    """The report on what a model retrieves or reranks; `_evaluator_class` gives it the base of sentence-transformers.
+    """The report on the documents that a model retrieves or reranks; `_evaluator_class` adds the base class.
 
     Attributes:
         run: the ranking of the last model, `{query: {document: score}}`.
-        report: on that ranking.
+        report: the report on that ranking.
     """
 
     prefix_name_to_metrics: Callable[..., Any]  # of the base
@@ -8612,7 +8615,7 @@ class NDCGEvaluator:
         self.prefix_name_to_metrics({}, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle: a model whose card has the results is sent to other processes with the evaluator."""
+        """Pickle: the evaluator is sent to other processes with a model that has the results in its card."""
         return _blank_evaluator, (), self.__dict__
 
     def __call__(
@@ -8639,14 +8642,14 @@ class NDCGEvaluator:
             writer.writerow(row)
 
     def get_config_dict(self) -> dict[str, Any]:
-        """Return the signature of the numbers and what the embeddings depend on, for the model card."""
+        """Return the signature of the scores and the options of the embeddings, for the model card."""
         signature = {} if self.report is None else {"signature": self.report.signature}
         return {**signature, **self.config}
 
 
 @cache
 def _evaluator_class() -> Callable[..., Any]:
-    """Return the class of evaluators, whose base is that of sentence-transformers."""
+    """Return the class of evaluators, with the base class of sentence-transformers."""
     try:
         from sentence_transformers.base.evaluation import BaseEvaluator
     except ImportError:
@@ -8656,19 +8659,19 @@ def _evaluator_class() -> Callable[..., Any]:
 
 
 def _blank_evaluator() -> Any:
-    """Return an evaluator whose attributes are yet to be restored."""
+    """Return an evaluator without its attributes, which are restored next."""
     made: Any = _evaluator_class()
     return made.__new__(made)
 
 
-# ndcg/loops/meter.py: The metric as a loop of PyTorch takes it: batch by batch, in one process or in several.
+# ndcg/loops/meter.py: The metric for a PyTorch loop: batch by batch, in one process or in several.
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
 Sums = dict[str, tuple[int, list[float]]]  # of each result: how many queries have it, and the parts of its sum
 
 
 class MeterState(NamedTuple):
-    """What a meter holds of the batches so far."""
+    """The state of a meter after the batches so far."""
 
     sums: Sums
     rows: tuple[MeterRows, ...]
@@ -8687,20 +8690,20 @@ class Meter:
         self._state = MeterState({}, ())
 
     def update(self, scores: Any, labels: Any, mask: Any = None, query_ids: Any = None) -> None:
-        """Add a batch; one that is refused adds nothing.
+        """Add a batch; a batch that is rejected adds nothing.
 
         Args:
-            scores: what `compute` calls predictions: a row per query and a column per document,
-                or with `query_ids` one score per document. Tensors on any device and of any
-                type of floats, arrays, or lists, which may differ in length.
-            labels: what `compute` calls references, likewise.
+            scores: the `predictions` of `compute`: a row per query and a column per document, or with `query_ids` one
+                score per document. Tensors on any device and with any float type, arrays, or lists, which may differ in
+                length.
+            labels: the `references` of `compute`, in the same shape.
             mask: True or 1 for a document, False or 0 for padding, in the shape of the scores.
-            query_ids: the query of each document, whose others may come in other batches, and in
-                other processes unless `ties` goes by their order. Then all rows are kept. What depends
-                on all rows of a query, such as `missing="raise"`, is checked by `compute`.
+            query_ids: the query of each document. Its other documents may be in other batches, and in other processes
+                unless `ties` depends on their order. All rows are then kept. Conditions on all rows of a query, such as
+                `missing="raise"`, are checked by `compute`.
 
         Raises:
-            ValueError: what `compute` refuses; a mask of another shape or with other values.
+            ValueError: as in `compute`; or a mask has another shape or other values.
         """
         scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
         if query_ids is not None:
@@ -8731,9 +8734,9 @@ class Meter:
             self._state = MeterState(sums, (*rows, batch))
 
     def compute(self) -> dict[str, float]:
-        """Return the mean over the queries of all processes since the last reset, the same number in each of them.
+        """Return the mean over the queries of all processes since the last reset, the same in each process.
 
-        Where `torch.distributed` is initialized, each of its processes must call it.
+        If `torch.distributed` is initialized, each of its processes must call it.
 
         Raises:
             ValueError: there are no queries, or none has a value; the processes have different options.
@@ -8789,10 +8792,10 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` rejects.
 
     >>> batches = meter(k=2)
     >>> batches.update([[.9, .4, .1]], [[0, 1, 2]])
@@ -8804,7 +8807,7 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
-    """Return a few numbers whose sum is exactly that of many.
+    """Return a few numbers with exactly the same sum as many.
 
     >>> exact_parts([1e30, 1.0, 1.0, 1e30])
     [2e+30, 2.0]
@@ -8841,7 +8844,7 @@ def _is_empty(side: Any) -> bool:
 
 
 def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
-    """Return arrays of one shape.
+    """Return arrays of the same shape.
 
     Raises:
         ValueError: they differ in shape, or one of them is lists that differ in length.
@@ -8864,7 +8867,7 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask as bools.
 
     Raises:
-        ValueError: it holds other values than True, False, 1 and 0, or masked ones.
+        ValueError: it contains values other than True, False, 1 and 0, or masked values.
     """
     if np.ma.is_masked(mask):
         raise ValueError("mask: is masked itself; give False or 0 for padding")
@@ -8888,10 +8891,10 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
-    """Return copies of what there is of documents, one row each, so that no batch is kept as a whole.
+    """Return copies of the columns of documents, one row per document, so that no batch is kept as a whole.
 
     Raises:
-        ValueError: there is more than one per document, or another number of them; masked values.
+        ValueError: a column has more than one value per document, another length, or masked values.
     """
     flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
     for name, column in flat.items():
@@ -9541,7 +9544,7 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
             raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
 
 
-# ndcg/loops/mteb_files.py: What MTEB leaves of an evaluation, across tasks: its predictions as one ranking, its results as a value per task.
+# ndcg/loops/mteb_files.py: Read MTEB's output across tasks: its predictions as one set of rankings, its results as one value per task.
 
 META = "model_meta.json"
 PREDICTIONS = "_predictions.json"
@@ -9553,14 +9556,14 @@ Described = TypeVar("Described", Report, Comparison)
 
 @dataclass(frozen=True)
 class MTEBResults:
-    """nDCG of models on MTEB's tasks, as its result files have it: a mean for each subset and split of a task.
+    """The nDCG of models on MTEB's tasks in its result files: a mean for each subset and split of a task.
 
     Attributes:
-        measure: such as ``"nDCG@10"``.
-        scores: by model, then by task, subset and split.
-        languages: of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
-        versions: of MTEB, by which the files were written.
-        others: tasks without this measure, which are left out.
+        measure: the measure, such as ``"nDCG@10"``.
+        scores: the scores by model, then by task, subset and split.
+        languages: the language of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
+        versions: the versions of MTEB that wrote the files.
+        others: tasks without this measure, which are skipped.
     """
 
     measure: str
@@ -9577,13 +9580,13 @@ class MTEBResults:
         by: Any = None,
         confidence: float = 0.95,
     ) -> Report:
-        """Return a report on one model, in which tasks stand for queries.
+        """Return a report on one model, with tasks in place of queries.
 
         Args:
-            model: its name; None where there is only one.
-            per: what counts once: a "task", as the mean of its subsets and splits, or a "subset".
+            model: its name; None if there is only one.
+            per: the unit that counts once: a "task", as the mean of its subsets and splits, or a "subset".
             by: "language", "task", or `{name: value}` of the tasks or subsets.
-            confidence: of the intervals, between 0 and 1.
+            confidence: the confidence level of the intervals, between 0 and 1.
 
         Raises:
             ValueError: an unknown model, fewer than two tasks, a task without a value in `by`.
@@ -9618,23 +9621,23 @@ class MTEBResults:
         margin: float = 0.0,
         corrected_over: Literal["measure", "all"] = "measure",
     ) -> Comparison:
-        """Return a comparison of the models, task by task, in which tasks stand for queries.
+        """Return a comparison of the models, with tasks in place of queries.
 
         Args:
             baseline: the model to compare all others with; None for every pair.
-            per: what counts once, as in `report`.
-            by: as in `report`.
-            missing: what to do if models have results of different tasks, subsets or splits: "raise", or "skip"
-                what any of them lacks.
-            confidence: as in `compare`.
-            resamples: likewise.
-            seed: likewise.
-            alternative: likewise.
-            margin: likewise.
-            corrected_over: likewise.
+            per: the unit that counts once, as in `report`.
+            by: "language", "task", or a mapping, as in `report`.
+            missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
+                that are missing from any model.
+            confidence: the confidence level of the intervals, as in `compare`.
+            resamples: the minimum number of permutations, as in `compare`.
+            seed: the random seed, as in `compare`.
+            alternative: the direction of the tests, as in `compare`.
+            margin: the non-inferiority margin, as in `compare`.
+            corrected_over: the p-values that are corrected together, as in `compare`.
 
         Raises:
-            ValueError: fewer than two models or tasks, an unknown baseline, a result that a model lacks.
+            ValueError: fewer than two models or tasks, an unknown baseline, a result that is missing from a model.
         """
         names = system_names(self.scores, baseline)
         shared = set.intersection(*(set(each) for each in self.scores.values()))
@@ -9695,7 +9698,7 @@ class MTEBResults:
         return {name: next(iter(of)) if len(of) == 1 else "several" for name, of in of_units.items()}
 
     def _described(self, found: Described, per: str, left: int = 0) -> Described:
-        """Return a report or a comparison with notes on what its queries are."""
+        """Return a report or a comparison with notes on the meaning of its queries."""
         what = {"task": "tasks", "subset": "subsets of tasks"}[per]
         own: list[str] = [
             f"Queries are MTEB's {what}, each with its mean: intervals and p-values are about other tasks like these, "
@@ -9711,7 +9714,7 @@ class MTEBResults:
 
 
 class _Result(NamedTuple):
-    """What a result file holds of one measure."""
+    """The values of one measure in a result file."""
 
     task: str
     version: str | None
@@ -9723,10 +9726,11 @@ def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
     """Read MTEB's result files of one or more models, for reports and comparisons across tasks.
 
     Args:
-        path: a folder of them, at any depth, such as MTEB's cache, `~/.cache/mteb`: a folder for each model. Its name
-            is that in `model_meta.json`, or else the folder's; folders of one name have their paths added. Links to
-            folders are followed, and each folder is read once. Predictions and other JSON files are ignored.
-        k: the cutoff, of those that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
+        path: a folder that contains them at any depth, such as MTEB's cache, `~/.cache/mteb`: one folder per model.
+            The name of a model is in `model_meta.json`, or else the folder's; models with the same name have their
+            paths added. Links to folders are followed, and each folder is read once. Predictions and other JSON files
+            are ignored.
+        k: a cutoff that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
 
     Raises:
         ValueError: no file of results, one in another format, a subset twice for a model, no nDCG@k. Names the file.
@@ -9818,18 +9822,19 @@ def _read_result(file: Path, k: int) -> _Result | None:
 
 
 def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
-    """Return the rankings, or the judgments, of several tasks as one, whose queries are named after their tasks.
+    """Return the rankings, or the judgments, of several tasks as one mapping, with the task in the name of each query.
 
     Args:
-        tasks: by the name of a task the path of MTEB's `{task}_predictions.json`, or a mapping
-            `{query: {document: value}}`, by subset and split where MTEB has them so.
+        tasks: for the name of each task, the path of MTEB's `{task}_predictions.json`, or a mapping
+            `{query: {document: value}}`, also by subset and split as in MTEB.
 
     Returns:
-        `{query: {document: value}}`, where a query is called `task/subset/split/id`, without subset and split where
-        they are not given.
+        `{query: {document: value}}`. A query is called `task/subset/split/id`, without subset and split if they are not
+        given.
 
     Raises:
-        ValueError: a file that is not JSON, or what is neither a mapping nor a path; two queries of one name.
+        ValueError: a file that is not JSON, a value that is neither a mapping nor a path, or two queries with the same
+            name.
 
     >>> join_tasks({"NFCorpus": {"default": {"test": {"q1": {"d1": 2}}}}, "SciFact": {"q1": {"d7": 1}}})
     {'NFCorpus/default/test/q1': {'d1': 2}, 'SciFact/q1': {'d7': 1}}
@@ -9874,7 +9879,7 @@ def _json(file: Path) -> Any:
 
 
 def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
-    """Return the name of the model of each folder, with the path of the folder if several have one name."""
+    """Return the name of the model of each folder, with the path of the folder if several have the same name."""
     paths = {folder: folder.relative_to(root).as_posix() for folder in folders}
     names = {}
     for folder, path in paths.items():
@@ -9902,20 +9907,20 @@ def _language(languages: list[str]) -> str:
 # ndcg/loops/scorer.py: The metric as scikit-learn, LightGBM and XGBoost call it, to select models and to stop training early.
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
-    """Return a scorer of scikit-learn, for `scoring=` in `cross_validate` and `GridSearchCV`.
+    """Return a scikit-learn scorer, for `scoring=` in `cross_validate` and `GridSearchCV`.
 
     It ranks by `decision_function`, else `predict_proba`, else `predict`. Rows are documents, and
-    `groups` has the query of each: enable metadata routing, request them by
-    `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. So does
-    `sample_weight`, the weight of each row's query. Without `groups` each row of a 2-D `y` is a
-    query, its columns the documents; a 1-D `y` is refused.
+    `groups` has the query of each row: enable metadata routing, request them with
+    `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. Pass
+    `sample_weight`, the weight of each row's query, in the same way. Without `groups`, each row of a 2-D
+    `y` is a query and its columns are the documents; a 1-D `y` is rejected.
 
     Args:
         k: the cutoff.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses; several results, where a scorer has one.
+        ValueError: an option that `compute` rejects; or several results, since a scorer has one.
         ImportError: scikit-learn is not installed.
     """
     names = Options.of_method(scorer, k, options).names
@@ -9931,10 +9936,10 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
 
 
 def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
-    """Return the one result of a model's scores, as a scorer calls it.
+    """Return the only result of a model's scores, with the arguments of a scorer.
 
     Raises:
-        ValueError: rows without groups, several scores for a row, or what `compute` refuses.
+        ValueError: rows without groups, several scores for a row, or as in `compute`.
     """
     labels, predicted = np.asanyarray(y_true), np.asanyarray(y_score)
     if groups is None and labels.ndim != 2:
@@ -9961,15 +9966,15 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
 def lightgbm_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float, bool]]]:
     """Return a function for `LGBMRanker.fit(eval_metric=...)` and for `lightgbm.train(feval=...)`.
 
-    Queries are the groups of the data. A query's weight is the mean of its rows', as in LightGBM.
+    Queries are the groups of the data. The weight of a query is the mean of its rows' weights, as in LightGBM.
 
     Args:
         k: the cutoff or cutoffs.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`;
-            `convention="lightgbm"` gives the number of LightGBM itself.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`;
+            `convention="lightgbm"` gives LightGBM's own score.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` rejects.
 
     >>> metric = lightgbm_metric(k=1, convention="lightgbm")
     >>> metric(np.array([1, 0, 0]), np.array([.1, .9, .5]), None, np.array([2, 1]))
@@ -10003,18 +10008,18 @@ def _for_lightgbm(
 
 
 def xgboost_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float]]]:
-    """Return a function for `xgboost.train(custom_metric=...)`, of a `DMatrix` with `qid`.
+    """Return a function for `xgboost.train(custom_metric=...)`, with a `DMatrix` that has `qid`.
 
-    Its results are called `ndcg.nDCG@10`, since early stopping takes more for better by the first
-    letters of a name. XGBoost keeps six decimals of them.
+    Its results are called `ndcg.nDCG@10`, since early stopping infers from the first letters of a
+    name whether higher is better. XGBoost keeps six decimals of a result.
 
     Args:
         k: the cutoff or cutoffs.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`;
-            `convention="xgboost"` gives the number of XGBoost itself.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`;
+            `convention="xgboost"` gives XGBoost's own score.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` rejects.
     """
     return partial(_for_xgboost, Options.of_method(xgboost_metric, k, options))
 
@@ -10035,10 +10040,10 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
 def _results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
-    """Return the results of queries whose rows lie one after the other.
+    """Return the results of queries with contiguous rows.
 
     Raises:
-        ValueError: several scores for a row, or what `compute` refuses.
+        ValueError: several scores for a row, or as in `compute`.
     """
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
@@ -10054,20 +10059,20 @@ class TrainerMetrics:
     """A function of a Trainer's predictions and labels, for a whole set or batch by batch.
 
     Without ``query_ids`` every row of the predictions is a query, its columns the documents.
-    With it every row is a document (of one score), and ``query_ids`` is a column of the evaluation
-    set, or tells the query of a row from the model's inputs, which
-    ``TrainingArguments(include_for_metrics=["inputs"])`` passes on.
+    With it every row is a document with one score, and ``query_ids`` is a column of the evaluation
+    set, or a function from the model's inputs to the query of each row. For the function,
+    ``TrainingArguments(include_for_metrics=["inputs"])`` passes the inputs on.
 
-    Batch by batch only the results of queries are kept, or one score, label and id per document.
-    After a batch-wise evaluation that broke off, ``reset`` forgets its batches.
+    Batch by batch, only the results of queries are kept, or one score, label and id per document.
+    After an interrupted batch-wise evaluation, ``reset`` drops its batches.
     """
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
-        """Keep how to score, and how to tell the query of a document.
+        """Keep the options, and the queries of documents.
 
         Raises:
-            ValueError: ``query_ids`` is neither a function nor a column with one of references, or ``main_input``
-                no name.
+            ValueError: ``query_ids`` is neither a function nor a column with a column of references, or ``main_input``
+                is not a name.
         """
         if not isinstance(main_input, str):
             raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
@@ -10084,10 +10089,10 @@ class TrainerMetrics:
         self._batches = []
 
     def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
-        """Take predictions, and return the results unless more are to come.
+        """Add predictions, and return the results unless more batches follow.
 
         Args:
-            evaluation: a `transformers.EvalPrediction`. Of several outputs of a model the first counts.
+            evaluation: a `transformers.EvalPrediction`. If a model has several outputs, the first is used.
             compute_result: False for a batch that is not the last, True for the last
                 (`batch_eval_metrics=True`); None for a whole set.
 
@@ -10118,7 +10123,7 @@ class TrainerMetrics:
         return result
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
-        """Keep what is needed of a batch."""
+        """Keep the needed values of a batch."""
         scores, labels = _first("predictions", predictions), _first("labels", label_ids)
         if self.query_ids is None:
             if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
@@ -10133,7 +10138,7 @@ class TrainerMetrics:
         columns = {"predictions": scores, "references": labels}
         if self.columns is None:
             ids = self.query_ids(self._main(inputs))
-            # a list may hold ids of several types
+            # a list may contain ids of several types
             columns["query_ids"] = _array(ids) if hasattr(ids, "dtype") else np.array(ids, object)
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
@@ -10152,8 +10157,8 @@ class _Columns(NamedTuple):
     """The queries and labels of an evaluation set, a row per document, in its order.
 
     Attributes:
-        ids: of the queries.
-        labels: nan where they are missing.
+        ids: the query of each row.
+        labels: the label of each row; nan if it is missing.
     """
 
     ids: pa.Array
@@ -10185,7 +10190,7 @@ class _Columns(NamedTuple):
         """Return the ids of rows with these labels.
 
         Raises:
-            ValueError: they are not those of the evaluation set in its order.
+            ValueError: the labels are not the labels of the evaluation set in its order.
         """
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
@@ -10215,27 +10220,25 @@ def trainer_metrics(
 ) -> TrainerMetrics:
     """Return the function for `transformers.Trainer(compute_metrics=...)`.
 
-    It serves whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`,
-    batches: then no predictions are kept. The Trainer reports the results as
-    `eval_nDCG@10`.
+    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch by
+    batch, which keeps no predictions. The Trainer reports the results as `eval_nDCG@10`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        query_ids: None where each row of the model's output is a query and its columns are
-            documents. Where each row is one document: the column of the evaluation set that
-            has the query id of each row, with `references`. Or a function that gets the model's
-            main input, an array, and returns the query id of each row. It needs
-            `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single
-            process: the Trainer does not gather the inputs of several.
-        references: with such a column that of the labels, in the same order: an evaluation whose
-            labels differ, as of another set or of shuffled rows, is refused.
+        query_ids: None if each row of the model's output is a query and its columns are documents. If each
+            row is one document: the column of the evaluation set with the query id of each row, together
+            with `references`; or a function that accepts the model's main input (an array) and returns the
+            query id of each row. The function needs `TrainingArguments(include_for_metrics=["inputs"])`,
+            and with batches a single process: the Trainer does not gather the inputs of several.
+        references: with such a column, the column of the labels in the same order. An evaluation with
+            different labels, for example on another set or with shuffled rows, is rejected.
         main_input: the name of the model's main input.
-        ignore_index: the label of padding, which the Trainer itself uses to make
-            batches of one width.
-        **options: of `compute`, but `sample_weight`, `missing`, `use_aggregator` and `engine`.
+        ignore_index: the label that marks padding, which the Trainer itself uses to make batches of equal
+            width.
+        **options: the options of `compute`, except `sample_weight`, `missing`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses, or columns that cannot be read.
+        ValueError: an option that `compute` rejects, or columns that cannot be read.
 
     >>> metrics = trainer_metrics(k=1)
     >>> from transformers import EvalPrediction  # doctest: +SKIP
@@ -10251,7 +10254,7 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     """Return the predictions, labels and inputs of each batch; a whole set is one batch.
 
     Raises:
-        ValueError: The sides are not in the same batches, or there are none.
+        ValueError: predictions and labels are not in the same batches, or there are none.
     """
     sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
     if not any(isinstance(side, list) for side in sides.values()):
@@ -11347,6 +11350,7 @@ def compute(
 
 # ndcg/statistics/properties.py: What queries have in common on which two definitions of nDCG differ.
 
+SHOWN_PROPERTIES = 2  # others often go with these
 TELLING = 0.05  # the highest probability that as many would have a property by chance
 
 
@@ -11419,7 +11423,7 @@ def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, neares
         if 2 * with_it > own and chance <= TELLING:
             have = f"{with_it:,} of the {own:,} {what} that differ from {nearest} have {name}"
             telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
-    yield from (text for _, text in sorted(telling, key=lambda each: each[0]))
+    yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
 
 
 def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
@@ -11535,8 +11539,11 @@ class Slip(NamedTuple):
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, ideal, one)
+        empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        if isinstance(empty, str):  # rightly empty: 1 if nothing was retrieved
+            empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(ideal > 0, dcg / ideal, one)
+            return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
 
 
 class Queries:
@@ -13107,15 +13114,18 @@ class Reported(NamedTuple):
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read what was reported: a score, scores by name, the value of each query, or the path of a file of these.
+        """Read what was reported: a score, scores by name, or the value of each query, also as a file or its lines.
 
         Raises:
             ValueError: it is none of these.
         """
-        if isinstance(got, str) and "@" in got:
+        if isinstance(got, str) and "\n" in got:
+            got = _values_in("got", got.splitlines(), k)
+        elif isinstance(got, str) and "@" in got:
             got = dict(_named_score(each) for each in got.split(","))
         elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
-            got = read_values(got, k)
+            with open(got, encoding="utf-8") as file:
+                got = _values_in(f"got: {os.fsdecode(got)}", file, k)
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
@@ -13190,32 +13200,40 @@ def _named_score(text: str) -> tuple[str, str]:
     return name, score
 
 
-def read_values(path: str | os.PathLike[str], k: Any = None) -> dict[str, str]:
-    """Return the value of each query in a file: lines of `query value`, or of `measure query value` as in trec_eval -q.
+def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str] | list[str]:
+    """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
+
+    Args:
+        name: of the file, for errors.
+        lines: of it.
+        k: the cutoff of the measure to read.
 
     Raises:
         ValueError: names the file and the line.
     """
     values: dict[str, str] = {}
-    with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            cells = line.replace(",", " ").split()
-            if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
-                continue  # another measure
-            if not cells or cells[-2:-1] == ["all"] or (number == 1 and not _is_finite(cells[-1])):
-                continue
-            if len(cells) not in (2, 3) or not _is_finite(cells[-1]):
-                raise ValueError(f"got: {os.fsdecode(path)}: line {number}: must hold a query and its value")
-            if values.setdefault(cells[-2], cells[-1]) != cells[-1]:
-                raise ValueError(f"got: {os.fsdecode(path)}: line {number}: query {cells[-2]} has another value above")
-    if not values:
-        raise ValueError(f"got: {os.fsdecode(path)}: no line holds a query and its value")
-    return values
+    alone: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        cells = re.split(r"[\s,;]+", line.strip())
+        if cells == [""] or cells[-2:-1] == ["all"] or (number == 1 and not _is_value(cells[-1])):
+            continue
+        if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
+            continue  # another measure
+        if len(cells) not in (1, 2, 3) or not _is_value(cells[-1]):
+            raise ValueError(f"{name}: line {number}: must hold a query and its value")
+        if len(cells) == 1:
+            alone.append(cells[0])
+        elif values.setdefault(cells[-2], cells[-1]) != cells[-1]:
+            raise ValueError(f"{name}: line {number}: query {shown(cells[-2])} has another value above")
+    if bool(values) == bool(alone):
+        raise ValueError(f"{name}: {'lines with and without a query' if values else 'no line holds a value'}")
+    return values or alone
 
 
-def _is_finite(text: str) -> bool:
+def _is_value(text: str) -> bool:
+    """Return whether text is a number, or nan for a query without a value."""
     with suppress(ValueError):
-        return math.isfinite(float(text))
+        return not math.isinf(float(text))
     return False
 
 

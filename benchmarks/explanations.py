@@ -1,6 +1,6 @@
 """How well `explain` tells combinations of options apart, into benchmarks/EXPLANATIONS.md.
 
-    python benchmarks/explanations.py           # everything; 5 minutes on two cores
+    python benchmarks/explanations.py           # everything; 15 minutes on two cores
     python benchmarks/explanations.py --quick   # few repetitions, printed
 
 Rankings are drawn with ties, unjudged and unretrieved documents, missing queries, and queries with no relevant

@@ -8,6 +8,7 @@ import numpy as np
 from ..inputs.rankings import Rankings
 from ..measure.ties import Mask
 
+SHOWN_PROPERTIES = 2  # others often go with these
 TELLING = 0.05  # the highest probability that as many would have a property by chance
 
 
@@ -80,7 +81,7 @@ def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, neares
         if 2 * with_it > own and chance <= TELLING:
             have = f"{with_it:,} of the {own:,} {what} that differ from {nearest} have {name}"
             telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
-    yield from (text for _, text in sorted(telling, key=lambda each: each[0]))
+    yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
 
 
 def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:

@@ -3,7 +3,7 @@
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
@@ -42,15 +42,18 @@ class Reported(NamedTuple):
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read what was reported: a score, scores by name, the value of each query, or the path of a file of these.
+        """Read what was reported: a score, scores by name, or the value of each query, also as a file or its lines.
 
         Raises:
             ValueError: it is none of these.
         """
-        if isinstance(got, str) and "@" in got:
+        if isinstance(got, str) and "\n" in got:
+            got = _values_in("got", got.splitlines(), k)
+        elif isinstance(got, str) and "@" in got:
             got = dict(_named_score(each) for each in got.split(","))
         elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
-            got = read_values(got, k)
+            with open(got, encoding="utf-8") as file:
+                got = _values_in(f"got: {os.fsdecode(got)}", file, k)
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
@@ -125,32 +128,40 @@ def _named_score(text: str) -> tuple[str, str]:
     return name, score
 
 
-def read_values(path: str | os.PathLike[str], k: Any = None) -> dict[str, str]:
-    """Return the value of each query in a file: lines of `query value`, or of `measure query value` as in trec_eval -q.
+def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str] | list[str]:
+    """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
+
+    Args:
+        name: of the file, for errors.
+        lines: of it.
+        k: the cutoff of the measure to read.
 
     Raises:
         ValueError: names the file and the line.
     """
     values: dict[str, str] = {}
-    with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            cells = line.replace(",", " ").split()
-            if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
-                continue  # another measure
-            if not cells or cells[-2:-1] == ["all"] or (number == 1 and not _is_finite(cells[-1])):
-                continue
-            if len(cells) not in (2, 3) or not _is_finite(cells[-1]):
-                raise ValueError(f"got: {os.fsdecode(path)}: line {number}: must hold a query and its value")
-            if values.setdefault(cells[-2], cells[-1]) != cells[-1]:
-                raise ValueError(f"got: {os.fsdecode(path)}: line {number}: query {cells[-2]} has another value above")
-    if not values:
-        raise ValueError(f"got: {os.fsdecode(path)}: no line holds a query and its value")
-    return values
+    alone: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        cells = re.split(r"[\s,;]+", line.strip())
+        if cells == [""] or cells[-2:-1] == ["all"] or (number == 1 and not _is_value(cells[-1])):
+            continue
+        if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
+            continue  # another measure
+        if len(cells) not in (1, 2, 3) or not _is_value(cells[-1]):
+            raise ValueError(f"{name}: line {number}: must hold a query and its value")
+        if len(cells) == 1:
+            alone.append(cells[0])
+        elif values.setdefault(cells[-2], cells[-1]) != cells[-1]:
+            raise ValueError(f"{name}: line {number}: query {shown(cells[-2])} has another value above")
+    if bool(values) == bool(alone):
+        raise ValueError(f"{name}: {'lines with and without a query' if values else 'no line holds a value'}")
+    return values or alone
 
 
-def _is_finite(text: str) -> bool:
+def _is_value(text: str) -> bool:
+    """Return whether text is a number, or nan for a query without a value."""
     with suppress(ValueError):
-        return math.isfinite(float(text))
+        return not math.isinf(float(text))
     return False
 
 
