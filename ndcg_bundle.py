@@ -5821,11 +5821,9 @@ class Parts:
 
     def __init__(self, sizes: Sequence[int] | NDArray[np.int64]) -> None:
         self.sizes = np.asarray(sizes, np.int64)
+        self.number = len(self.sizes)
         self.first = np.cumsum(self.sizes) - self.sizes
         self._blocks: dict[bytes, list[Block]] = {}
-
-    def __len__(self) -> int:
-        return len(self.sizes)
 
     def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
         """Return the sum of integers or truth values in each part."""
@@ -5833,7 +5831,7 @@ class Parts:
 
     def float_sums(self, values: Floats, counted: NDArray[np.bool_]) -> Floats:
         """Return the sum of the values that count in each part."""
-        found = np.zeros(len(self))
+        found = np.zeros(self.number)
         for block in self.blocks(counted):
             found[block.parts] = values[block.queries].sum(axis=1)
         return found
@@ -5850,7 +5848,7 @@ class Parts:
         return self._blocks[key]
 
     def _blocks_of(self, counted: NDArray[np.bool_]) -> Iterator[Block]:
-        if len(self) == 1 and counted.all():  # nothing to pick
+        if self.number == 1 and counted.all():  # nothing to pick
             yield Block(np.zeros(1, np.intp), np.s_[np.newaxis, :], len(counted))
             return
         sizes, queries = self.sums(counted), np.flatnonzero(counted)
@@ -5952,7 +5950,7 @@ def intervals(
     student = _special().stdtrit
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     most = np.broadcast_to(greatest, len(values))
-    result = Intervals(*(np.full((len(values) + len(pairs), len(split)), np.nan) for _ in Intervals._fields))
+    result = Intervals(*(np.full((len(values) + len(pairs), split.number), np.nan) for _ in Intervals._fields))
     for rows, block in groups:
         share = _relative(weight, block)
         if share.min() < LIGHTEST:
@@ -6075,7 +6073,7 @@ def paired_tests(
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     margins = _margins(margin, pairs, scale)
-    result = Tests(*(np.full((len(pairs), len(split)), fill) for fill in (1.0, 1.0, True, 1)))
+    result = Tests(*(np.full((len(pairs), split.number), fill) for fill in (1.0, 1.0, True, 1)))
     for rows, block in groups:
         weights, own = _relative(weight, block), block.parts
         within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
@@ -6233,7 +6231,7 @@ def power(
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     margins = _margins(margin, pairs, scale)
-    mean, deviation, counted, effective = np.full((4, len(pairs), len(split)), np.nan)
+    mean, deviation, counted, effective = np.full((4, len(pairs), split.number), np.nan)
     for rows, block in groups:
         weights, own = _relative(weight, block), block.parts
         total = weights.sum(axis=1)
@@ -6324,7 +6322,7 @@ def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tu
         for pair in grown:
             largest[list(pair)] = largest[list(pair)].max(axis=0)
     scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
-    return values / (scale if len(parts) == 1 else parts.of_queries(scale)), scale
+    return values / (scale if parts.number == 1 else parts.of_queries(scale)), scale
 
 
 def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Floats) -> Floats:
@@ -6913,8 +6911,8 @@ def scores_of(
     """
     queries = len(columns["ideal"])
     parts = Parts([queries]) if parts is None else parts
-    low, high, error = (each.reshape(-1, len(parts)) for each in found)
-    scores: list[dict[str, Score]] = [{} for _ in range(len(parts))]
+    low, high, error = (each.reshape(-1, parts.number) for each in found)
+    scores: list[dict[str, Score]] = [{} for _ in range(parts.number)]
     for at, (name, _, row) in enumerate(options.results):
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
@@ -6956,7 +6954,7 @@ def _means(
         ValueError: the sum of a part overflows.
     """
     valued = ~np.isnan(values)
-    found = np.full(len(parts), np.nan)
+    found = np.full(parts.number, np.nan)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for block in parts.blocks(valued):
             if not block.size:
