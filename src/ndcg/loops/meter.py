@@ -115,7 +115,7 @@ class Meter:
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
         try:
-            distributed.all_gather_object(gathered, (self.options.signature(), self._state))
+            distributed.all_gather_object(gathered, (self._signature(), self._state))
         except RuntimeError as error:
             problem = f"the meters of {len(gathered)} processes did not come together"
             hint = "each must call compute, and one may have died"
@@ -124,6 +124,18 @@ class Meter:
         if len(different := dict.fromkeys(signatures)) > 1:
             raise ValueError(f"processes score by different options; give all the same: {', '.join(different)}")
         return list(states)
+
+    def _signature(self) -> str:
+        """Return the signature, by which processes know that they score by the same options.
+
+        Raises:
+            ValueError: a function cannot be named in it.
+        """
+        try:
+            return self.options.signature()
+        except ValueError as error:
+            hint = "such a function works in one process only; give a list, or let it answer for these"
+            raise ValueError(f"{error}: {hint}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
         """Return all rows of all processes, in an order that is the same however they are split."""

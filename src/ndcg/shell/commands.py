@@ -54,7 +54,10 @@ def _in_words_of_the_shell(problem: str) -> str:
     'discount lists 2 ranks, but 3 count; list more, or give -k 2'
     """
     problem = re.sub(r"^systems\['(.*?)'\]: ", r"\1: ", problem)
+    problem = re.sub(r"^references: (.*?: (?:line|row|query) \S+: query )", r"\1", problem)  # the file says which side
     problem = re.sub(r"\bk=(\w+)", r"-k \1", problem).replace("report gives", "ndcg score gives")
+    problem = problem.replace('"keep" as it is', 'negative_relevance="keep" as it is')
+    problem = problem.replace("ignore_index leaves", "--ignore-index leaves")
     names = "|".join(OF_COMPUTE)
     return re.sub(rf'\b({names})="?([\w.]+)"?', lambda found: f"--{found[1].replace('_', '-')} {found[2]}", problem)
 
