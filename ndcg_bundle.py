@@ -3963,7 +3963,7 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
         {query: _by_id("predictions", query, row, count(-1, -1)) for query, row in enumerate(ranked)},
         {query: _by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
     )
-    types = {type(document) for side in sides for documents in side.values() for document in documents}
+    types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
     if len(set(map(id_kind, types))) > 1:
         raise _mixed_types(dict(zip(("predictions", "references"), sides, strict=True)))
     return sides
@@ -4078,27 +4078,30 @@ def _ranked_rows(side: Any) -> list[Any]:
 
 def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
     """Return a query's documents with their values: those it maps them to, or else those of their positions."""
-    place = f"{argument}: query {shown(query)}"
+    if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
+        if isinstance(row, Mapping):
+            return row
+        found = dict(zip(row, values, strict=False))
+        if len(found) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
+            return found
+    raise ValueError(f"{argument}: query {shown(query)}{_problem_of_ids(row)}")
+
+
+def _problem_of_ids(row: Any) -> str:
+    """Return what is wrong with the ids of a query, after the position if there is one."""
     if row is None:
-        raise ValueError(f"{place}: is None; give [] if there is no document")
+        return ": is None; give [] if there is no document"
     if not isinstance(row, (list, tuple, Set, Mapping)):
-        raise ValueError(f"{place}: must be a list of ids, a set or a mapping; got {shown(row)}")
-    if types_of_no_ids(row):
-        position, document = next(each for each in enumerate(row) if not id_kind(type(each[1])))
-        problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
-        raise ValueError(f"{place}, position {position}: {problem}")
-    if isinstance(row, Mapping):
-        return row
-    if isinstance(row, Set) and argument == "predictions":
-        raise ValueError(f"{place}: a set has no order; give a list of ids, best first")
-    found = dict(zip(row, values, strict=False))
-    if len(found) < len(row):
-        seen: dict[Any, int] = {}
-        for position, document in enumerate(row):
-            if (first := seen.setdefault(document, position)) < position:
-                problem = f"document {shown(document)} is in position {first} already; give it once for a query"
-                raise ValueError(f"{place}, position {position}: {problem}")
-    return found
+        return f": must be a list of ids, a set or a mapping; got {shown(row)}"
+    for position, document in enumerate(row):
+        if not id_kind(type(document)):
+            return f", position {position}: an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
+    if isinstance(row, Set):
+        return ": a set has no order; give a list of ids, best first"
+    seen: dict[Any, int] = {}
+    position, document = next((at, each) for at, each in enumerate(row) if seen.setdefault(each, at) < at)
+    problem = f"document {shown(document)} is in position {seen[document]} already; give it once for a query"
+    return f", position {position}: {problem}"
 
 
 # ndcg/inputs/reading.py: Any form of rankings -> aligned arrays of relevance and score.
@@ -5962,11 +5965,9 @@ class Parts:
 
     def __init__(self, sizes: Sequence[int] | NDArray[np.int64]) -> None:
         self.sizes = np.asarray(sizes, np.int64)
+        self.number = len(self.sizes)
         self.first = np.cumsum(self.sizes) - self.sizes
         self._blocks: dict[bytes, list[Block]] = {}
-
-    def __len__(self) -> int:
-        return len(self.sizes)
 
     def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
         """Return the sum of integers or truth values in each part."""
@@ -5974,7 +5975,7 @@ class Parts:
 
     def float_sums(self, values: Floats, counted: NDArray[np.bool_]) -> Floats:
         """Return the sum of the values that count in each part."""
-        found = np.zeros(len(self))
+        found = np.zeros(self.number)
         for block in self.blocks(counted):
             found[block.parts] = values[block.queries].sum(axis=1)
         return found
@@ -5991,7 +5992,7 @@ class Parts:
         return self._blocks[key]
 
     def _blocks_of(self, counted: NDArray[np.bool_]) -> Iterator[Block]:
-        if len(self) == 1 and counted.all():  # nothing to pick
+        if self.number == 1 and counted.all():  # nothing to pick
             yield Block(np.zeros(1, np.intp), np.s_[np.newaxis, :], len(counted))
             return
         sizes, queries = self.sums(counted), np.flatnonzero(counted)
@@ -6093,7 +6094,7 @@ def intervals(
     student = _special().stdtrit
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     most = np.broadcast_to(greatest, len(values))
-    result = Intervals(*(np.full((len(values) + len(pairs), len(split)), np.nan) for _ in Intervals._fields))
+    result = Intervals(*(np.full((len(values) + len(pairs), split.number), np.nan) for _ in Intervals._fields))
     for rows, block in groups:
         share = _relative(weight, block)
         if share.min() < LIGHTEST:
@@ -6216,7 +6217,7 @@ def paired_tests(
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     margins = _margins(margin, pairs, scale)
-    result = Tests(*(np.full((len(pairs), len(split)), fill) for fill in (1.0, 1.0, True, 1)))
+    result = Tests(*(np.full((len(pairs), split.number), fill) for fill in (1.0, 1.0, True, 1)))
     for rows, block in groups:
         weights, own = _relative(weight, block), block.parts
         within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
@@ -6374,7 +6375,7 @@ def power(
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     margins = _margins(margin, pairs, scale)
-    mean, deviation, counted, effective = np.full((4, len(pairs), len(split)), np.nan)
+    mean, deviation, counted, effective = np.full((4, len(pairs), split.number), np.nan)
     for rows, block in groups:
         weights, own = _relative(weight, block), block.parts
         total = weights.sum(axis=1)
@@ -6465,7 +6466,7 @@ def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tu
         for pair in grown:
             largest[list(pair)] = largest[list(pair)].max(axis=0)
     scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
-    return values / (scale if len(parts) == 1 else parts.of_queries(scale)), scale
+    return values / (scale if parts.number == 1 else parts.of_queries(scale)), scale
 
 
 def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Floats) -> Floats:
@@ -7057,8 +7058,8 @@ def scores_of(
     """
     queries = len(columns["ideal"])
     parts = Parts([queries]) if parts is None else parts
-    low, high, error = (each.reshape(-1, len(parts)) for each in found)
-    scores: list[dict[str, Score]] = [{} for _ in range(len(parts))]
+    low, high, error = (each.reshape(-1, parts.number) for each in found)
+    scores: list[dict[str, Score]] = [{} for _ in range(parts.number)]
     for at, (name, _, row) in enumerate(options.results):
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
@@ -7100,7 +7101,7 @@ def _means(
         ValueError: the sum of a part overflows.
     """
     valued = ~np.isnan(values)
-    found = np.full(len(parts), np.nan)
+    found = np.full(parts.number, np.nan)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for block in parts.blocks(valued):
             if not block.size:

@@ -308,7 +308,10 @@ TABLES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "DuckDB": lambda columns: duckdb_ids(columns["score"]).select('1 AS "user", 2 AS item, ids AS score'),
     "datasets": datasets.Dataset.from_dict,
     "a dict": dict,
-    "a structured array": lambda columns: np.rec.fromarrays(list(columns.values()), names=list(columns)),
+    "an array of records": lambda columns: np.rec.fromarrays(list(columns.values()), names=list(columns)),
+    "a structured array": lambda columns: np.array(
+        list(zip(*columns.values(), strict=True)), [(name, np.asarray(side).dtype) for name, side in columns.items()]
+    ),
 }
 
 

@@ -17,6 +17,7 @@ NUMBERS: dict[str, Any] = {
     "floats, integers and None": [[0.5, None, 2], [3]],
     "floats and bools": [[0.5, True], [False]],
     "bytes": [[0, 255], [3]],
+    "eight bytes, as one float has": [[0, 255, 1, 2], [3, 4, 5, 6]],
     "bytes and None": [[0, None], [3]],
     "integers": [[256, -1], [2**62]],
     "large integers and None": [[256, None], [2**62 + 1]],

@@ -260,6 +260,13 @@ def test_the_value_of_each_query_leaves_only_combinations_with_these_values(ndcg
         assert others == pytest.approx(values, abs=1e-5, nan_ok=True)
 
 
+def test_scores_by_name_are_explained_at_the_first_cutoff(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": SCORES, "references": RELEVANCE}
+    got = ndcg.compute(**inputs, k=[1, 2])
+    assert ndcg.explain(**inputs, got=got).measure == "nDCG@1"
+    assert ndcg.explain(**inputs, got={"nDCG@2": got["nDCG@2"]}).measure == "nDCG@2"
+
+
 def test_scores_at_two_cutoffs_leave_fewer_combinations_than_one(ndcg: evaluate.Metric) -> None:
     how = {"gain": "exponential", "discount": "reciprocal"}
     scores = ndcg.compute(**SEARCHED, measures=["nDCG@5", "nDCG@10"], **how)

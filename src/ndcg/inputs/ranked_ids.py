@@ -59,7 +59,7 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
         {query: _by_id("predictions", query, row, count(-1, -1)) for query, row in enumerate(ranked)},
         {query: _by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
     )
-    types = {type(document) for side in sides for documents in side.values() for document in documents}
+    types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
     if len(set(map(id_kind, types))) > 1:
         raise _mixed_types(dict(zip(("predictions", "references"), sides, strict=True)))
     return sides
@@ -174,24 +174,27 @@ def _ranked_rows(side: Any) -> list[Any]:
 
 def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
     """Return a query's documents with their values: those it maps them to, or else those of their positions."""
-    place = f"{argument}: query {shown(query)}"
+    if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
+        if isinstance(row, Mapping):
+            return row
+        found = dict(zip(row, values, strict=False))
+        if len(found) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
+            return found
+    raise ValueError(f"{argument}: query {shown(query)}{_problem_of_ids(row)}")
+
+
+def _problem_of_ids(row: Any) -> str:
+    """Return what is wrong with the ids of a query, after the position if there is one."""
     if row is None:
-        raise ValueError(f"{place}: is None; give [] if there is no document")
+        return ": is None; give [] if there is no document"
     if not isinstance(row, (list, tuple, Set, Mapping)):
-        raise ValueError(f"{place}: must be a list of ids, a set or a mapping; got {shown(row)}")
-    if types_of_no_ids(row):
-        position, document = next(each for each in enumerate(row) if not id_kind(type(each[1])))
-        problem = f"an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
-        raise ValueError(f"{place}, position {position}: {problem}")
-    if isinstance(row, Mapping):
-        return row
-    if isinstance(row, Set) and argument == "predictions":
-        raise ValueError(f"{place}: a set has no order; give a list of ids, best first")
-    found = dict(zip(row, values, strict=False))
-    if len(found) < len(row):
-        seen: dict[Any, int] = {}
-        for position, document in enumerate(row):
-            if (first := seen.setdefault(document, position)) < position:
-                problem = f"document {shown(document)} is in position {first} already; give it once for a query"
-                raise ValueError(f"{place}, position {position}: {problem}")
-    return found
+        return f": must be a list of ids, a set or a mapping; got {shown(row)}"
+    for position, document in enumerate(row):
+        if not id_kind(type(document)):
+            return f", position {position}: an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
+    if isinstance(row, Set):
+        return ": a set has no order; give a list of ids, best first"
+    seen: dict[Any, int] = {}
+    position, document = next((at, each) for at, each in enumerate(row) if seen.setdefault(each, at) < at)
+    problem = f"document {shown(document)} is in position {seen[document]} already; give it once for a query"
+    return f", position {position}: {problem}"

@@ -343,8 +343,8 @@ def scores_of(
     """
     queries = len(columns["ideal"])
     parts = Parts([queries]) if parts is None else parts
-    low, high, error = (each.reshape(-1, len(parts)) for each in found)
-    scores: list[dict[str, Score]] = [{} for _ in range(len(parts))]
+    low, high, error = (each.reshape(-1, parts.number) for each in found)
+    scores: list[dict[str, Score]] = [{} for _ in range(parts.number)]
     for at, (name, _, row) in enumerate(options.results):
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
@@ -386,7 +386,7 @@ def _means(
         ValueError: the sum of a part overflows.
     """
     valued = ~np.isnan(values)
-    found = np.full(len(parts), np.nan)
+    found = np.full(parts.number, np.nan)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for block in parts.blocks(valued):
             if not block.size:

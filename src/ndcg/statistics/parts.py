@@ -39,11 +39,9 @@ class Parts:
 
     def __init__(self, sizes: Sequence[int] | NDArray[np.int64]) -> None:
         self.sizes = np.asarray(sizes, np.int64)
+        self.number = len(self.sizes)
         self.first = np.cumsum(self.sizes) - self.sizes
         self._blocks: dict[bytes, list[Block]] = {}
-
-    def __len__(self) -> int:
-        return len(self.sizes)
 
     def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
         """Return the sum of integers or truth values in each part."""
@@ -51,7 +49,7 @@ class Parts:
 
     def float_sums(self, values: Floats, counted: NDArray[np.bool_]) -> Floats:
         """Return the sum of the values that count in each part."""
-        found = np.zeros(len(self))
+        found = np.zeros(self.number)
         for block in self.blocks(counted):
             found[block.parts] = values[block.queries].sum(axis=1)
         return found
@@ -68,7 +66,7 @@ class Parts:
         return self._blocks[key]
 
     def _blocks_of(self, counted: NDArray[np.bool_]) -> Iterator[Block]:
-        if len(self) == 1 and counted.all():  # nothing to pick
+        if self.number == 1 and counted.all():  # nothing to pick
             yield Block(np.zeros(1, np.intp), np.s_[np.newaxis, :], len(counted))
             return
         sizes, queries = self.sums(counted), np.flatnonzero(counted)

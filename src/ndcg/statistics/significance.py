@@ -109,7 +109,7 @@ def intervals(
     student = _special().stdtrit
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     most = np.broadcast_to(greatest, len(values))
-    result = Intervals(*(np.full((len(values) + len(pairs), len(split)), np.nan) for _ in Intervals._fields))
+    result = Intervals(*(np.full((len(values) + len(pairs), split.number), np.nan) for _ in Intervals._fields))
     for rows, block in groups:
         share = _relative(weight, block)
         if share.min() < LIGHTEST:
@@ -232,7 +232,7 @@ def paired_tests(
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     margins = _margins(margin, pairs, scale)
-    result = Tests(*(np.full((len(pairs), len(split)), fill) for fill in (1.0, 1.0, True, 1)))
+    result = Tests(*(np.full((len(pairs), split.number), fill) for fill in (1.0, 1.0, True, 1)))
     for rows, block in groups:
         weights, own = _relative(weight, block), block.parts
         within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
@@ -390,7 +390,7 @@ def power(
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     margins = _margins(margin, pairs, scale)
-    mean, deviation, counted, effective = np.full((4, len(pairs), len(split)), np.nan)
+    mean, deviation, counted, effective = np.full((4, len(pairs), split.number), np.nan)
     for rows, block in groups:
         weights, own = _relative(weight, block), block.parts
         total = weights.sum(axis=1)
@@ -481,7 +481,7 @@ def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tu
         for pair in grown:
             largest[list(pair)] = largest[list(pair)].max(axis=0)
     scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
-    return values / (scale if len(parts) == 1 else parts.of_queries(scale)), scale
+    return values / (scale if parts.number == 1 else parts.of_queries(scale)), scale
 
 
 def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Floats) -> Floats:
