@@ -25,12 +25,13 @@ NAMES_AND_KEYS = """() => {
   const mend = () => {
     all(":is(pre, #card-text table):not([tabindex])", each => { each.tabIndex = 0; });
     all("button.label-wrap", each => each.ariaExpanded = each.classList.contains("open"));
-    all(".block:has(input[type=file])", block => {
+    all(".block:has(input[type=file]):not(:has(.block))", block => {
       const name = block.querySelector("label")?.innerText.trim();
       if (!name) return;  // such as that of a table
       for (const each of block.querySelectorAll("button, a, input[type=file]")) {
         const own = each.dataset.named ??= (each.ariaLabel || each.innerText || "choose").replace("common.", "").trim();
-        each.ariaLabel = `${name}: ${own}`;
+        const file = each.closest("tr")?.querySelector(".filename")?.innerText ?? "";
+        each.ariaLabel = `${name}: ${own} ${file}`.trim();
       }
     });
   };

@@ -356,6 +356,10 @@ PADDING = 1 << 13  # documents that may be padded to save a block
 # Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
 # size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
 np.empty(31 << 17)
+IS_NEGATIVE = (
+    'the relevance {value} is negative; negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, '
+    '"keep" as it is; ignore_index leaves out padding'
+)
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
@@ -788,11 +792,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
     if negative is not None:
         if negative_relevance == "raise":
-            hint = (
-                'negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, "keep" as it is; '
-                "ignore_index leaves out padding"
-            )
-            raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
+            raise block.invalid("relevance", negative, IS_NEGATIVE)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
@@ -1500,6 +1500,7 @@ class Columns(NamedTuple):
         document: the id of each row's document, a string.
         value: the score or the relevance of each row.
         hashes: of these ids of documents, as ``hashes_of`` gives them.
+        place: words for the place of a row in the file; None for rows that are not those of a file.
     """
 
     query: RowNumbers
@@ -1507,6 +1508,7 @@ class Columns(NamedTuple):
     document: pa.ChunkedArray
     value: NDArray[np.float64]
     hashes: NDArray[np.uint64]
+    place: Callable[[int], str] | None = None
 
     def only(self, kept: NDArray[np.bool_]) -> "Columns":
         """Return the rows for which a mask is True."""
@@ -1656,6 +1658,29 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     return predictions, references
 
 
+def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[np.int64]:
+    """Return how many documents of each query of the references `without` took from either side, a column for each.
+
+    >>> before = {"q": {"a": 0.9}}, {"q": {"a": 1, "b": 1}, "r": {}}
+    >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
+    [[1, 1], [0, 0]]
+    """
+    queries = list(_document_counts(before[1]))
+    columns = []
+    for side, left in zip(before, after, strict=True):
+        had, has = _document_counts(side), _document_counts(left)
+        columns.append([had.get(query, 0) - has.get(query, 0) for query in queries])
+    return np.array(columns, np.int64).T
+
+
+def _document_counts(side: Any) -> dict[Any, int]:
+    """Return how many documents each query of a mapping or a file has."""
+    if isinstance(side, Mapping):
+        return {query: len(documents) for query, documents in side.items()}
+    counts = np.bincount(side.query, minlength=len(side.query_ids)).tolist()
+    return dict(zip(side.query_ids.to_pylist(), counts, strict=True))
+
+
 def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
     """Return of each row, by its query and document, whether it is to be excluded.
 
@@ -1665,6 +1690,15 @@ def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
     rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
     _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
     return _are_among((queries, documents), rows)
+
+
+def are_excluded(columns: Columns, exclude: Any) -> Mask:
+    """Return which rows of a file are to be excluded.
+
+    Raises:
+        ValueError: as `without`.
+    """
+    return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
 
 
 def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
@@ -2111,6 +2145,7 @@ def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
 
 def check_header(names: Sequence[str], wanted: Wanted) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
+    wanted.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
     known = set(chain.from_iterable(wanted.names.values()))
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
         header = ",".join(possible[0] for possible in wanted.names.values())
@@ -2809,7 +2844,7 @@ def read_columns(
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
         if columns is None:
             raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
-    return columns
+    return columns._replace(place=lambda row: f"{path}: {place(row)}")
 
 
 def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
@@ -2868,11 +2903,12 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
     """Return what gives the words for a row, or for the one after the last."""
     first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
     first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
+    numbers_of_parts = [part.numbers for part in parts]  # without their tables, which are large
 
     def place(row: int) -> str:
         at = bisect_right(first_rows, row) - 1
         number = row - first_rows[at]
-        numbers = parts[at].numbers
+        numbers = numbers_of_parts[at]
         return unit.format(first_numbers[at] + (number if numbers is None else int(numbers[number])))
 
     return place
@@ -3161,7 +3197,7 @@ MANY = 1 << 9  # numbers; fewer are read faster one by one
 OWN: dict[type, type] = {np.int64: int, np.float64: float}  # what Python calls numbers of NumPy's
 
 
-def _numbered(query: int, position: int | None) -> str:
+def numbered(query: int, position: int | None) -> str:
     """Return words for a place in rankings that have no ids."""
     return f"query {query}, position {position}"
 
@@ -3170,7 +3206,7 @@ def read_numbers(
     argument: str,
     rows: Sequence[Sequence[Any]],
     offsets: NDArray[np.int64],
-    place: Place = _numbered,
+    place: Place = numbered,
     ignore_index: float | None = None,
     kinds: Set[type] | None = None,
 ) -> Column:
@@ -3298,6 +3334,18 @@ def number(value: Any) -> Any:
     return value
 
 
+def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
+    """Return scores in the type in which they are compared; infinite if they are too large for it.
+
+    >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
+    [1.0, 1.0, inf]
+    """
+    if score_dtype == "given":
+        return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(score_dtype, copy=False)
+
+
 def beyond_2_53(values: NDArray[Any]) -> Mask:
     """Return where integers may be such that float64 cannot tell them from their neighbours."""
     if values.dtype.kind == "f":  # of narrower floats none was rounded
@@ -3370,6 +3418,8 @@ class Rankings(NamedTuple):
             where people know them by ids.
         query_ids: the id of each query, where they have ids.
         missing: True for each query that the predictions lack; None if ids do not tell.
+        excluded: how many retrieved and how many judged documents of each query were excluded, of shape
+            ``(queries, 2)``; None if none were to be.
     """
 
     relevance: NDArray[Any]
@@ -3380,6 +3430,7 @@ class Rankings(NamedTuple):
     place: Place | None = None
     query_ids: Sequence[Any] | pa.Array | None = None
     missing: Mask | None = None
+    excluded: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -3423,6 +3474,24 @@ class Rankings(NamedTuple):
         kept = kept if self.retrieved is None else kept & self.retrieved
         return self._replace(retrieved=None if kept.all() else kept)
 
+    def with_scores_in(self, score_dtype: str) -> "Rankings":
+        """Return the same documents with their scores in the type in which they are compared.
+
+        Raises:
+            InvalidRankingError: a finite score of a retrieved document is too large for the type.
+        """
+        score = in_dtype(self.score, score_dtype)
+        too_large = np.isinf(score) & np.isfinite(self.score)
+        if self.retrieved is not None:
+            too_large &= self.retrieved
+        if too_large.any():
+            at = int(too_large.argmax())
+            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            problem = f'{self.score[at]} is too large for score_dtype="{score_dtype}"'
+            hint = 'scale the scores, or compare them as they are by score_dtype="given"'
+            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{problem}; {hint}")
+        return self._replace(score=score)
+
     def arrays(self) -> dict[str, Any]:
         """Return what the kernel takes, by name."""
         return dict(zip(self._fields[:5], self[:5], strict=True))
@@ -3463,6 +3532,7 @@ class Rankings(NamedTuple):
                 None if self.place is None else partial(_later, self.place, start),
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.missing is None else self.missing[start:stop],
+                None if self.excluded is None else self.excluded[start:stop],
             )
 
     def empty(self) -> Mask:
@@ -3525,9 +3595,10 @@ def join_rows(
     exclude: Any = None,
     *,
     by_docid: bool = False,
+    score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Group rows by query; of a query they keep their order, but for ties by document ids.
+    """Group rows by query; of a query they keep their order, but for ties, in a type, by document ids.
 
     Raises:
         ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
@@ -3549,7 +3620,7 @@ def join_rows(
         _refuse_repeated(codes, documents, row_of)
         if by_docid:
             text, document = ordinals(documents.distinct), documents.codes
-            order = _sort_ties(order, codes, score.values, lambda tied: text[document[tied]])
+            order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), lambda tied: text[document[tied]])
 
     def place(query: int, position: int | None) -> str:
         row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
@@ -3561,10 +3632,14 @@ def join_rows(
     if score.present is not None:
         retrieved &= score.present
     missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
+    excluded = None
     if exclude is not None and documents is not None:
         kept = ~excluded_rows(exclude, queries, documents)[order]
+        judged = np.ones(len(kept), bool) if relevance.present is None else relevance.present
+        counts = [np.add.reduceat(each & ~kept, offsets[:-1], dtype=np.int64) for each in (retrieved, judged)]
+        excluded = np.stack(counts, axis=1)
         score, relevance = score.only(kept), relevance.only(kept)
-    return Rankings.of(score, relevance, place=place, query_ids=ids, missing=missing)
+    return Rankings.of(score, relevance, place=place, query_ids=ids, missing=missing, excluded=excluded)
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Ids | None) -> None:
@@ -3591,7 +3666,7 @@ def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, i
         raise ValueError(f"document_ids: {place} is in row {first} already; give it once for a query")
 
 
-def refuse_open_ties(rankings: Rankings) -> None:
+def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     """Raise an error where the order of flat rows of equal score would decide, for want of document ids."""
     if rankings.place is None:
         return
@@ -3609,8 +3684,9 @@ def refuse_open_ties(rankings: Rankings) -> None:
     if (open_ties := together & unlike).any():
         at = int(open_ties.argmax())
         places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
+        same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
         raise ValueError(
-            f'document_ids are missing: {places[0]} and {places[1]} have the same score, and ties="docid" (which '
+            f'document_ids are missing: {places[0]} and {places[1]} have {same}, and ties="docid" (which '
             'convention="trec_eval" means) ranks them by the ids of their documents; give these as document_ids, or '
             'other ties, such as ties="average"'
         )
@@ -3625,6 +3701,7 @@ def join_by_id(
     exclude: Any = None,
     *,
     by_docid: bool = False,
+    score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
     """Join mappings or files: of each query of the references the retrieved documents, then those only judged.
@@ -3633,11 +3710,14 @@ def join_by_id(
         ValueError: values that are no numbers, ids that have nothing in common. Names the query and document.
     """
     if exclude is not None:
-        predictions, references = without(exclude, predictions, references)
+        given = predictions, references
+        left = without(exclude, *given)
+        rankings = join_by_id(*left, by_docid=by_docid, ignore_index=ignore_index)
+        return rankings._replace(excluded=excluded_counts(given, left))
     if isinstance(predictions, Mapping) and isinstance(references, Mapping):
         return _join_mappings(predictions, references, by_docid, ignore_index)
     run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
-    return _join_columns(run, qrels, by_docid, ignore_index)
+    return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
 
 
 def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Rankings:
@@ -3750,7 +3830,9 @@ def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
         raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
 
 
-def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: float | None) -> Rankings:
+def _join_columns(
+    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
+) -> Rankings:
     known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
@@ -3764,7 +3846,8 @@ def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: fl
     retrieved[second] = True
     order, until = grouped(run.query, len(qrels.query_ids))
     if by_docid:
-        order = _sort_ties(order, run.query, run.value, lambda tied: ordinals(run.document.take(pa.array(tied))))
+        score = in_dtype(run.value, score_dtype)
+        order = _sort_ties(order, run.query, score, lambda tied: ordinals(run.document.take(pa.array(tied))))
     # of each query, the documents of the run come first, then those that it lacks
     lacked = np.flatnonzero(~retrieved)
     in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
@@ -4053,6 +4136,7 @@ def read(
     ignore_index: float | None = None,
     judged_only: bool = False,
     by_docid: bool = False,
+    score_dtype: str = "given",
 ) -> Rankings:
     """Align predictions and references.
 
@@ -4074,15 +4158,17 @@ def read(
         by_docid: give documents of equal score in ascending order of their ids, as text, so that a
             ranking that puts the last of them first ranks them as trec_eval does. Documents by
             position have no ids and keep their order.
+        score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
 
     Returns:
-        The rankings. Arrays are not copied, but for ragged lists of them. Queries are in the order
-        of the references, flat ones in that of their first rows.
+        The rankings. Arrays are not copied, but for ragged lists of them and for another type of scores.
+        Queries are in the order of the references, flat ones in that of their first rows.
 
     Raises:
         ValueError: values that are no numbers, or other queries or documents on one side
             than on the other; a document twice in a query; with ``by_docid``, flat rows whose
-            order only ``document_ids`` could tell. Names the argument, query and position.
+            order only ``document_ids`` could tell; a score that is too large for ``score_dtype``.
+            Names the argument, query and position.
 
     >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
     [True, False, True]
@@ -4090,7 +4176,8 @@ def read(
     [True, True, False]
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    return _align(_settled(inputs), ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid)
+    how: dict[str, Any] = {"judged_only": judged_only, "by_docid": by_docid, "score_dtype": score_dtype}
+    return _align(_settled(inputs), ignore_index=ignore_index, **how)
 
 
 def _settled(inputs: Inputs) -> Inputs:
@@ -4099,14 +4186,25 @@ def _settled(inputs: Inputs) -> Inputs:
 
 
 def _align(
-    inputs: Inputs, *, ignore_index: float | None = None, judged_only: bool = False, by_docid: bool = False
+    inputs: Inputs,
+    *,
+    ignore_index: float | None = None,
+    judged_only: bool = False,
+    by_docid: bool = False,
+    score_dtype: str = "given",
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index)
+    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
+    if score_dtype != "given":
+        try:
+            rankings = rankings.with_scores_in(score_dtype)
+        except InvalidRankingError as error:
+            place = (rankings.place or numbered)(error.query, error.position)
+            raise ValueError(f"predictions: {place}: {error.problem}") from None
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
-        refuse_open_ties(rankings)
+        refuse_open_ties(rankings, score_dtype)
     return rankings
 
 
@@ -4328,7 +4426,7 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
 # ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
 
 # The options that a convention sets.
-CHOICES = ("gain", "discount", "ideal", "ties", "zero_division", "negative_relevance", "missing")
+CHOICES = ("gain", "discount", "ideal", "score_dtype", "ties", "zero_division", "negative_relevance", "missing")
 
 
 class Convention(NamedTuple):
@@ -4340,6 +4438,7 @@ class Convention(NamedTuple):
         gain: the gain, with the same values as in ``compute``, like the following options.
         discount: the discount.
         ideal: the documents in the ideal ranking.
+        score_dtype: the type in which scores are compared.
         ties: the order of documents with equal scores.
         zero_division: the nDCG of a query with no relevant documents; nan excludes it from the mean.
         negative_relevance: how a negative relevance is treated.
@@ -4352,6 +4451,7 @@ class Convention(NamedTuple):
     gain: str = "linear"
     discount: str = "log"
     ideal: str = "judged"
+    score_dtype: str = "given"
     ties: str = "average"
     zero_division: float | str = 0.0
     negative_relevance: str = "raise"
@@ -4363,8 +4463,8 @@ class Convention(NamedTuple):
         """The options of ``compute`` that it sets.
 
         >>> CONVENTIONS["lightgbm"].options  # doctest: +NORMALIZE_WHITESPACE
-        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'ties': 'first', 'zero_division': 1.0,
-         'negative_relevance': 'raise', 'missing': 'empty'}
+        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'score_dtype': 'given', 'ties': 'first',
+         'zero_division': 1.0, 'negative_relevance': 'raise', 'missing': 'empty'}
         """
         return {name: getattr(self, name) for name in CHOICES}
 
@@ -4380,24 +4480,26 @@ CONVENTIONS: dict[str, Convention] = {
     "trec_eval": Convention(
         "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
         "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
-        quirks="Up to version 9.0.8 scores are stored as 32-bit floats, so scores that differ only from the eighth "
-        "digit on are tied. From version 10.0 on they are 64-bit floats. With `-c`, queries that are missing from the "
-        'run count as 0. Without it they are skipped (`missing="skip"`), and version 10.0 fails.',
+        quirks="Up to version 9.0.8 scores are stored as 32-bit floats. From version 10.0 on they are 64-bit floats "
+        '(`score_dtype="given"`). With `-c`, queries that are missing from the run count as 0. Without it they are '
+        'skipped (`missing="skip"`), and version 10.0 fails.',
     ),
     "pytrec_eval": Convention(
         "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
         "As in trec_eval, but queries that are missing from the run are skipped, so a run with only the easy queries "
         "has a high score.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Scores are stored as 32-bit floats.",
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",
         "pytrec_eval's score, rounded to five digits.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
@@ -4407,6 +4509,7 @@ CONVENTIONS: dict[str, Convention] = {
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
         "pytrec_eval's score, rounded to five digits.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
@@ -4443,9 +4546,10 @@ CONVENTIONS: dict[str, Convention] = {
         "TorchMetrics `RetrievalNormalizedDCG`",
         "scikit-learn's definition, with an option for queries with no relevant documents: `empty_target_action` "
         '`"neg"` is `zero_division=0` (the default), `"pos"` is 1, and `"skip"` is nan.',
+        score_dtype="float32",
         negative_relevance="keep",
-        quirks="It computes in 32-bit floats, in which close scores are tied. A query with relevance values that add "
-        "up to 0 counts as having no relevant documents. If the ideal DCG is negative, it divides by it.",
+        quirks="It computes in 32-bit floats. A query with relevance values that add up to 0 counts as having no "
+        "relevant documents. If the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
@@ -4454,17 +4558,19 @@ CONVENTIONS: dict[str, Convention] = {
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats.",
+        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but compares scores as given.",
     ),
     "rax": Convention(
         "Rax `ndcg_metric`",
         "The gain is exponential, and tied documents stay in the order of the input.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         negative_relevance="keep",
         missing="skip",
-        quirks="It computes in 32-bit floats unless JAX is configured otherwise. If the ideal DCG is negative, it "
-        'divides by it. Fully masked lists are skipped (`missing="skip"`).',
+        quirks="It computes in 32-bit floats. With `jax_enable_x64` it compares scores as given "
+        '(`score_dtype="given"`). If the ideal DCG is negative, it divides by it. Fully masked lists are skipped '
+        '(`missing="skip"`).',
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
@@ -4478,15 +4584,17 @@ CONVENTIONS: dict[str, Convention] = {
         "XGBoost `ndcg`",
         "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is `zero_division=0`.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         zero_division=1.0,
         quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking objectives sample by "
-        'default: set `k=32`. Scores are stored as 32-bit floats. `ndcg_exp_gain=False` is `gain="linear"`.',
+        'default: set `k=32`. `ndcg_exp_gain=False` is `gain="linear"`.',
     ),
     "tf_ranking": Convention(
         "TensorFlow Ranking `NDCGMetric`",
         "The gain is exponential, and tied documents are in random order; the mean over all orders is its expectation.",
         gain="exponential",
+        score_dtype="float32",
         missing="skip",
         quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as `ignore_index`. Lists that are "
         'all padding are skipped (`missing="skip"`).',
@@ -4495,10 +4603,12 @@ CONVENTIONS: dict[str, Convention] = {
         "allRank `ndcg`",
         "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         zero_division=1.0,
-        quirks="A label of -1 is padding: set `ignore_index=-1`. Its sorting algorithm leaves ties in no fixed order, "
-        "and it computes in 32-bit floats.",
+        quirks="A label of -1 is padding: set `ignore_index=-1`. Its models score in 32-bit floats, in which it "
+        'computes; a tensor of 64-bit floats is compared as given (`score_dtype="given"`). Lists of more than 16 '
+        "documents are sorted with an unstable algorithm, so their ties are in no fixed order.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
@@ -4621,19 +4731,15 @@ def convention_table(values: Mapping[str, float]) -> str:
     Args:
         values: the nDCG of the example under the name of each convention.
 
-    >>> print(convention_table({"sklearn": .5921}).splitlines()[0])
-    | `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | missing |
+    >>> print(convention_table({"sklearn": .5921}).splitlines()[2])
+    | `"sklearn"` | scikit-learn `ndcg_score` | 0.5921 | linear | log | judged | given | average | 0 | raise | empty |
     """
-    lines = [
-        "| `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | "
-        "missing |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    heads = ("gain", "discount", "ideal", "scores", "ties", "no relevant documents", "negative", "missing")
+    lines = [f"| `convention=` | library | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
     for name, value in values.items():
-        chosen = CONVENTIONS[name]
-        made = (chosen.gain, chosen.discount, chosen.ideal, chosen.ties, empty_text(chosen.zero_division))
-        settings = " | ".join((*made, chosen.negative_relevance, chosen.missing))
-        lines.append(f'| `"{name}"` | {chosen.library} | {value:.4f} | {settings} |')
+        chosen = {**CONVENTIONS[name].options, "zero_division": empty_text(CONVENTIONS[name].zero_division)}
+        settings = " | ".join(chosen.values())
+        lines.append(f'| `"{name}"` | {CONVENTIONS[name].library} | {value:.4f} | {settings} |')
     return "\n".join(lines)
 
 
@@ -4743,8 +4849,9 @@ OPTIONS: dict[str, Option] = {
     ),
     "convention": Option(
         'which library\'s definition of nDCG to use: `"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... '
-        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `ties`, `zero_division`, "
-        "`negative_relevance` and `missing`, unless you set them; the defaults below are scikit-learn's",
+        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `score_dtype`, `ties`, "
+        "`zero_division`, `negative_relevance` and `missing`, unless you set them; the defaults below are "
+        "scikit-learn's",
         default="sklearn",
     ),
     "gain": Option(
@@ -4762,6 +4869,15 @@ OPTIONS: dict[str, Option] = {
     ),
     "log_base": Option("the base b of the discount's logarithm; default 2", usual=2.0, said_as="log"),
     "ideal": Option("the documents in the ideal ranking", IDEALS, said_as="ideal", unsaid=("judged",)),
+    "score_dtype": Option(
+        "the type in which scores are compared",
+        {
+            "given": "the type in which they are given",
+            "float32": "32-bit floats, in which close scores are tied, as in pytrec_eval, XGBoost and TorchMetrics",
+        },
+        said_as="scores",
+        unsaid=("given",),
+    ),
     "ties": Option(
         "the order of documents with equal scores",
         TIES
@@ -4926,6 +5042,7 @@ class ChosenOptions(TypedDict, total=False):
     discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
+    score_dtype: Literal["given", "float32"] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | Literal["rightly_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
@@ -4966,6 +5083,7 @@ class Options:
     discount: Discount
     log_base: float
     ideal: str
+    score_dtype: str
     ties: str
     zero_division: float | str
     negative_relevance: str
@@ -5019,7 +5137,12 @@ class Options:
         cutoffs = tuple(dict.fromkeys(k for _, k in self.asked))
         results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.asked)
         by_docid = self.ties == "docid"
-        reading = {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
+        reading = {
+            "judged_only": self.judged_only,
+            "ignore_index": self.ignore_index,
+            "by_docid": by_docid,
+            "score_dtype": self.score_dtype,
+        }
         scoring = {
             "measures": measures,
             "cutoffs": cutoffs,
@@ -5472,7 +5595,9 @@ def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings,
     """
     before, bar = 0, None
     with ExitStack() as until_done:
-        for part in parts(from_files(inputs), **options.reading):
+        inputs = from_files(inputs)
+        refuse_negative(inputs.references, inputs.exclude, options)
+        for part in parts(inputs, **options.reading):
             if before and bar is None:
                 total = len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
@@ -5484,6 +5609,26 @@ def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings,
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
+
+
+def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
+    """Refuse a file with a negative relevance, unless the options allow it.
+
+    Raises:
+        ValueError: names the first line, whichever documents a run has.
+    """
+    if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
+        return
+    negative = references.value < 0
+    if options.ignore_index is not None:
+        negative &= references.value != options.ignore_index
+    if negative.any() and exclude is not None:
+        negative &= ~are_excluded(references, exclude)
+    for row in np.flatnonzero(negative)[:1].tolist():
+        query, document = references.query_ids[int(references.query[row])], references.document[row]
+        of = f"query {shown(query.as_py())}, document {shown(document.as_py())}"
+        problem = IS_NEGATIVE.format(value=f"{references.value[row]:g}")
+        raise ValueError(f"references: {references.place(row)}: {of}: {problem}")
 
 
 def refuse_missing(rankings: Rankings) -> None:
@@ -6282,7 +6427,7 @@ def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
     return 0.5**queries <= alpha / tests
 
 
-def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha: float = 0.05) -> bool:
+def is_regression(difference: float, p: float, *, max_drop: float, alpha: float) -> bool:
     """Return whether a mean falls by more than is tolerated, and so that it is hardly by chance.
 
     Args:
@@ -6291,8 +6436,8 @@ def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha:
         max_drop: the fall that is tolerated.
         alpha: how often a regression may be found where there is none.
 
-    >>> is_regression(-0.02, 0.01), is_regression(-0.01, 0.01), is_regression(-0.02, 0.06)
-    (True, False, False)
+    >>> [is_regression(-0.02, p, max_drop=drop, alpha=0.05) for p, drop in ((0.01, 0.01), (0.01, 0.02), (0.06, 0.01))]
+    [True, False, False]
     """
     return falls_beyond(difference, max_drop) and p <= alpha
 
@@ -6598,6 +6743,7 @@ def markdown_text(text: str) -> str:
 COUNTS = ("retrieved", "judged", "relevant")
 # So many documents are sorted in less time than they are scored in the worst and in the best order.
 SORTED = 2_000
+EXCLUDED = ("excluded retrieved", "excluded judged")  # documents, if any are to be excluded
 SHOWN = 50  # slices, at most, in tables and plots
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
@@ -6769,6 +6915,8 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
     columns["nothing irrelevant"] = _nothing_irrelevant(columns)
+    if part.excluded is not None:
+        columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
     ideal = scored["IDCG"]
     if options.ideal != "judged" or options.missing == "skip":  # it may be of nothing where something is relevant
@@ -6839,7 +6987,7 @@ def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
 def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
-    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant")
+    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant", *EXCLUDED)
     kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
         {"query": _saved_ids(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
@@ -7502,6 +7650,17 @@ def left_out_notes(
     return found
 
 
+def exclusion_notes(columns: PerQuery) -> list[str]:
+    """Return a sentence on how many documents were excluded, if any were to be."""
+    if EXCLUDED[0] not in columns:
+        return []
+    retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
+    if not retrieved and not judged:
+        hint = "are its ids those of the queries and documents?"
+        return [f"No document was excluded, since exclude names none that is retrieved or judged: {hint}"]
+    return [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
+
+
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
     found = []
@@ -7862,7 +8021,8 @@ class Report(Readable):
         signature: every choice that the scores depend on.
         scores: by name, such as ``"nDCG@10"``.
         counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
-            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means.
+            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means. With `exclude` also
+            the documents that were excluded: ``excluded_retrieved`` and ``excluded_judged``.
         queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
             how many documents were
             ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
@@ -7887,7 +8047,8 @@ class Report(Readable):
         queries = self.counts["queries"]
         measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
         header = ["measure", *next(iter(measures.values()))]
-        counts = [[name.replace("_", " "), count_text(count)] for name, count in self.counts.items()]
+        of_queries = {name.replace("_", " "): count for name, count in self.counts.items()}
+        counts = [[name, count_text(count)] for name, count in of_queries.items() if name not in EXCLUDED]
         counts[0][0] = "all"
         tables = [
             [header, *([name, *cells.values()] for name, cells in measures.items())],
@@ -7971,7 +8132,8 @@ class Report(Readable):
         if "retrieved" in columns:
             unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "nothing_irrelevant")}
             counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
-        if self.counts != counts or max(self.counts.values()) > len(none):
+        of_queries = {name: each for name, each in self.counts.items() if name.replace("_", " ") not in EXCLUDED}
+        if of_queries != counts or max(of_queries.values()) > len(none):
             raise ValueError(f"counts: do not follow from the queries; got {shown(self.counts)}")
         slices = saved_slices(self.queries, self.slices)
         again = {} if slices is None else scored_slices(slices, columns, options, None, self.resampling.confidence)
@@ -8178,6 +8340,7 @@ def report_of(
     (scores,) = scored(columns, options, weight, resampling.confidence)
     slices = {} if parts is None else scored_slices(parts, columns, options, weight, resampling.confidence)
     counts = {"queries": queries}
+    excluded = {name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns}
     if "retrieved" in columns:
         counts |= {
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
@@ -8190,12 +8353,14 @@ def report_of(
         counts={
             **counts,
             "left_out": int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum()),
+            **excluded,
         },
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
             *left_out_notes([columns], options, weight),
             *missing_notes(columns, options),
+            *exclusion_notes(columns),
             *notes([columns], options, weight),
             *chance_notes(scores, columns),
             *small_slices(slices),
@@ -8205,7 +8370,7 @@ def report_of(
     )
 
 
-# ndcg/loops/evaluator.py: The metric as an evaluator of sentence-transformers: of bi-encoders, sparse encoders and rerankers.
+# ndcg/loops/evaluator.py: The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
 
 Run = dict[Any, dict[Any, float]]
 
@@ -8213,14 +8378,14 @@ TIED = 1000  # documents of each query that are kept beyond its depth, as they t
 
 
 class Calls(NamedTuple):
-    """How a model and its similarity are called.
+    """The arguments for calls of a model and its similarity.
 
     Attributes:
-        query: the arguments of the model for queries, and for pairs.
-        document: those for documents.
-        embedding: more of them, for either as an embedding.
-        chunk: how many documents, or pairs, are encoded and scored at a time.
-        score_function: of the embeddings of queries and of documents; None for the model's own.
+        query: the model's arguments for queries, and for pairs.
+        document: the model's arguments for documents.
+        embedding: more arguments, for both as embeddings.
+        chunk: the number of documents, or pairs, that are encoded and scored at a time.
+        score_function: a function of the embeddings of queries and of documents; None for the model's own.
     """
 
     query: dict[str, Any]
@@ -8240,20 +8405,22 @@ class Search:
         candidates: Mapping[Any, Collection[Any]] | None,
         depth: int | None,
         judged: Mapping[Any, Collection[Any]] | None,
+        score_dtype: str,
         calls: Calls,
     ) -> None:
-        """Keep what to rank.
+        """Keep the queries and the documents to rank.
 
         Args:
             queries: the text of each query, by its id.
             corpus: the text of each document, by its id.
             candidates: the documents to rank for each query; None for the whole corpus.
-            depth: how many documents of each query to keep; None for all.
-            judged: documents of each query to keep at any rank; None for none.
+            depth: the number of documents to keep for each query; None for all.
+            judged: documents to keep for each query at any rank; None for none.
+            score_dtype: the type in which scores are compared, so that documents tie.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
-        self.judged = judged
+        self.judged, self.score_dtype = judged, score_dtype
         ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
         try:
             self.documents = sorted(ranked)
@@ -8265,8 +8432,8 @@ class Search:
         """Return the documents of each query with their scores, the highest first and equal ones by ascending ids.
 
         Raises:
-            ValueError: a reranker without candidates, or with several scores for a pair; scores that are no tensor of
-            queries and documents.
+            ValueError: a reranker without candidates, or with several scores for a pair; scores that are not a tensor
+                of queries and documents.
         """
         from sentence_transformers import CrossEncoder
 
@@ -8309,15 +8476,16 @@ class Search:
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = found[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
-            found, columns = _highest_columns(found, self.depth)
-            scores, order = _highest_columns(torch.cat([scores.to(found), found], dim=1), self.depth)
+            found, columns = _highest_columns(found, self.depth, self.score_dtype)
+            both = torch.cat([scores.to(found), found], dim=1)
+            scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
             run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
         return {query: _ranked(documents) for query, documents in run.items()}
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
-        """Return the scores of a chunk, -inf where a document is no candidate of the query."""
+        """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
         if self.candidates is None:
             return scores
         kept = scores.new_full(scores.shape, -np.inf)
@@ -8343,28 +8511,30 @@ def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
     return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
 
 
-def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
+def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
     """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
 
-    Scores that tie with the k-th are returned too, up to `TIED` of them, as they share its rank. Rows with fewer
-    are padded with -inf.
+    Up to `TIED` scores that tie with the k-th, in the type in which scores are compared, are also returned, since they
+    share its rank. Rows with fewer are padded with -inf.
     """
     import torch
 
     k = min(k, scores.shape[1])
-    values, columns = scores.topk(k, dim=1)
+    compared = scores if score_dtype == "given" else scores.to(getattr(torch, score_dtype))
+    values, columns = compared.topk(k, dim=1)
     last = values[:, -1:]
-    reach = (scores >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
+    reach = (compared >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
     reach[last == -np.inf] = k
     width = int(reach.max())
     if width > k:
-        columns = scores.topk(width, dim=1).indices
-        tied = reach[:, 0] > k  # topk takes any of them
-        columns[tied] = scores[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
+        columns = compared.topk(width, dim=1).indices
+        tied = reach[:, 0] > k  # topk returns any of them
+        columns[tied] = compared[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
-    values, order = scores.gather(1, columns).sort(dim=1, descending=True, stable=True)
+    columns = columns.gather(1, compared.gather(1, columns).argsort(dim=1, descending=True, stable=True))
+    values = scores.gather(1, columns)
     values[torch.arange(width, device=values.device) >= reach] = -np.inf
-    return values, columns.gather(1, order)
+    return values, columns
 
 
 def sentence_transformers_evaluator(
@@ -8392,46 +8562,48 @@ def sentence_transformers_evaluator(
     write_csv: bool = True,
     **options: Unpack[QueryOptions],
 ) -> Any:
-    """Return an evaluator of sentence-transformers, for `evaluator=` of its trainers or to be called with a model.
+    """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
-    It takes a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, and a `CrossEncoder`, which reranks
-    `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low` and
-    `nDCG@10_high`, and `en_nDCG@10` for each slice; the first of them is `primary_metric`. It leaves the `report` and
-    the `run`, `{query: {document: score}}`, as attributes of the evaluator. The scores are those of `compute` on the
-    whole ranking of each query: besides its k best documents the run has those that tie with the last of them, up to
-    1,000, the lowest ids first, and if `judged_only` or `ideal="retrieved"` is set all judged documents.
+    The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
+    reranks `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low`
+    and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The evaluator keeps the
+    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those of `compute` on the
+    whole ranking of each query: in addition to its k best documents, the run contains up to 1,000 documents that tie
+    with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is set, all judged
+    documents.
 
-    At any time there are in memory the embeddings of the queries and of one chunk of the corpus, queries × (chunk +
-    k) scores, and these documents of each query; with `k=None` all documents.
+    Only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and these documents
+    of each query are in memory; with `k=None` all documents.
 
     Args:
         queries: the text of each query, by its id.
         corpus: the text of each document, by its id.
-        relevant_docs: the relevance of documents, `{query: {document: grade}}`; of ids alone it is 1. Queries that
-            are not in it are left out.
-        k: the cutoff or cutoffs; None for the whole list, or beside `measures` that have cutoffs.
+        relevant_docs: the relevance of documents, `{query: {document: grade}}`; it is 1 for ids without grades. Queries
+            that are not in it are skipped.
+        k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
         documents: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
-            A query that is not in it has no ranking, which `missing=` is about.
-        exclude: documents to leave out, `{query: ids}`.
+            A query that is not in it has no ranking; see `missing`.
+        exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
         by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
-        confidence: of the intervals, between 0 and 1.
-        name: put before the names of results, and into that of the CSV file.
-        batch_size: texts, or pairs of them, that the model takes at once.
-        corpus_chunk_size: documents, or pairs, that are encoded and scored at a time.
-        score_function: of the embeddings of queries and of documents, or its name; None for the model's similarity.
-        truncate_dim: dimensions of a dense embedding; None for all.
-        max_active_dims: dimensions of a sparse embedding that are not 0; None for as many as there are.
-        query_prompt: what is put before each query, by a reranker before each pair.
-        query_prompt_name: likewise, by its name in the model.
-        corpus_prompt: what is put before each document.
-        corpus_prompt_name: likewise, by its name in the model.
-        show_progress_bar: of the model, for each chunk.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        name: a prefix of the names of results, and a part of the name of the CSV file.
+        batch_size: the number of texts, or pairs, in a batch of the model.
+        corpus_chunk_size: the number of documents, or pairs, that are encoded and scored at a time.
+        score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
+            similarity.
+        truncate_dim: the number of dimensions of a dense embedding; None for all.
+        max_active_dims: the number of dimensions of a sparse embedding that are not 0; None for no limit.
+        query_prompt: a prefix of each query, or of each pair in a reranker.
+        query_prompt_name: the name of such a prompt in the model.
+        corpus_prompt: a prefix of each document.
+        corpus_prompt_name: the name of such a prompt in the model.
+        show_progress_bar: show the model's progress bar for each chunk.
         write_csv: append the results to a file in the folder that a call, or the trainer, names.
-        **options: of `compute`, but `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: what `report` refuses; an id that is not in `queries` or `corpus`.
+        ValueError: as in `report`; or an id is not in `queries` or `corpus`.
         ImportError: sentence-transformers or SciPy is missing.
     """
     parsed = Options.of_method(sentence_transformers_evaluator, k, options)
@@ -8456,15 +8628,16 @@ def sentence_transformers_evaluator(
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
     report_of = _reports(references, exclude, how)
     texts = {query: queries[query] for query in (references if candidates is None else candidates)}
-    search = Search(texts, corpus, candidates, *_kept(parsed, exclude or {}, references), calls)
+    kept = _kept(parsed, exclude or {}, references)
+    search = Search(texts, corpus, candidates, *kept, parsed.score_dtype, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
 def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
-    """Return the grades of each query's documents, where ids alone have the grade 1.
+    """Return the grades of each query's documents; ids without grades have the grade 1.
 
     Raises:
-        ValueError: queries and corpus do not hold texts by ids, or do not hold what is judged.
+        ValueError: queries and corpus do not map ids to texts, or a judged id is missing from them.
     """
     for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
         _check_mapping(argument, side)
@@ -8499,7 +8672,7 @@ def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
 
 
 def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
-    """Return the function that a name of sentence-transformers stands for, and anything else as it is."""
+    """Return the function with a name in sentence-transformers, and any other value unchanged."""
     if not isinstance(score_function, str):
         return score_function
     from sentence_transformers import SimilarityFunction
@@ -8522,9 +8695,9 @@ def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> d
 def _kept(
     options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
 ) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
-    """Return how many documents of a query to keep, None for all, and which to keep at any rank.
+    """Return the number of documents to keep for a query, None for all, and those to keep at any rank.
 
-    Documents that are excluded or ignored take no rank. Judged documents at any rank are in the condensed list, or
+    Documents that are excluded or ignored have no rank. Judged documents at any rank are in the condensed list, or
     in the ideal.
     """
     if None in options.cutoffs:
@@ -8536,7 +8709,7 @@ def _kept(
 
 
 def _check_mapping(argument: str, given: Any) -> None:
-    """Raise an error for what is no mapping of ids."""
+    """Raise an error for a value that is not a mapping of ids."""
     if not isinstance(given, Mapping):
         holds = "text" if argument in ("queries", "corpus") else "ids of documents"
         raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}")
@@ -8544,7 +8717,7 @@ def _check_mapping(argument: str, given: Any) -> None:
 
 
 def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> None:
-    """Raise an error for documents, by query, that are not in the corpus, or are no ids."""
+    """Raise an error for documents, by query, that are not in the corpus, or are not ids."""
     _check_mapping(argument, given)
     for query, documents in given.items():
         if isinstance(documents, str) or not isinstance(documents, Collection):
@@ -8571,7 +8744,7 @@ def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) 
 
 
 def _flat(report: Report) -> dict[str, float]:
-    """Return the scores of a report with the ends of their intervals, then those of its slices."""
+    """Return the scores of a report with the ends of their intervals, then the scores of its slices."""
     values: dict[str, float] = {}
     for name, score in report.scores.items():
         values |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
@@ -8581,11 +8754,11 @@ def _flat(report: Report) -> dict[str, float]:
 
 
 class NDCGEvaluator:
-    """The report on what a model retrieves or reranks; `_evaluator_class` gives it the base of sentence-transformers.
+    """The report on the documents that a model retrieves or reranks; `_evaluator_class` adds the base class.
 
     Attributes:
         run: the ranking of the last model, `{query: {document: score}}`.
-        report: on that ranking.
+        report: the report on that ranking.
     """
 
     prefix_name_to_metrics: Callable[..., Any]  # of the base
@@ -8609,7 +8782,7 @@ class NDCGEvaluator:
         self.prefix_name_to_metrics({}, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle: a model whose card has the results is sent to other processes with the evaluator."""
+        """Pickle: the evaluator is sent to other processes with a model that has the results in its card."""
         return _blank_evaluator, (), self.__dict__
 
     def __call__(
@@ -8636,14 +8809,14 @@ class NDCGEvaluator:
             writer.writerow(row)
 
     def get_config_dict(self) -> dict[str, Any]:
-        """Return the signature of the numbers and what the embeddings depend on, for the model card."""
+        """Return the signature of the scores and the options of the embeddings, for the model card."""
         signature = {} if self.report is None else {"signature": self.report.signature}
         return {**signature, **self.config}
 
 
 @cache
 def _evaluator_class() -> Callable[..., Any]:
-    """Return the class of evaluators, whose base is that of sentence-transformers."""
+    """Return the class of evaluators, with the base class of sentence-transformers."""
     try:
         from sentence_transformers.base.evaluation import BaseEvaluator
     except ImportError:
@@ -8653,19 +8826,19 @@ def _evaluator_class() -> Callable[..., Any]:
 
 
 def _blank_evaluator() -> Any:
-    """Return an evaluator whose attributes are yet to be restored."""
+    """Return an evaluator without its attributes, which are restored next."""
     made: Any = _evaluator_class()
     return made.__new__(made)
 
 
-# ndcg/loops/meter.py: The metric as a loop of PyTorch takes it: batch by batch, in one process or in several.
+# ndcg/loops/meter.py: The metric for a PyTorch loop: batch by batch, in one process or in several.
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
 Sums = dict[str, tuple[int, list[float]]]  # of each result: how many queries have it, and the parts of its sum
 
 
 class MeterState(NamedTuple):
-    """What a meter holds of the batches so far."""
+    """The state of a meter after the batches so far."""
 
     sums: Sums
     rows: tuple[MeterRows, ...]
@@ -8684,20 +8857,20 @@ class Meter:
         self._state = MeterState({}, ())
 
     def update(self, scores: Any, labels: Any, mask: Any = None, query_ids: Any = None) -> None:
-        """Add a batch; one that is refused adds nothing.
+        """Add a batch; a batch that is rejected adds nothing.
 
         Args:
-            scores: what `compute` calls predictions: a row per query and a column per document,
-                or with `query_ids` one score per document. Tensors on any device and of any
-                type of floats, arrays, or lists, which may differ in length.
-            labels: what `compute` calls references, likewise.
+            scores: the `predictions` of `compute`: a row per query and a column per document, or with `query_ids` one
+                score per document. Tensors on any device and with any float type, arrays, or lists, which may differ in
+                length.
+            labels: the `references` of `compute`, in the same shape.
             mask: True or 1 for a document, False or 0 for padding, in the shape of the scores.
-            query_ids: the query of each document, whose others may come in other batches, and in
-                other processes unless `ties` goes by their order. Then all rows are kept. What depends
-                on all rows of a query, such as `missing="raise"`, is checked by `compute`.
+            query_ids: the query of each document. Its other documents may be in other batches, and in other processes
+                unless `ties` depends on their order. All rows are then kept. Conditions on all rows of a query, such as
+                `missing="raise"`, are checked by `compute`.
 
         Raises:
-            ValueError: what `compute` refuses; a mask of another shape or with other values.
+            ValueError: as in `compute`; or a mask has another shape or other values.
         """
         scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
         if query_ids is not None:
@@ -8728,9 +8901,9 @@ class Meter:
             self._state = MeterState(sums, (*rows, batch))
 
     def compute(self) -> dict[str, float]:
-        """Return the mean over the queries of all processes since the last reset, the same number in each of them.
+        """Return the mean over the queries of all processes since the last reset, the same in each process.
 
-        Where `torch.distributed` is initialized, each of its processes must call it.
+        If `torch.distributed` is initialized, each of its processes must call it.
 
         Raises:
             ValueError: there are no queries, or none has a value; the processes have different options.
@@ -8755,7 +8928,7 @@ class Meter:
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
         try:
-            distributed.all_gather_object(gathered, (self.options.signature(), self._state))
+            distributed.all_gather_object(gathered, (self._signature(), self._state))
         except RuntimeError as error:
             problem = f"the meters of {len(gathered)} processes did not come together"
             hint = "each must call compute, and one may have died"
@@ -8764,6 +8937,18 @@ class Meter:
         if len(different := dict.fromkeys(signatures)) > 1:
             raise ValueError(f"processes score by different options; give all the same: {', '.join(different)}")
         return list(states)
+
+    def _signature(self) -> str:
+        """Return the signature, by which processes know that they score by the same options.
+
+        Raises:
+            ValueError: a function cannot be named in it.
+        """
+        try:
+            return self.options.signature()
+        except ValueError as error:
+            hint = "such a function works in one process only; give a list, or let it answer for these"
+            raise ValueError(f"{error}: {hint}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
         """Return all rows of all processes, in an order that is the same however they are split."""
@@ -8786,10 +8971,10 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` rejects.
 
     >>> batches = meter(k=2)
     >>> batches.update([[.9, .4, .1]], [[0, 1, 2]])
@@ -8801,7 +8986,7 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
-    """Return a few numbers whose sum is exactly that of many.
+    """Return a few numbers with exactly the same sum as many.
 
     >>> exact_parts([1e30, 1.0, 1.0, 1e30])
     [2e+30, 2.0]
@@ -8838,7 +9023,7 @@ def _is_empty(side: Any) -> bool:
 
 
 def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
-    """Return arrays of one shape.
+    """Return arrays of the same shape.
 
     Raises:
         ValueError: they differ in shape, or one of them is lists that differ in length.
@@ -8861,7 +9046,7 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask as bools.
 
     Raises:
-        ValueError: it holds other values than True, False, 1 and 0, or masked ones.
+        ValueError: it contains values other than True, False, 1 and 0, or masked values.
     """
     if np.ma.is_masked(mask):
         raise ValueError("mask: is masked itself; give False or 0 for padding")
@@ -8885,10 +9070,10 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
-    """Return copies of what there is of documents, one row each, so that no batch is kept as a whole.
+    """Return copies of the columns of documents, one row per document, so that no batch is kept as a whole.
 
     Raises:
-        ValueError: there is more than one per document, or another number of them; masked values.
+        ValueError: a column has more than one value per document, another length, or masked values.
     """
     flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
     for name, column in flat.items():
@@ -9434,6 +9619,7 @@ def comparison_of(
             *left_out_notes(list(columns.values()), options, weight),
             *notes(list(columns.values()), options, weight),
             *notes_on_tests(pairs, testing, baseline),
+            *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
         ),
         testing=testing,
@@ -9502,6 +9688,7 @@ def _columns_of_systems(
     read = settled(**{argument: from_file(argument, side) for argument, side in arguments.items()})
     sides = dict(zip(arguments, read, strict=True))
     runs = {argument: sides.pop(argument) for argument in list(sides)[: len(names)]}
+    refuse_negative(sides["references"], sides["exclude"], options)
     if same_queries:
         _refuse_lacking_queries(dict(zip(names, runs.values(), strict=True)), sides["references"])
     columns = {}
@@ -9538,7 +9725,7 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
             raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
 
 
-# ndcg/loops/mteb_files.py: What MTEB leaves of an evaluation, across tasks: its predictions as one ranking, its results as a value per task.
+# ndcg/loops/mteb_files.py: Read MTEB's output across tasks: its predictions as one set of rankings, its results as one value per task.
 
 META = "model_meta.json"
 PREDICTIONS = "_predictions.json"
@@ -9550,14 +9737,14 @@ Described = TypeVar("Described", Report, Comparison)
 
 @dataclass(frozen=True)
 class MTEBResults:
-    """nDCG of models on MTEB's tasks, as its result files have it: a mean for each subset and split of a task.
+    """The nDCG of models on MTEB's tasks in its result files: a mean for each subset and split of a task.
 
     Attributes:
-        measure: such as ``"nDCG@10"``.
-        scores: by model, then by task, subset and split.
-        languages: of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
-        versions: of MTEB, by which the files were written.
-        others: tasks without this measure, which are left out.
+        measure: the measure, such as ``"nDCG@10"``.
+        scores: the scores by model, then by task, subset and split.
+        languages: the language of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
+        versions: the versions of MTEB that wrote the files.
+        others: tasks without this measure, which are skipped.
     """
 
     measure: str
@@ -9574,13 +9761,13 @@ class MTEBResults:
         by: Any = None,
         confidence: float = 0.95,
     ) -> Report:
-        """Return a report on one model, in which tasks stand for queries.
+        """Return a report on one model, with tasks in place of queries.
 
         Args:
-            model: its name; None where there is only one.
-            per: what counts once: a "task", as the mean of its subsets and splits, or a "subset".
+            model: its name; None if there is only one.
+            per: the unit that counts once: a "task", as the mean of its subsets and splits, or a "subset".
             by: "language", "task", or `{name: value}` of the tasks or subsets.
-            confidence: of the intervals, between 0 and 1.
+            confidence: the confidence level of the intervals, between 0 and 1.
 
         Raises:
             ValueError: an unknown model, fewer than two tasks, a task without a value in `by`.
@@ -9615,23 +9802,23 @@ class MTEBResults:
         margin: float = 0.0,
         corrected_over: Literal["measure", "all"] = "measure",
     ) -> Comparison:
-        """Return a comparison of the models, task by task, in which tasks stand for queries.
+        """Return a comparison of the models, with tasks in place of queries.
 
         Args:
             baseline: the model to compare all others with; None for every pair.
-            per: what counts once, as in `report`.
-            by: as in `report`.
-            missing: what to do if models have results of different tasks, subsets or splits: "raise", or "skip"
-                what any of them lacks.
-            confidence: as in `compare`.
-            resamples: likewise.
-            seed: likewise.
-            alternative: likewise.
-            margin: likewise.
-            corrected_over: likewise.
+            per: the unit that counts once, as in `report`.
+            by: "language", "task", or a mapping, as in `report`.
+            missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
+                that are missing from any model.
+            confidence: the confidence level of the intervals, as in `compare`.
+            resamples: the minimum number of permutations, as in `compare`.
+            seed: the random seed, as in `compare`.
+            alternative: the direction of the tests, as in `compare`.
+            margin: the non-inferiority margin, as in `compare`.
+            corrected_over: the p-values that are corrected together, as in `compare`.
 
         Raises:
-            ValueError: fewer than two models or tasks, an unknown baseline, a result that a model lacks.
+            ValueError: fewer than two models or tasks, an unknown baseline, a result that is missing from a model.
         """
         names = system_names(self.scores, baseline)
         shared = set.intersection(*(set(each) for each in self.scores.values()))
@@ -9692,7 +9879,7 @@ class MTEBResults:
         return {name: next(iter(of)) if len(of) == 1 else "several" for name, of in of_units.items()}
 
     def _described(self, found: Described, per: str, left: int = 0) -> Described:
-        """Return a report or a comparison with notes on what its queries are."""
+        """Return a report or a comparison with notes on the meaning of its queries."""
         what = {"task": "tasks", "subset": "subsets of tasks"}[per]
         own: list[str] = [
             f"Queries are MTEB's {what}, each with its mean: intervals and p-values are about other tasks like these, "
@@ -9708,7 +9895,7 @@ class MTEBResults:
 
 
 class _Result(NamedTuple):
-    """What a result file holds of one measure."""
+    """The values of one measure in a result file."""
 
     task: str
     version: str | None
@@ -9720,10 +9907,11 @@ def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
     """Read MTEB's result files of one or more models, for reports and comparisons across tasks.
 
     Args:
-        path: a folder of them, at any depth, such as MTEB's cache, `~/.cache/mteb`: a folder for each model. Its name
-            is that in `model_meta.json`, or else the folder's; folders of one name have their paths added. Links to
-            folders are followed, and each folder is read once. Predictions and other JSON files are ignored.
-        k: the cutoff, of those that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
+        path: a folder that contains them at any depth, such as MTEB's cache, `~/.cache/mteb`: one folder per model.
+            The name of a model is in `model_meta.json`, or else the folder's; models with the same name have their
+            paths added. Links to folders are followed, and each folder is read once. Predictions and other JSON files
+            are ignored.
+        k: a cutoff that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
 
     Raises:
         ValueError: no file of results, one in another format, a subset twice for a model, no nDCG@k. Names the file.
@@ -9815,18 +10003,19 @@ def _read_result(file: Path, k: int) -> _Result | None:
 
 
 def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
-    """Return the rankings, or the judgments, of several tasks as one, whose queries are named after their tasks.
+    """Return the rankings, or the judgments, of several tasks as one mapping, with the task in the name of each query.
 
     Args:
-        tasks: by the name of a task the path of MTEB's `{task}_predictions.json`, or a mapping
-            `{query: {document: value}}`, by subset and split where MTEB has them so.
+        tasks: for the name of each task, the path of MTEB's `{task}_predictions.json`, or a mapping
+            `{query: {document: value}}`, also by subset and split as in MTEB.
 
     Returns:
-        `{query: {document: value}}`, where a query is called `task/subset/split/id`, without subset and split where
-        they are not given.
+        `{query: {document: value}}`. A query is called `task/subset/split/id`, without subset and split if they are not
+        given.
 
     Raises:
-        ValueError: a file that is not JSON, or what is neither a mapping nor a path; two queries of one name.
+        ValueError: a file that is not JSON, a value that is neither a mapping nor a path, or two queries with the same
+            name.
 
     >>> join_tasks({"NFCorpus": {"default": {"test": {"q1": {"d1": 2}}}}, "SciFact": {"q1": {"d7": 1}}})
     {'NFCorpus/default/test/q1': {'d1': 2}, 'SciFact/q1': {'d7': 1}}
@@ -9871,7 +10060,7 @@ def _json(file: Path) -> Any:
 
 
 def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
-    """Return the name of the model of each folder, with the path of the folder if several have one name."""
+    """Return the name of the model of each folder, with the path of the folder if several have the same name."""
     paths = {folder: folder.relative_to(root).as_posix() for folder in folders}
     names = {}
     for folder, path in paths.items():
@@ -9899,20 +10088,20 @@ def _language(languages: list[str]) -> str:
 # ndcg/loops/scorer.py: The metric as scikit-learn, LightGBM and XGBoost call it, to select models and to stop training early.
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
-    """Return a scorer of scikit-learn, for `scoring=` in `cross_validate` and `GridSearchCV`.
+    """Return a scikit-learn scorer, for `scoring=` in `cross_validate` and `GridSearchCV`.
 
     It ranks by `decision_function`, else `predict_proba`, else `predict`. Rows are documents, and
-    `groups` has the query of each: enable metadata routing, request them by
-    `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. So does
-    `sample_weight`, the weight of each row's query. Without `groups` each row of a 2-D `y` is a
-    query, its columns the documents; a 1-D `y` is refused.
+    `groups` has the query of each row: enable metadata routing, request them with
+    `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. Pass
+    `sample_weight`, the weight of each row's query, in the same way. Without `groups`, each row of a 2-D
+    `y` is a query and its columns are the documents; a 1-D `y` is rejected.
 
     Args:
         k: the cutoff.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses; several results, where a scorer has one.
+        ValueError: an option that `compute` rejects; or several results, since a scorer has one.
         ImportError: scikit-learn is not installed.
     """
     names = Options.of_method(scorer, k, options).names
@@ -9928,10 +10117,10 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
 
 
 def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
-    """Return the one result of a model's scores, as a scorer calls it.
+    """Return the only result of a model's scores, with the arguments of a scorer.
 
     Raises:
-        ValueError: rows without groups, several scores for a row, or what `compute` refuses.
+        ValueError: rows without groups, several scores for a row, or as in `compute`.
     """
     labels, predicted = np.asanyarray(y_true), np.asanyarray(y_score)
     if groups is None and labels.ndim != 2:
@@ -9958,15 +10147,15 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
 def lightgbm_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float, bool]]]:
     """Return a function for `LGBMRanker.fit(eval_metric=...)` and for `lightgbm.train(feval=...)`.
 
-    Queries are the groups of the data. A query's weight is the mean of its rows', as in LightGBM.
+    Queries are the groups of the data. The weight of a query is the mean of its rows' weights, as in LightGBM.
 
     Args:
         k: the cutoff or cutoffs.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`;
-            `convention="lightgbm"` gives the number of LightGBM itself.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`;
+            `convention="lightgbm"` gives LightGBM's own score.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` rejects.
 
     >>> metric = lightgbm_metric(k=1, convention="lightgbm")
     >>> metric(np.array([1, 0, 0]), np.array([.1, .9, .5]), None, np.array([2, 1]))
@@ -10000,18 +10189,18 @@ def _for_lightgbm(
 
 
 def xgboost_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float]]]:
-    """Return a function for `xgboost.train(custom_metric=...)`, of a `DMatrix` with `qid`.
+    """Return a function for `xgboost.train(custom_metric=...)`, with a `DMatrix` that has `qid`.
 
-    Its results are called `ndcg.nDCG@10`, since early stopping takes more for better by the first
-    letters of a name. XGBoost keeps six decimals of them.
+    Its results are called `ndcg.nDCG@10`, since early stopping infers from the first letters of a
+    name whether higher is better. XGBoost keeps six decimals of a result.
 
     Args:
         k: the cutoff or cutoffs.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`;
-            `convention="xgboost"` gives the number of XGBoost itself.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`;
+            `convention="xgboost"` gives XGBoost's own score.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` rejects.
     """
     return partial(_for_xgboost, Options.of_method(xgboost_metric, k, options))
 
@@ -10032,10 +10221,10 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
 def _results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
-    """Return the results of queries whose rows lie one after the other.
+    """Return the results of queries with contiguous rows.
 
     Raises:
-        ValueError: several scores for a row, or what `compute` refuses.
+        ValueError: several scores for a row, or as in `compute`.
     """
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
@@ -10051,20 +10240,20 @@ class TrainerMetrics:
     """A function of a Trainer's predictions and labels, for a whole set or batch by batch.
 
     Without ``query_ids`` every row of the predictions is a query, its columns the documents.
-    With it every row is a document (of one score), and ``query_ids`` is a column of the evaluation
-    set, or tells the query of a row from the model's inputs, which
-    ``TrainingArguments(include_for_metrics=["inputs"])`` passes on.
+    With it every row is a document with one score, and ``query_ids`` is a column of the evaluation
+    set, or a function from the model's inputs to the query of each row. For the function,
+    ``TrainingArguments(include_for_metrics=["inputs"])`` passes the inputs on.
 
-    Batch by batch only the results of queries are kept, or one score, label and id per document.
-    After a batch-wise evaluation that broke off, ``reset`` forgets its batches.
+    Batch by batch, only the results of queries are kept, or one score, label and id per document.
+    After an interrupted batch-wise evaluation, ``reset`` drops its batches.
     """
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
-        """Keep how to score, and how to tell the query of a document.
+        """Keep the options, and the queries of documents.
 
         Raises:
-            ValueError: ``query_ids`` is neither a function nor a column with one of references, or ``main_input``
-                no name.
+            ValueError: ``query_ids`` is neither a function nor a column with a column of references, or ``main_input``
+                is not a name.
         """
         if not isinstance(main_input, str):
             raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
@@ -10081,10 +10270,10 @@ class TrainerMetrics:
         self._batches = []
 
     def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
-        """Take predictions, and return the results unless more are to come.
+        """Add predictions, and return the results unless more batches follow.
 
         Args:
-            evaluation: a `transformers.EvalPrediction`. Of several outputs of a model the first counts.
+            evaluation: a `transformers.EvalPrediction`. If a model has several outputs, the first is used.
             compute_result: False for a batch that is not the last, True for the last
                 (`batch_eval_metrics=True`); None for a whole set.
 
@@ -10115,7 +10304,7 @@ class TrainerMetrics:
         return result
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
-        """Keep what is needed of a batch."""
+        """Keep the needed values of a batch."""
         scores, labels = _first("predictions", predictions), _first("labels", label_ids)
         if self.query_ids is None:
             if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
@@ -10130,7 +10319,7 @@ class TrainerMetrics:
         columns = {"predictions": scores, "references": labels}
         if self.columns is None:
             ids = self.query_ids(self._main(inputs))
-            # a list may hold ids of several types
+            # a list may contain ids of several types
             columns["query_ids"] = _array(ids) if hasattr(ids, "dtype") else np.array(ids, object)
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
@@ -10149,8 +10338,8 @@ class _Columns(NamedTuple):
     """The queries and labels of an evaluation set, a row per document, in its order.
 
     Attributes:
-        ids: of the queries.
-        labels: nan where they are missing.
+        ids: the query of each row.
+        labels: the label of each row; nan if it is missing.
     """
 
     ids: pa.Array
@@ -10182,7 +10371,7 @@ class _Columns(NamedTuple):
         """Return the ids of rows with these labels.
 
         Raises:
-            ValueError: they are not those of the evaluation set in its order.
+            ValueError: the labels are not the labels of the evaluation set in its order.
         """
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
@@ -10212,27 +10401,25 @@ def trainer_metrics(
 ) -> TrainerMetrics:
     """Return the function for `transformers.Trainer(compute_metrics=...)`.
 
-    It serves whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`,
-    batches: then no predictions are kept. The Trainer reports the results as
-    `eval_nDCG@10`.
+    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch by
+    batch, which keeps no predictions. The Trainer reports the results as `eval_nDCG@10`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        query_ids: None where each row of the model's output is a query and its columns are
-            documents. Where each row is one document: the column of the evaluation set that
-            has the query id of each row, with `references`. Or a function that gets the model's
-            main input, an array, and returns the query id of each row. It needs
-            `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single
-            process: the Trainer does not gather the inputs of several.
-        references: with such a column that of the labels, in the same order: an evaluation whose
-            labels differ, as of another set or of shuffled rows, is refused.
+        query_ids: None if each row of the model's output is a query and its columns are documents. If each
+            row is one document: the column of the evaluation set with the query id of each row, together
+            with `references`; or a function that accepts the model's main input (an array) and returns the
+            query id of each row. The function needs `TrainingArguments(include_for_metrics=["inputs"])`,
+            and with batches a single process: the Trainer does not gather the inputs of several.
+        references: with such a column, the column of the labels in the same order. An evaluation with
+            different labels, for example on another set or with shuffled rows, is rejected.
         main_input: the name of the model's main input.
-        ignore_index: the label of padding, which the Trainer itself uses to make
-            batches of one width.
-        **options: of `compute`, but `sample_weight`, `missing`, `use_aggregator` and `engine`.
+        ignore_index: the label that marks padding, which the Trainer itself uses to make batches of equal
+            width.
+        **options: the options of `compute`, except `sample_weight`, `missing`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses, or columns that cannot be read.
+        ValueError: an option that `compute` rejects, or columns that cannot be read.
 
     >>> metrics = trainer_metrics(k=1)
     >>> from transformers import EvalPrediction  # doctest: +SKIP
@@ -10248,7 +10435,7 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     """Return the predictions, labels and inputs of each batch; a whole set is one batch.
 
     Raises:
-        ValueError: The sides are not in the same batches, or there are none.
+        ValueError: predictions and labels are not in the same batches, or there are none.
     """
     sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
     if not any(isinstance(side, list) for side in sides.values()):
@@ -11213,14 +11400,14 @@ def _scored(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        found = read(*sides, **options.reading)
+        found = read(*sides, **{**options.reading, "score_dtype": "given"})
         if options.missing != "empty" and not nested:
             found = found._replace(missing=lacking, place=lambda query, _: place(query))
         if options.missing == "raise":
             refuse_missing(found)
         if "excluded" in columns:
             found = found.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
-        scored = score_part(found, options)
+        scored = score_part(found.with_scores_in(options.score_dtype), options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
@@ -11317,7 +11504,7 @@ def compute(
         document_ids: {document_ids}
         data: {data}
         exclude: {exclude}
-        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `ties`,
+        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `ties`,
             `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.
 
@@ -11533,9 +11720,8 @@ class Slip(NamedTuple):
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, ideal, one)
-        zero_division = Options.parse(k=1, **{**options, **self.both.options}).zero_division
-        empty = np.full(len(ideal), np.nan if isinstance(zero_division, str) else zero_division)
-        if isinstance(zero_division, str):  # rightly empty: 1 if nothing was retrieved
+        empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        if isinstance(empty, str):  # rightly empty: 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
@@ -12798,12 +12984,13 @@ class Searched(NamedTuple):
 
 def search(searched: Searched) -> SearchResult:
     """Try every combination of the options that are not given."""
-    grid = _grid(searched.read(Options.parse(k=searched.k, **searched.given)), searched.given)
+    grids = _grids(searched)
     cutoffs = searched.named_cutoffs or _cutoffs(searched.k)
     found = _Found(searched, cutoffs)
-    for chosen, values, queries in _values_at(searched, grid, cutoffs):
-        found.add(chosen, values, queries, grid)
-    return found.result(grid)
+    for score_dtype, grid in grids.items():
+        for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
+            found.add(chosen, values, queries, grid)
+    return found.result(grids)
 
 
 class _Queries(NamedTuple):
@@ -12819,7 +13006,7 @@ class _Queries(NamedTuple):
 
 
 def _values_at(
-    searched: Searched, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
+    searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
 ) -> Iterator[tuple[dict[str, Any], Floats, _Queries]]:
     """Yield each choice of what scores a query, with the values at all cutoffs; nan for a query without an ideal DCG.
 
@@ -12829,6 +13016,7 @@ def _values_at(
     with progress(len(outer) * (len(grid["ideal"]) + len(grid["ties"])), "Searching", " sums") as bar:
         for gain, discount, negative, judged_only in outer:
             chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
+            chosen["score_dtype"] = score_dtype
             ideals, queries = {}, _queries_of(searched, chosen)
             for ideal in grid["ideal"]:
                 ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
@@ -12924,15 +13112,19 @@ class _Found:
         named = self.searched.named_cutoffs
         return {**options, "k": self.cutoffs[row] if len(named) <= 1 else named}
 
-    def result(self, grid: Mapping[str, Sequence[Any]]) -> SearchResult:
+    def result(self, grids: Mapping[str, Mapping[str, Sequence[Any]]]) -> SearchResult:
         """Return the combinations by the conventions that they are nearest to."""
-        own = [_by_convention(options, score, self.searched, grid) for options, score in self.matching]
+
+        def by_convention(options: dict[str, Any], score: float) -> Combination:
+            return _by_convention(options, score, self.searched, grids[options["score_dtype"]])
+
+        own = [by_convention(*each) for each in self.matching]
         own.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
         evidence = self.searched.evidence
         by_chance = math.nan if self.searched.of_queries else self.wide / WIDER ** len(evidence)
         nearest = None
         if self.nearest is not None and not own:
-            nearest = _by_convention(*self.nearest, self.searched, grid)
+            nearest = by_convention(*self.nearest)
         return SearchResult(tuple(own), self.tried, by_chance, len(self.values), nearest, self.agreeing)
 
 
@@ -13033,6 +13225,30 @@ def _matching_scores(
     if any(each.cutoff for each in evidence):
         matches[1:] = wide[1:] = False
     return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
+
+
+def _grids(searched: Searched) -> dict[str, dict[str, Sequence[Any]]]:
+    """Return for each type of scores that makes other ties the values of the options that may make a difference."""
+    known = searched.given.get("score_dtype")
+    grids: dict[str, dict[str, Sequence[Any]]] = {}
+    distinct = set()
+    for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
+        try:
+            rankings = searched.read(Options.parse(k=searched.k, **{**searched.given, "score_dtype": score_dtype}))
+        except ValueError:  # a score is too large for the type
+            continue
+        if (different := _distinct_scores(rankings)) not in distinct:
+            distinct.add(different)
+            grids[score_dtype] = _grid(rankings, searched.given)
+    return {score_dtype: {**grid, "score_dtype": tuple(grids)} for score_dtype, grid in grids.items()}
+
+
+def _distinct_scores(rankings: Rankings) -> int:
+    """Return how many scores of the queries are distinct, of all queries together."""
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    order = np.lexsort((rankings.score, query))
+    query, score = query[order], rankings.score[order]
+    return int(np.count_nonzero((query[1:] != query[:-1]) | (score[1:] != score[:-1])))
 
 
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:

@@ -37,7 +37,7 @@ globalThis.sumsOf = (gains, { discounts, ideal, rest }) => {
 
 // While a card is held, its sums are those of the rank it is over; if only the metric can tell, there are none.
 let before = null;
-const scored = () => Number(find(".score .value")?.textContent);
+const scored = () => Number(/class='value'>([^<]*)/.exec(shown)?.[1]);  // by the metric
 const sumUp = () => {
   const { discounts, ideal, rest, count } = find(".picture").dataset, list = items(".order");
   const isKnown = discounts && (count ?? list.length) == list.length;

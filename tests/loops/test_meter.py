@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import evaluate
@@ -188,6 +189,20 @@ def test_a_batch_may_be_empty(ndcg: evaluate.Metric) -> None:
     batches.update([], [], query_ids=[])
     batches.update([[0.9, 0.1]], [[1, 0]])
     assert batches.compute() == {"nDCG": 1.0}
+
+
+def test_a_function_that_cannot_be_compared_works_in_one_process_only(
+    ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = ndcg.meter(gain=lambda labels: np.array([{5000.0: 1.0, 6000.0: 2.0}[label] for label in labels]))
+    batches.update([[0.9, 0.1]], [[6000, 5000]])
+    assert batches.compute() == {"nDCG": 1.0}
+    two = SimpleNamespace(
+        is_available=lambda: True, is_initialized=lambda: True, get_world_size=lambda: 2, all_gather_object=None
+    )
+    monkeypatch.setitem(sys.modules, "torch.distributed", two)
+    with pytest.raises(ValueError, match=r"^gain .* knows none of the labels .*: such a function works in one process"):
+        batches.compute()
 
 
 def test_of_queries_only_sums_are_kept(ndcg: evaluate.Metric) -> None:
@@ -396,6 +411,7 @@ PREAMBLE = """
 import atexit, json, os, sys, time
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import evaluate, numpy, torch
 import torch.distributed as dist

@@ -173,6 +173,39 @@ def test_a_number_of_worst_queries_that_is_none_is_refused(call: Call, worst: st
     assert (status, said.startswith(f"ndcg compare: {problem}")) == (2, True)
 
 
+@pytest.mark.parametrize("form", ["qrels.txt", "qrels.csv"])
+def test_a_negative_relevance_is_told_with_the_first_line_that_holds_one_whatever_the_run(
+    call: Call, folder: Path, form: str
+) -> None:
+    qrels = QRELS | {query: QRELS[query] | {"d4": -1} for query in ("q7", "q3", "q30")}
+    (folder / "qrels.txt").write_text("# judgments\n\n" + trec(qrels, "qrels"))
+    lines = [f"{query},{d},{r}\n" for query, judged in qrels.items() for d, r in judged.items()]
+    (folder / "qrels.csv").write_text("query,document,relevance\n" + "".join(lines))
+    few = {query: dict(list(run.items())[: 1 if query == "q3" else 12]) for query, run in MAIN.items()}
+    (folder / "few.txt").write_text(trec(few, "run"))
+    line = (3 if form == "qrels.txt" else 2) + 3 * 12 + 4
+    problem = (
+        f"{form}: line {line}: query 'q3', document 'd4': the relevance -1 is negative; --negative-relevance clip "
+        "counts it as gain 0, as --convention trec_eval does, --negative-relevance keep as it is; --ignore-index "
+        "leaves out padding\n"
+    )
+    for command in (
+        "score {} main.txt",
+        "score {} few.txt main.txt",
+        "compare {} main.txt few.txt",
+        "audit {} few.txt",
+    ):
+        assert call(command.format(form)) == (2, "", f"ndcg {command.split()[0]}: {problem}")
+    how = f"gate {form} main.txt few.txt --missing empty --convention trec_eval"
+    assert call(f"{how} --negative-relevance raise") == (2, "", f"ndcg gate: {problem}")
+    for allowed in ("--convention trec_eval", "--negative-relevance clip", "--ignore-index -1"):
+        assert call(f"score {form} main.txt {allowed}")[0] == 0
+    (folder / "none.json").write_text(json.dumps({query: ["d4"] for query in ("q7", "q3", "q30")}))
+    assert call(f"score {form} main.txt --exclude none.json")[0] == 0
+    (folder / "some.json").write_text(json.dumps({query: ["d4"] for query in ("q3", "q30")}))
+    assert f"line {line + 4 * 12}: query 'q7'" in call(f"score {form} main.txt --exclude some.json")[2]
+
+
 def test_audit_finds_what_a_score_rests_on(call: Call, folder: Path, ndcg: evaluate.Metric) -> None:
     run = {query: dict.fromkeys(documents, 1.0) for query, documents in MAIN.items()}
     del run["q7"]
@@ -282,9 +315,9 @@ BAD = {
     "gate qrels.txt main.txt worse.txt --nosuch": "unrecognized arguments: --nosuch; see ndcg gate --help",
     "score qrels.txt main.txt --gain exp": 'gain must be one of "linear", "exponential", "binary"; got \'exp\'; did '
     'you mean "exponential"?',
-    "score negative.txt main.txt": "references: query 'q0', document 'd0': the relevance -1.0 is negative; "
-    '--negative-relevance clip counts it as gain 0, as --convention trec_eval does, "keep" as it is; ignore_index '
-    "leaves out padding",
+    "score negative.txt main.txt": "negative.txt: line 1: query 'q0', document 'd0': the relevance -1 is negative; "
+    "--negative-relevance clip counts it as gain 0, as --convention trec_eval does, --negative-relevance keep as it "
+    "is; --ignore-index leaves out padding",
     "score qrels.txt": "the following arguments are required: RUN; see ndcg score --help",
     "score - -": "standard input, -, can be read only once; give the other files by their names",
     "score qrels.txt main.txt main.txt": "main.txt: is given twice; give each run once",

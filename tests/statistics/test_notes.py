@@ -1,6 +1,8 @@
 """The notes: what a reader should know besides the figures, and when it is said."""
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import evaluate
@@ -33,6 +35,17 @@ def test_a_few_heavy_queries_are_noted_as_few(ndcg: evaluate.Metric) -> None:
     note = f"Few queries (60, which count as {counted:.1f} by their weights): below 10, "
     report = ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE, sample_weight=weight)
     assert any(each.startswith(note) for each in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references"),
+    [([[3, 2, None], [1, 2]], [[1, 0, None], [1, 0]]), ([[3, None], [1, 2]], [[1, None], [1, 0]])],
+)
+def test_a_cutoff_beyond_the_longest_query_is_noted(ndcg: evaluate.Metric, predictions: Any, references: Any) -> None:
+    found = ndcg.report(predictions=predictions, references=references, k=[1, 2, 3]).notes
+    assert [note for note in found if "cuts nothing off" in note] == [
+        "The cutoff 3 cuts nothing off: no query has more than 2 documents retrieved, or judged."
+    ]
 
 
 def test_a_score_that_may_be_chance_is_noted(ndcg: evaluate.Metric) -> None:
@@ -144,6 +157,48 @@ def test_queries_without_negatives_are_noted_from_a_tenth_on(ndcg: evaluate.Metr
     references = [[1, 2], *[[1, 0]] * (queries - 1)]
     notes = ndcg.report(predictions=[[2, 1]] * queries, references=references).notes
     assert any(each.startswith(f"No negatives: in 1 of {queries} queries ") for each in notes) is noted
+
+
+RUN = {"q1": {"a": 3, "b": 2, "c": 1}, "q2": {"a": 1, "b": 2}}
+QRELS = {"q1": {"a": 1, "d": 2}, "q2": {"b": 1}}
+NONE = "No document was excluded, since exclude names none that is retrieved or judged: "
+
+
+@pytest.mark.parametrize("form", ["mappings", "files", "flat", "one file"])
+@pytest.mark.parametrize(
+    ("exclude", "retrieved", "judged"),
+    [
+        ({"q1": ["a", "b", "d"], "q3": ["a"]}, 2, 2),
+        ({"q1": ["c"], "q2": ["a"]}, 2, 0),
+        ({"q1": ["A", "7"], "q2": ["c"]}, 0, 0),
+    ],
+)
+def test_excluded_documents_are_counted_and_noted(
+    ndcg: evaluate.Metric, tmp_path: Path, form: str, exclude: dict[str, list[str]], retrieved: int, judged: int
+) -> None:
+    sides: dict[str, Any] = {"predictions": RUN, "references": QRELS}
+    if form in ("files", "one file"):
+        for name, side in list(sides.items())[form == "one file" :]:
+            (tmp_path / f"{name}.json").write_text(json.dumps(side))
+            sides[name] = tmp_path / f"{name}.json"
+    if form == "flat":
+        rows = sorted({(query, d) for side in (RUN, QRELS) for query, documents in side.items() for d in documents})
+        sides = {
+            "predictions": [RUN[query].get(d) for query, d in rows],
+            "references": [QRELS[query].get(d) for query, d in rows],
+            "query_ids": [query for query, _ in rows],
+            "document_ids": [d for _, d in rows],
+        }
+    report = ndcg.report(**sides, exclude=exclude)
+    assert (report.counts["excluded_retrieved"], report.counts["excluded_judged"]) == (retrieved, judged)
+    note = f"Excluded documents: {retrieved} retrieved and {judged} judged." if retrieved else NONE
+    assert [each.startswith(note) for each in report.notes if "xcluded" in each] == [True]
+    assert ndcg.Report.from_dict(json.loads(json.dumps(report.to_dict()))).counts == report.counts
+    assert "excluded_retrieved" not in ndcg.report(**sides).counts
+    if form == "mappings":
+        systems = {"one": RUN, "other": {query: {"a": 1.0} for query in RUN}}
+        notes = ndcg.compare(systems=systems, references=QRELS, exclude=exclude).notes
+        assert any(each.startswith(f"one: {note}") for each in notes)
 
 
 def test_queries_that_a_run_is_missing_are_noted(ndcg: evaluate.Metric) -> None:

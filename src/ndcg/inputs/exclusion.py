@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..measure.messages import shown
 from ..measure.ties import Mask
@@ -63,6 +64,29 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     return predictions, references
 
 
+def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[np.int64]:
+    """Return how many documents of each query of the references `without` took from either side, a column for each.
+
+    >>> before = {"q": {"a": 0.9}}, {"q": {"a": 1, "b": 1}, "r": {}}
+    >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
+    [[1, 1], [0, 0]]
+    """
+    queries = list(_document_counts(before[1]))
+    columns = []
+    for side, left in zip(before, after, strict=True):
+        had, has = _document_counts(side), _document_counts(left)
+        columns.append([had.get(query, 0) - has.get(query, 0) for query in queries])
+    return np.array(columns, np.int64).T
+
+
+def _document_counts(side: Any) -> dict[Any, int]:
+    """Return how many documents each query of a mapping or a file has."""
+    if isinstance(side, Mapping):
+        return {query: len(documents) for query, documents in side.items()}
+    counts = np.bincount(side.query, minlength=len(side.query_ids)).tolist()
+    return dict(zip(side.query_ids.to_pylist(), counts, strict=True))
+
+
 def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
     """Return of each row, by its query and document, whether it is to be excluded.
 
@@ -72,6 +96,15 @@ def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
     rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
     _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
     return _are_among((queries, documents), rows)
+
+
+def are_excluded(columns: Columns, exclude: Any) -> Mask:
+    """Return which rows of a file are to be excluded.
+
+    Raises:
+        ValueError: as `without`.
+    """
+    return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
 
 
 def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:

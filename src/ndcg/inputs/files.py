@@ -94,7 +94,7 @@ def read_columns(
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
         if columns is None:
             raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
-    return columns
+    return columns._replace(place=lambda row: f"{path}: {place(row)}")
 
 
 def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
@@ -153,11 +153,12 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
     """Return what gives the words for a row, or for the one after the last."""
     first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
     first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
+    numbers_of_parts = [part.numbers for part in parts]  # without their tables, which are large
 
     def place(row: int) -> str:
         at = bisect_right(first_rows, row) - 1
         number = row - first_rows[at]
-        numbers = parts[at].numbers
+        numbers = numbers_of_parts[at]
         return unit.format(first_numbers[at] + (number if numbers is None else int(numbers[number])))
 
     return place

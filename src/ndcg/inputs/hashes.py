@@ -1,6 +1,6 @@
 """Rows by ids, as a file holds them; those of one query and document are found by sorting hashes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ class Columns(NamedTuple):
         document: the id of each row's document, a string.
         value: the score or the relevance of each row.
         hashes: of these ids of documents, as ``hashes_of`` gives them.
+        place: words for the place of a row in the file; None for rows that are not those of a file.
     """
 
     query: RowNumbers
@@ -32,6 +33,7 @@ class Columns(NamedTuple):
     document: pa.ChunkedArray
     value: NDArray[np.float64]
     hashes: NDArray[np.uint64]
+    place: Callable[[int], str] | None = None
 
     def only(self, kept: NDArray[np.bool_]) -> "Columns":
         """Return the rows for which a mask is True."""

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..measure.scoring import InvalidRankingError
 from ..measure.ties import Mask
-from .columns import Column, Place
+from .columns import Column, Place, in_dtype
 
 
 class Rankings(NamedTuple):
@@ -26,6 +27,8 @@ class Rankings(NamedTuple):
             where people know them by ids.
         query_ids: the id of each query, where they have ids.
         missing: True for each query that the predictions lack; None if ids do not tell.
+        excluded: how many retrieved and how many judged documents of each query were excluded, of shape
+            ``(queries, 2)``; None if none were to be.
     """
 
     relevance: NDArray[Any]
@@ -36,6 +39,7 @@ class Rankings(NamedTuple):
     place: Place | None = None
     query_ids: Sequence[Any] | pa.Array | None = None
     missing: Mask | None = None
+    excluded: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -79,6 +83,24 @@ class Rankings(NamedTuple):
         kept = kept if self.retrieved is None else kept & self.retrieved
         return self._replace(retrieved=None if kept.all() else kept)
 
+    def with_scores_in(self, score_dtype: str) -> "Rankings":
+        """Return the same documents with their scores in the type in which they are compared.
+
+        Raises:
+            InvalidRankingError: a finite score of a retrieved document is too large for the type.
+        """
+        score = in_dtype(self.score, score_dtype)
+        too_large = np.isinf(score) & np.isfinite(self.score)
+        if self.retrieved is not None:
+            too_large &= self.retrieved
+        if too_large.any():
+            at = int(too_large.argmax())
+            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            problem = f'{self.score[at]} is too large for score_dtype="{score_dtype}"'
+            hint = 'scale the scores, or compare them as they are by score_dtype="given"'
+            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{problem}; {hint}")
+        return self._replace(score=score)
+
     def arrays(self) -> dict[str, Any]:
         """Return what the kernel takes, by name."""
         return dict(zip(self._fields[:5], self[:5], strict=True))
@@ -119,6 +141,7 @@ class Rankings(NamedTuple):
                 None if self.place is None else partial(_later, self.place, start),
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.missing is None else self.missing[start:stop],
+                None if self.excluded is None else self.excluded[start:stop],
             )
 
     def empty(self) -> Mask:

@@ -1,7 +1,7 @@
-"""The metric as an evaluator of sentence-transformers: of bi-encoders, sparse encoders and rerankers.
+"""The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
 
-A model ranks the documents of each query, and the report on that run gives the numbers. Of the
-corpus only one chunk is encoded at a time, and of each query only the documents that may count are kept.
+A model ranks the documents of each query, and a report on that run gives the scores. The corpus is encoded one chunk at
+a time, and only the documents of each query that may count are kept.
 """
 
 import csv
@@ -30,14 +30,14 @@ TIED = 1000  # documents of each query that are kept beyond its depth, as they t
 
 
 class Calls(NamedTuple):
-    """How a model and its similarity are called.
+    """The arguments for calls of a model and its similarity.
 
     Attributes:
-        query: the arguments of the model for queries, and for pairs.
-        document: those for documents.
-        embedding: more of them, for either as an embedding.
-        chunk: how many documents, or pairs, are encoded and scored at a time.
-        score_function: of the embeddings of queries and of documents; None for the model's own.
+        query: the model's arguments for queries, and for pairs.
+        document: the model's arguments for documents.
+        embedding: more arguments, for both as embeddings.
+        chunk: the number of documents, or pairs, that are encoded and scored at a time.
+        score_function: a function of the embeddings of queries and of documents; None for the model's own.
     """
 
     query: dict[str, Any]
@@ -57,20 +57,22 @@ class Search:
         candidates: Mapping[Any, Collection[Any]] | None,
         depth: int | None,
         judged: Mapping[Any, Collection[Any]] | None,
+        score_dtype: str,
         calls: Calls,
     ) -> None:
-        """Keep what to rank.
+        """Keep the queries and the documents to rank.
 
         Args:
             queries: the text of each query, by its id.
             corpus: the text of each document, by its id.
             candidates: the documents to rank for each query; None for the whole corpus.
-            depth: how many documents of each query to keep; None for all.
-            judged: documents of each query to keep at any rank; None for none.
+            depth: the number of documents to keep for each query; None for all.
+            judged: documents to keep for each query at any rank; None for none.
+            score_dtype: the type in which scores are compared, so that documents tie.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
-        self.judged = judged
+        self.judged, self.score_dtype = judged, score_dtype
         ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
         try:
             self.documents = sorted(ranked)
@@ -82,8 +84,8 @@ class Search:
         """Return the documents of each query with their scores, the highest first and equal ones by ascending ids.
 
         Raises:
-            ValueError: a reranker without candidates, or with several scores for a pair; scores that are no tensor of
-            queries and documents.
+            ValueError: a reranker without candidates, or with several scores for a pair; scores that are not a tensor
+                of queries and documents.
         """
         from sentence_transformers import CrossEncoder
 
@@ -126,15 +128,16 @@ class Search:
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = found[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
-            found, columns = _highest_columns(found, self.depth)
-            scores, order = _highest_columns(torch.cat([scores.to(found), found], dim=1), self.depth)
+            found, columns = _highest_columns(found, self.depth, self.score_dtype)
+            both = torch.cat([scores.to(found), found], dim=1)
+            scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
             run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
         return {query: _ranked(documents) for query, documents in run.items()}
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
-        """Return the scores of a chunk, -inf where a document is no candidate of the query."""
+        """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
         if self.candidates is None:
             return scores
         kept = scores.new_full(scores.shape, -np.inf)
@@ -160,28 +163,30 @@ def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
     return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
 
 
-def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
+def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
     """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
 
-    Scores that tie with the k-th are returned too, up to `TIED` of them, as they share its rank. Rows with fewer
-    are padded with -inf.
+    Up to `TIED` scores that tie with the k-th, in the type in which scores are compared, are also returned, since they
+    share its rank. Rows with fewer are padded with -inf.
     """
     import torch
 
     k = min(k, scores.shape[1])
-    values, columns = scores.topk(k, dim=1)
+    compared = scores if score_dtype == "given" else scores.to(getattr(torch, score_dtype))
+    values, columns = compared.topk(k, dim=1)
     last = values[:, -1:]
-    reach = (scores >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
+    reach = (compared >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
     reach[last == -np.inf] = k
     width = int(reach.max())
     if width > k:
-        columns = scores.topk(width, dim=1).indices
-        tied = reach[:, 0] > k  # topk takes any of them
-        columns[tied] = scores[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
+        columns = compared.topk(width, dim=1).indices
+        tied = reach[:, 0] > k  # topk returns any of them
+        columns[tied] = compared[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
-    values, order = scores.gather(1, columns).sort(dim=1, descending=True, stable=True)
+    columns = columns.gather(1, compared.gather(1, columns).argsort(dim=1, descending=True, stable=True))
+    values = scores.gather(1, columns)
     values[torch.arange(width, device=values.device) >= reach] = -np.inf
-    return values, columns.gather(1, order)
+    return values, columns
 
 
 def sentence_transformers_evaluator(
@@ -209,46 +214,48 @@ def sentence_transformers_evaluator(
     write_csv: bool = True,
     **options: Unpack[QueryOptions],
 ) -> Any:
-    """Return an evaluator of sentence-transformers, for `evaluator=` of its trainers or to be called with a model.
+    """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
-    It takes a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, and a `CrossEncoder`, which reranks
-    `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low` and
-    `nDCG@10_high`, and `en_nDCG@10` for each slice; the first of them is `primary_metric`. It leaves the `report` and
-    the `run`, `{query: {document: score}}`, as attributes of the evaluator. The scores are those of `compute` on the
-    whole ranking of each query: besides its k best documents the run has those that tie with the last of them, up to
-    1,000, the lowest ids first, and if `judged_only` or `ideal="retrieved"` is set all judged documents.
+    The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
+    reranks `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low`
+    and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The evaluator keeps the
+    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those of `compute` on the
+    whole ranking of each query: in addition to its k best documents, the run contains up to 1,000 documents that tie
+    with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is set, all judged
+    documents.
 
-    At any time there are in memory the embeddings of the queries and of one chunk of the corpus, queries × (chunk +
-    k) scores, and these documents of each query; with `k=None` all documents.
+    Only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and these documents
+    of each query are in memory; with `k=None` all documents.
 
     Args:
         queries: the text of each query, by its id.
         corpus: the text of each document, by its id.
-        relevant_docs: the relevance of documents, `{query: {document: grade}}`; of ids alone it is 1. Queries that
-            are not in it are left out.
-        k: the cutoff or cutoffs; None for the whole list, or beside `measures` that have cutoffs.
+        relevant_docs: the relevance of documents, `{query: {document: grade}}`; it is 1 for ids without grades. Queries
+            that are not in it are skipped.
+        k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
         documents: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
-            A query that is not in it has no ranking, which `missing=` is about.
-        exclude: documents to leave out, `{query: ids}`.
+            A query that is not in it has no ranking; see `missing`.
+        exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
         by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
-        confidence: of the intervals, between 0 and 1.
-        name: put before the names of results, and into that of the CSV file.
-        batch_size: texts, or pairs of them, that the model takes at once.
-        corpus_chunk_size: documents, or pairs, that are encoded and scored at a time.
-        score_function: of the embeddings of queries and of documents, or its name; None for the model's similarity.
-        truncate_dim: dimensions of a dense embedding; None for all.
-        max_active_dims: dimensions of a sparse embedding that are not 0; None for as many as there are.
-        query_prompt: what is put before each query, by a reranker before each pair.
-        query_prompt_name: likewise, by its name in the model.
-        corpus_prompt: what is put before each document.
-        corpus_prompt_name: likewise, by its name in the model.
-        show_progress_bar: of the model, for each chunk.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        name: a prefix of the names of results, and a part of the name of the CSV file.
+        batch_size: the number of texts, or pairs, in a batch of the model.
+        corpus_chunk_size: the number of documents, or pairs, that are encoded and scored at a time.
+        score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
+            similarity.
+        truncate_dim: the number of dimensions of a dense embedding; None for all.
+        max_active_dims: the number of dimensions of a sparse embedding that are not 0; None for no limit.
+        query_prompt: a prefix of each query, or of each pair in a reranker.
+        query_prompt_name: the name of such a prompt in the model.
+        corpus_prompt: a prefix of each document.
+        corpus_prompt_name: the name of such a prompt in the model.
+        show_progress_bar: show the model's progress bar for each chunk.
         write_csv: append the results to a file in the folder that a call, or the trainer, names.
-        **options: of `compute`, but `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: what `report` refuses; an id that is not in `queries` or `corpus`.
+        ValueError: as in `report`; or an id is not in `queries` or `corpus`.
         ImportError: sentence-transformers or SciPy is missing.
     """
     parsed = Options.of_method(sentence_transformers_evaluator, k, options)
@@ -273,15 +280,16 @@ def sentence_transformers_evaluator(
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
     report_of = _reports(references, exclude, how)
     texts = {query: queries[query] for query in (references if candidates is None else candidates)}
-    search = Search(texts, corpus, candidates, *_kept(parsed, exclude or {}, references), calls)
+    kept = _kept(parsed, exclude or {}, references)
+    search = Search(texts, corpus, candidates, *kept, parsed.score_dtype, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
 def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
-    """Return the grades of each query's documents, where ids alone have the grade 1.
+    """Return the grades of each query's documents; ids without grades have the grade 1.
 
     Raises:
-        ValueError: queries and corpus do not hold texts by ids, or do not hold what is judged.
+        ValueError: queries and corpus do not map ids to texts, or a judged id is missing from them.
     """
     for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
         _check_mapping(argument, side)
@@ -316,7 +324,7 @@ def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
 
 
 def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
-    """Return the function that a name of sentence-transformers stands for, and anything else as it is."""
+    """Return the function with a name in sentence-transformers, and any other value unchanged."""
     if not isinstance(score_function, str):
         return score_function
     from sentence_transformers import SimilarityFunction
@@ -339,9 +347,9 @@ def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> d
 def _kept(
     options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
 ) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
-    """Return how many documents of a query to keep, None for all, and which to keep at any rank.
+    """Return the number of documents to keep for a query, None for all, and those to keep at any rank.
 
-    Documents that are excluded or ignored take no rank. Judged documents at any rank are in the condensed list, or
+    Documents that are excluded or ignored have no rank. Judged documents at any rank are in the condensed list, or
     in the ideal.
     """
     if None in options.cutoffs:
@@ -353,7 +361,7 @@ def _kept(
 
 
 def _check_mapping(argument: str, given: Any) -> None:
-    """Raise an error for what is no mapping of ids."""
+    """Raise an error for a value that is not a mapping of ids."""
     if not isinstance(given, Mapping):
         holds = "text" if argument in ("queries", "corpus") else "ids of documents"
         raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}")
@@ -361,7 +369,7 @@ def _check_mapping(argument: str, given: Any) -> None:
 
 
 def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> None:
-    """Raise an error for documents, by query, that are not in the corpus, or are no ids."""
+    """Raise an error for documents, by query, that are not in the corpus, or are not ids."""
     _check_mapping(argument, given)
     for query, documents in given.items():
         if isinstance(documents, str) or not isinstance(documents, Collection):
@@ -388,7 +396,7 @@ def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) 
 
 
 def _flat(report: Report) -> dict[str, float]:
-    """Return the scores of a report with the ends of their intervals, then those of its slices."""
+    """Return the scores of a report with the ends of their intervals, then the scores of its slices."""
     values: dict[str, float] = {}
     for name, score in report.scores.items():
         values |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
@@ -398,11 +406,11 @@ def _flat(report: Report) -> dict[str, float]:
 
 
 class NDCGEvaluator:
-    """The report on what a model retrieves or reranks; `_evaluator_class` gives it the base of sentence-transformers.
+    """The report on the documents that a model retrieves or reranks; `_evaluator_class` adds the base class.
 
     Attributes:
         run: the ranking of the last model, `{query: {document: score}}`.
-        report: on that ranking.
+        report: the report on that ranking.
     """
 
     prefix_name_to_metrics: Callable[..., Any]  # of the base
@@ -426,7 +434,7 @@ class NDCGEvaluator:
         self.prefix_name_to_metrics({}, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle: a model whose card has the results is sent to other processes with the evaluator."""
+        """Pickle: the evaluator is sent to other processes with a model that has the results in its card."""
         return _blank_evaluator, (), self.__dict__
 
     def __call__(
@@ -453,14 +461,14 @@ class NDCGEvaluator:
             writer.writerow(row)
 
     def get_config_dict(self) -> dict[str, Any]:
-        """Return the signature of the numbers and what the embeddings depend on, for the model card."""
+        """Return the signature of the scores and the options of the embeddings, for the model card."""
         signature = {} if self.report is None else {"signature": self.report.signature}
         return {**signature, **self.config}
 
 
 @cache
 def _evaluator_class() -> Callable[..., Any]:
-    """Return the class of evaluators, whose base is that of sentence-transformers."""
+    """Return the class of evaluators, with the base class of sentence-transformers."""
     try:
         from sentence_transformers.base.evaluation import BaseEvaluator
     except ImportError:
@@ -470,6 +478,6 @@ def _evaluator_class() -> Callable[..., Any]:
 
 
 def _blank_evaluator() -> Any:
-    """Return an evaluator whose attributes are yet to be restored."""
+    """Return an evaluator without its attributes, which are restored next."""
     made: Any = _evaluator_class()
     return made.__new__(made)

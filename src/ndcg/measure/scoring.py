@@ -43,6 +43,10 @@ PADDING = 1 << 13  # documents that may be padded to save a block
 # Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
 # size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
 np.empty(31 << 17)
+IS_NEGATIVE = (
+    'the relevance {value} is negative; negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, '
+    '"keep" as it is; ignore_index leaves out padding'
+)
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
@@ -475,11 +479,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
     if negative is not None:
         if negative_relevance == "raise":
-            hint = (
-                'negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, "keep" as it is; '
-                "ignore_index leaves out padding"
-            )
-            raise block.invalid("relevance", negative, "the relevance {value} is negative; " + hint)
+            raise block.invalid("relevance", negative, IS_NEGATIVE)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs.columns import number, read_flat_column
-from ..inputs.exclusion import Pairs
+from ..inputs.exclusion import Pairs, are_excluded
 from ..inputs.files import read_columns
+from ..inputs.hashes import Columns
 from ..inputs.ids import encode_ids
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read
@@ -25,7 +26,7 @@ from ..inputs.slices import Slices, read_slices
 from ..inputs.sources import named_columns, plain_in_order, settled
 from ..measure.messages import missing_library, shown
 from ..measure.options import Options, is_real
-from ..measure.scoring import InvalidRankingError, check_queries, in_threads, score_queries
+from ..measure.scoring import IS_NEGATIVE, InvalidRankingError, check_queries, in_threads, score_queries
 
 Values = dict[str, NDArray[np.float64]]
 
@@ -110,7 +111,9 @@ def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings,
     """
     before, bar = 0, None
     with ExitStack() as until_done:
-        for part in parts(from_files(inputs), **options.reading):
+        inputs = from_files(inputs)
+        refuse_negative(inputs.references, inputs.exclude, options)
+        for part in parts(inputs, **options.reading):
             if before and bar is None:
                 total = len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
@@ -122,6 +125,26 @@ def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings,
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
+
+
+def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
+    """Refuse a file with a negative relevance, unless the options allow it.
+
+    Raises:
+        ValueError: names the first line, whichever documents a run has.
+    """
+    if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
+        return
+    negative = references.value < 0
+    if options.ignore_index is not None:
+        negative &= references.value != options.ignore_index
+    if negative.any() and exclude is not None:
+        negative &= ~are_excluded(references, exclude)
+    for row in np.flatnonzero(negative)[:1].tolist():
+        query, document = references.query_ids[int(references.query[row])], references.document[row]
+        of = f"query {shown(query.as_py())}, document {shown(document.as_py())}"
+        problem = IS_NEGATIVE.format(value=f"{references.value[row]:g}")
+        raise ValueError(f"references: {references.place(row)}: {of}: {problem}")
 
 
 def refuse_missing(rankings: Rankings) -> None:

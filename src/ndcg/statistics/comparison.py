@@ -20,7 +20,7 @@ from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..inputs.sources import settled
 from ..measure.messages import shown, visible
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
-from ..scores.queries import columns_of, from_file, progress, weights
+from ..scores.queries import columns_of, from_file, progress, refuse_negative, weights
 from .drawing import Mark, draw_rows, figure_of
 from .measured import (
     SHOWN,
@@ -36,6 +36,7 @@ from .measured import (
 )
 from .notes import (
     chance_notes,
+    exclusion_notes,
     first_slices,
     left_out_notes,
     notes,
@@ -583,6 +584,7 @@ def comparison_of(
             *left_out_notes(list(columns.values()), options, weight),
             *notes(list(columns.values()), options, weight),
             *notes_on_tests(pairs, testing, baseline),
+            *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
         ),
         testing=testing,
@@ -651,6 +653,7 @@ def _columns_of_systems(
     read = settled(**{argument: from_file(argument, side) for argument, side in arguments.items()})
     sides = dict(zip(arguments, read, strict=True))
     runs = {argument: sides.pop(argument) for argument in list(sides)[: len(names)]}
+    refuse_negative(sides["references"], sides["exclude"], options)
     if same_queries:
         _refuse_lacking_queries(dict(zip(names, runs.values(), strict=True)), sides["references"])
     columns = {}

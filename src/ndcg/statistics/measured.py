@@ -29,6 +29,7 @@ from .tables import Table, count_text, counted_text, interval_text, level_text, 
 COUNTS = ("retrieved", "judged", "relevant")
 # So many documents are sorted in less time than they are scored in the worst and in the best order.
 SORTED = 2_000
+EXCLUDED = ("excluded retrieved", "excluded judged")  # documents, if any are to be excluded
 SHOWN = 50  # slices, at most, in tables and plots
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
@@ -200,6 +201,8 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
     columns["nothing irrelevant"] = _nothing_irrelevant(columns)
+    if part.excluded is not None:
+        columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
     ideal = scored["IDCG"]
     if options.ideal != "judged" or options.missing == "skip":  # it may be of nothing where something is relevant
@@ -270,7 +273,7 @@ def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
 def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
-    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant")
+    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant", *EXCLUDED)
     kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
         {"query": _saved_ids(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}

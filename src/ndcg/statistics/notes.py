@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..inputs.slices import Value
 from ..measure.options import Options
-from .measured import SHOWN, PerQuery, Score, Slice
+from .measured import EXCLUDED, SHOWN, PerQuery, Score, Slice
 from .pairs import SIGNIFICANT, Pair, Testing
 from .significance import FEW, differences
 from .tables import number_text
@@ -87,6 +87,17 @@ def left_out_notes(
         why = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
         found.append(f"{count:,} of {queries:,} queries {why} left out of the mean.")
     return found
+
+
+def exclusion_notes(columns: PerQuery) -> list[str]:
+    """Return a sentence on how many documents were excluded, if any were to be."""
+    if EXCLUDED[0] not in columns:
+        return []
+    retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
+    if not retrieved and not judged:
+        hint = "are its ids those of the queries and documents?"
+        return [f"No document was excluded, since exclude names none that is retrieved or judged: {hint}"]
+    return [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
 
 
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:

@@ -21,6 +21,7 @@ from ..scores.queries import from_frame, weights
 from .drawing import Mark, draw_mark, draw_rows, figure_of
 from .measured import (
     COUNTS,
+    EXCLUDED,
     SHOWN,
     PerQuery,
     Resampling,
@@ -34,7 +35,16 @@ from .measured import (
     with_slices,
 )
 from .model_cards import eval_results, flat_scores, model_index
-from .notes import chance_notes, first_slices, left_out_notes, missing_notes, notes, slice_notes, small_slices
+from .notes import (
+    chance_notes,
+    exclusion_notes,
+    first_slices,
+    left_out_notes,
+    missing_notes,
+    notes,
+    slice_notes,
+    small_slices,
+)
 from .saved import (
     as_saved,
     check_scores,
@@ -60,7 +70,8 @@ class Report(Readable):
         signature: every choice that the scores depend on.
         scores: by name, such as ``"nDCG@10"``.
         counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
-            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means.
+            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means. With `exclude` also
+            the documents that were excluded: ``excluded_retrieved`` and ``excluded_judged``.
         queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
             how many documents were
             ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
@@ -85,7 +96,8 @@ class Report(Readable):
         queries = self.counts["queries"]
         measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
         header = ["measure", *next(iter(measures.values()))]
-        counts = [[name.replace("_", " "), count_text(count)] for name, count in self.counts.items()]
+        of_queries = {name.replace("_", " "): count for name, count in self.counts.items()}
+        counts = [[name, count_text(count)] for name, count in of_queries.items() if name not in EXCLUDED]
         counts[0][0] = "all"
         tables = [
             [header, *([name, *cells.values()] for name, cells in measures.items())],
@@ -169,7 +181,8 @@ class Report(Readable):
         if "retrieved" in columns:
             unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "nothing_irrelevant")}
             counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
-        if self.counts != counts or max(self.counts.values()) > len(none):
+        of_queries = {name: each for name, each in self.counts.items() if name.replace("_", " ") not in EXCLUDED}
+        if of_queries != counts or max(of_queries.values()) > len(none):
             raise ValueError(f"counts: do not follow from the queries; got {shown(self.counts)}")
         slices = saved_slices(self.queries, self.slices)
         again = {} if slices is None else scored_slices(slices, columns, options, None, self.resampling.confidence)
@@ -376,6 +389,7 @@ def report_of(
     (scores,) = scored(columns, options, weight, resampling.confidence)
     slices = {} if parts is None else scored_slices(parts, columns, options, weight, resampling.confidence)
     counts = {"queries": queries}
+    excluded = {name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns}
     if "retrieved" in columns:
         counts |= {
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
@@ -388,12 +402,14 @@ def report_of(
         counts={
             **counts,
             "left_out": int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum()),
+            **excluded,
         },
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
             *left_out_notes([columns], options, weight),
             *missing_notes(columns, options),
+            *exclusion_notes(columns),
             *notes([columns], options, weight),
             *chance_notes(scores, columns),
             *small_slices(slices),

@@ -443,7 +443,7 @@ def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
     return 0.5**queries <= alpha / tests
 
 
-def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha: float = 0.05) -> bool:
+def is_regression(difference: float, p: float, *, max_drop: float, alpha: float) -> bool:
     """Return whether a mean falls by more than is tolerated, and so that it is hardly by chance.
 
     Args:
@@ -452,8 +452,8 @@ def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha:
         max_drop: the fall that is tolerated.
         alpha: how often a regression may be found where there is none.
 
-    >>> is_regression(-0.02, 0.01), is_regression(-0.01, 0.01), is_regression(-0.02, 0.06)
-    (True, False, False)
+    >>> [is_regression(-0.02, p, max_drop=drop, alpha=0.05) for p, drop in ((0.01, 0.01), (0.01, 0.02), (0.06, 0.01))]
+    [True, False, False]
     """
     return falls_beyond(difference, max_drop) and p <= alpha
 
