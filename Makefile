@@ -9,7 +9,7 @@ BIN := .venv/bin
 PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help demo cli test test-oldest test-newest fuzz check bundle bench bench-scale agreement simulations vectors conformance app space release publish clean
+.PHONY: help demo cli test test-oldest test-newest fuzz check bundle bench bench-scale agreement simulations explanations vectors conformance app space release publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ agreement: .venv/check.done .venv/libraries ## run each library beside its conve
 simulations: .venv/test.done ## measure how often intervals hold and the gate fails, into benchmarks/SIMULATIONS.md: 10 to 12 minutes
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/simulations.py
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/statistics_plots.py
+
+explanations: .venv/test.done ## measure how well explain tells options apart, into benchmarks/EXPLANATIONS.md: 15 minutes
+	@$(BIN)/python benchmarks/explanations.py
 
 vectors: .venv/bin/python ## write conformance/vectors.json anew, after a change of conventions.py or of the cases
 	@$(BIN)/python conformance/make_vectors.py src/ndcg/measure/conventions.py

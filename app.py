@@ -3,6 +3,8 @@
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 
 from page.address import keep_address
 from page.api import ERROR_HANDLERS, api_tab
@@ -11,25 +13,40 @@ from page.card import card_tab
 from page.choices import CHOICES, CONVENTIONS, LABELS, WORDS, bar_of, convention_of, settings_of
 from page.events import QUIET, follow
 from page.ranking import ranking_tab
-from page.render import CSS
+from page.render import CSS, HEAD
 from page.runs import runs_tab
 from page.whose import whose_tab
 
 FONT = ["ui-sans-serif", "system-ui", "sans-serif"]  # no font of another host
 MONO = ["ui-monospace", "Consolas", "monospace"]
-KEYS_SCROLL = """() => {
-  const wide = ":is(pre, #card-text table):not([tabindex])";
-  const reach = () => document.querySelectorAll(wide).forEach(each => { each.tabIndex = 0; });
-  new MutationObserver(reach).observe(document.body, { childList: true, subtree: true });
+# what Gradio leaves out: keys that scroll, whether a fold is open, and which file a field is for
+NAMES_AND_KEYS = """() => {
+  const all = (where, change) => document.querySelectorAll(where).forEach(change);
+  const mend = () => {
+    all(":is(pre, #card-text table):not([tabindex])", each => { each.tabIndex = 0; });
+    all("button.label-wrap", each => each.ariaExpanded = each.classList.contains("open"));
+    all(".block:has(input[type=file]):not(:has(.block))", block => {
+      const name = block.querySelector("label")?.innerText.trim();
+      if (!name) return;  // such as that of a table
+      for (const each of block.querySelectorAll("button, a, input[type=file]")) {
+        const own = each.dataset.named ??= (each.ariaLabel || each.innerText || "choose").replace("common.", "").trim();
+        const file = each.closest("tr")?.querySelector(".filename")?.innerText ?? "";
+        each.ariaLabel = `${name}: ${own} ${file}`.trim();
+      }
+    });
+  };
+  const changes = { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] };
+  new MutationObserver(mend).observe(document.body, changes);
+  mend();
 }"""
 THEME = gr.themes.Default(primary_hue="blue", font=FONT, font_mono=MONO)
 
 
-def options_bar() -> tuple[gr.Dropdown, list[Any], gr.HTML]:
+def options_bar() -> tuple[gr.Dropdown, list[Any]]:
     """Lay out the options that all tabs share.
 
     Returns:
-        The convention, the other fields in the order of a bar, and the place for what each option changes.
+        The convention, and the other fields in the order of a bar.
     """
     values = bar_of("sklearn")
     words = {name: [(WORDS.get((name, each), each), each) for each in choices] for name, choices in CHOICES.items()}
@@ -43,7 +60,6 @@ def options_bar() -> tuple[gr.Dropdown, list[Any], gr.HTML]:
                 gr.Dropdown(words[name], value=value, label=LABELS[name], min_width=160)
                 for name, value in zip(CHOICES, values[2:], strict=True)
             ]
-        here = gr.HTML(elem_id="what-changes")
     bar = [cutoffs, log_base, *settings]
     convention.input(choose_convention, convention, settings[:-1], **QUIET)
     follow([each.input for each in settings[:-1]], convention_of, settings[:-1], convention)
@@ -53,7 +69,7 @@ def options_bar() -> tuple[gr.Dropdown, list[Any], gr.HTML]:
         [convention, cutoffs],
         folded,
     )
-    return convention, bar, here
+    return convention, bar
 
 
 def choose_convention(name: str) -> list[Any]:
@@ -80,24 +96,26 @@ def summary(convention: str, cutoffs: str) -> str:
 with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
     about = "# nDCG\nNormalized discounted cumulative gain: how close a ranking is to the best possible order."
     gr.Markdown(about, elem_id="about")
-    convention, bar, here = options_bar()
+    convention, bar = options_bar()
     with gr.Tabs() as tabs:
-        table, step, link = ranking_tab(demo, bar, here)
-        files = runs_tab(bar, table, tabs)
+        table, title, step, link = ranking_tab(demo, convention, bar)
+        files = runs_tab(convention, bar, (table, title, tabs))
         batch = batch_tab(bar)
         source, got = whose_tab(bar, table, files, batch)
         card_tab()
         api_tab(demo)
-    demo.load(None, js=KEYS_SCROLL)
-    keep_address(demo, tabs, step, table, convention, bar, link, (source, got), batch)
+    demo.load(None, js=NAMES_AND_KEYS)
+    keep_address(demo, tabs, step, (table, title), convention, bar, link, (source, got), batch)
 
 begin_with_text(demo)
 demo.queue(max_size=200, default_concurrency_limit=4)
 
 if __name__ == "__main__":
     demo.launch(  # on a Space, Gradio takes host and port from the environment
-        app_kwargs={"exception_handlers": ERROR_HANDLERS},
+        # Gradio itself compresses its scripts, neither the page nor answers
+        app_kwargs={"exception_handlers": ERROR_HANDLERS, "middleware": [Middleware(GZipMiddleware, compresslevel=6)]},
         css=CSS,
+        head=HEAD,
         theme=THEME,
         max_file_size="20mb",
         mcp_server=True,

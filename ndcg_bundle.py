@@ -551,7 +551,7 @@ def _score_block(
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # what is not finite is refused, with its place
         gains, lowest = _gains(block, gain, negative_relevance)
-        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties)
+        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties, into)
         sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], into)
         if over == "full" and "IDCG" in sums:
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
@@ -704,9 +704,18 @@ def _padded(
 
 
 def _gains_at_ranks(
-    block: _Block, ranks: int, gains: Floats, lowest: float, gain: Gain, over: str, ties: str
+    block: _Block,
+    ranks: int,
+    gains: Floats,
+    lowest: float,
+    gain: Gain,
+    over: str,
+    ties: str,
+    measures: Collection[str],
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
+
+    Without a measure that needs one of the two, it has no ranks.
 
     Args:
         block: the queries.
@@ -716,9 +725,24 @@ def _gains_at_ranks(
         gain: the option that made them.
         over: the documents of the ideal.
         ties: the order of tied documents.
+        measures: those that are summed over these gains.
     """
     # half as wide is read twice as fast, and float32 holds all that float64 would
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
+    needs_ideal, needs_ranked = not {"nDCG", "IDCG"}.isdisjoint(measures), not {"IDCG"}.issuperset(measures)
+    ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, over) if needs_ideal else gains[:, :0]
+    ranked, highest = (
+        ranked_gains(score, gains, ranks, ties) if needs_ranked else (gains[:, :0], score.max(initial=-np.inf))
+    )
+    whole = needs_ideal and over not in ("retrieved", "truncated")
+    most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
+    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
+        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
+    return ranked, ideal
+
+
+def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, over: str) -> Floats:
+    """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
     counted = block.judged if lowest < 0 else None  # others have gain 0, which is the lowest
     if over == "retrieved":
         counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
@@ -729,11 +753,7 @@ def _gains_at_ranks(
         ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
     if over == "truncated":
         ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
-    ranked, highest = ranked_gains(score, gains, ranks, ties)
-    most = gains.max(initial=0) if over in ("retrieved", "truncated") else ideal[:, :1].max(initial=0)
-    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
-    return ranked, ideal
+    return ideal
 
 
 def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
@@ -1645,15 +1665,15 @@ def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[
     >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
     [[1, 1], [0, 0]]
     """
-    queries = list(_documents_by_query(before[1]))
+    queries = list(_document_counts(before[1]))
     columns = []
     for side, left in zip(before, after, strict=True):
-        had, has = _documents_by_query(side), _documents_by_query(left)
+        had, has = _document_counts(side), _document_counts(left)
         columns.append([had.get(query, 0) - has.get(query, 0) for query in queries])
     return np.array(columns, np.int64).T
 
 
-def _documents_by_query(side: Any) -> dict[Any, int]:
+def _document_counts(side: Any) -> dict[Any, int]:
     """Return how many documents each query of a mapping or a file has."""
     if isinstance(side, Mapping):
         return {query: len(documents) for query, documents in side.items()}
@@ -2125,6 +2145,7 @@ def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
 
 def check_header(names: Sequence[str], wanted: Wanted) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
+    wanted.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
     known = set(chain.from_iterable(wanted.names.values()))
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
         header = ",".join(possible[0] for possible in wanted.names.values())
@@ -3414,6 +3435,20 @@ class Rankings(NamedTuple):
         """The number of queries."""
         return len(self.offsets) - 1
 
+    def names(self) -> list[Any]:
+        """Return the id of each query, or its index.
+
+        >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).names()
+        [0, 1]
+        """
+        if self.query_ids is None:
+            return list(range(self.queries))
+        return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
+
+    def lacking(self) -> Mask:
+        """Return which queries are missing from the predictions, or have no documents at all."""
+        return self.empty() if self.missing is None else self.empty() | self.missing
+
     def only(self, kept: Mask) -> "Rankings":
         """Return the same documents, neither judged nor retrieved where a mask is False."""
         judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
@@ -4337,26 +4372,26 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
         raise ValueError(f"by {problem}; got {shown(found)[1:-1]}; give others as text, fractions as ranges") from None
 
 
-# ndcg/measure/conventions.py: Whose nDCG: the choices that libraries make when they say nDCG, as data.
+# ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
 
-# What a convention chooses.
+# The options that a convention sets.
 CHOICES = ("gain", "discount", "ideal", "ties", "zero_division", "negative_relevance", "missing")
 
 
 class Convention(NamedTuple):
-    """What a library means by nDCG.
+    """The definition of nDCG in a library.
 
     Attributes:
-        library: whose it is, as people call it.
-        meaning: one sentence on what its choices do to the number.
-        gain: as in ``compute``, like the following.
-        discount: of the ranks.
-        ideal: which documents the ideal ranking has.
-        ties: of documents with equal scores.
-        zero_division: the nDCG of a query with nothing relevant; nan leaves it out of the mean.
-        negative_relevance: what becomes of a negative relevance.
-        missing: what becomes of a judged query that the run lacks.
-        quirks: what its numbers depend on besides.
+        library: the library and its function, as people call them.
+        meaning: one sentence on the effect of its options.
+        gain: the gain, with the same values as in ``compute``, like the following options.
+        discount: the discount.
+        ideal: the documents in the ideal ranking.
+        ties: the order of documents with equal scores.
+        zero_division: the nDCG of a query with no relevant documents; nan excludes it from the mean.
+        negative_relevance: how a negative relevance is treated.
+        missing: how a judged query that is missing from the run is treated.
+        quirks: behavior that the options cannot express.
     """
 
     library: str
@@ -4384,84 +4419,84 @@ class Convention(NamedTuple):
 CONVENTIONS: dict[str, Convention] = {
     "sklearn": Convention(
         "scikit-learn `ndcg_score`",
-        "Tied documents share their ranks, so the order of the input does not matter; a query with nothing relevant "
-        "pulls the mean down.",
-        quirks="It refuses one-document queries, and `ignore_ties=True` orders ties in no fixed way. A query with "
-        "nothing relevant counts as 0 up to version 1.9; a later one may leave it out, which is `zero_division=nan`.",
+        "Tied documents share their ranks, so the order of the input does not matter. A query with no relevant "
+        "documents lowers the mean.",
+        quirks="It rejects queries with one document, and `ignore_ties=True` orders ties in no fixed way. A query with "
+        "no relevant documents counts as 0 up to version 1.9. A later version may skip it (`zero_division=nan`).",
     ),
     "trec_eval": Convention(
         "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
-        "Tied documents are ordered by their ids, the highest first, which is arbitrary but the same for everyone.",
+        "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
         ties="docid",
         negative_relevance="clip",
-        quirks="Up to version 9.0.8 scores are held as 32-bit floats, so scores that differ from the eighth digit on "
-        "are tied; from 10.0 on as 64-bit ones. Queries that the run lacks count as 0 with `-c`; without it, they are "
-        'left out of the mean, which is `missing="skip"`, and 10.0 fails.',
+        quirks="Up to version 9.0.8 scores are stored as 32-bit floats, so scores that differ only from the eighth "
+        "digit on are tied. From version 10.0 on they are 64-bit floats. With `-c`, queries that are missing from the "
+        'run count as 0. Without it they are skipped (`missing="skip"`), and version 10.0 fails.',
     ),
     "pytrec_eval": Convention(
         "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
-        "As trec_eval, but queries that the run lacks are left out of the mean, so a run that answers easy queries "
-        "only scores high.",
+        "As in trec_eval, but queries that are missing from the run are skipped, so a run with only the easy queries "
+        "has a high score.",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Scores are held as 32-bit floats.",
+        quirks="Scores are stored as 32-bit floats.",
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",
-        "pytrec_eval's number, rounded to five digits.",
+        "pytrec_eval's score, rounded to five digits.",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="A document whose id is the query's takes no rank: `exclude={query: [query] for query in run}`, where "
-        "such a document is not judged relevant.",
+        quirks="A document with the same id as the query has no rank: use `exclude={query: [query] for query in run}`, "
+        "if such documents are not judged relevant.",
     ),
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
-        "pytrec_eval's number, rounded to five digits.",
+        "pytrec_eval's score, rounded to five digits.",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Tasks with `ignore_identical_ids` drop a document whose id is the query's, as BEIR does.",
+        quirks="Tasks with `ignore_identical_ids` drop a document with the same id as the query, as in BEIR.",
     ),
     "gdeval": Convention(
         "gdeval.pl `ndcg@k` of TREC's web tracks",
-        "trec_eval's order of ties with exponential gain; queries with nothing relevant are left out, and so are those "
-        "that the run lacks.",
+        "trec_eval's order of ties, with exponential gain. Queries with no relevant documents are skipped, and so are "
+        "queries that are missing from the run.",
         gain="exponential",
         ties="docid",
         zero_division=math.nan,
         negative_relevance="clip",
         missing="skip",
-        quirks="It prints five digits, and refuses relevances above 4.",
+        quirks="It prints five digits, and rejects a relevance above 4.",
     ),
     "ranx": Convention(
         "ranx `ndcg`",
-        "Tied documents stay in the order of the run, so what wrote the run decides.",
+        "Tied documents stay in the order of the run, so it depends on the program that wrote the run.",
         ties="first",
         negative_relevance="clip",
-        quirks="A relevance counts as its integer part. Lists of 16 documents and more are sorted by an unstable "
+        quirks="A relevance counts as its integer part. Lists of 16 or more documents are sorted with an unstable "
         "algorithm, so their ties are in no fixed order.",
     ),
     "ranx_burges": Convention(
         "ranx `ndcg_burges`",
-        "Exponential gain, which puts highly relevant documents far above the others.",
+        "The gain is exponential, so highly relevant documents count far more than the others.",
         gain="exponential",
         ties="first",
         negative_relevance="clip",
-        quirks="As ranx `ndcg`.",
+        quirks="Otherwise the same as ranx `ndcg`.",
     ),
     "torchmetrics": Convention(
         "TorchMetrics `RetrievalNormalizedDCG`",
-        "scikit-learn's definition, with a policy for queries with nothing relevant: `empty_target_action` "
-        '`"neg"` is `zero_division=0` (the default), `"pos"` 1, `"skip"` nan.',
+        "scikit-learn's definition, with an option for queries with no relevant documents: `empty_target_action` "
+        '`"neg"` is `zero_division=0` (the default), `"pos"` is 1, and `"skip"` is nan.',
         negative_relevance="keep",
-        quirks="It computes in 32-bit floats, in which close scores are tied. A query whose relevances add up to 0 "
-        "counts as one with nothing relevant. Where the ideal DCG is negative, it divides by it.",
+        quirks="It computes in 32-bit floats, in which close scores are tied. A query with relevance values that add "
+        "up to 0 counts as having no relevant documents. If the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
-        "Queries with nothing relevant are left out, so the mean is over fewer queries than were asked.",
+        "Queries with no relevant documents are skipped, so the mean covers fewer queries than the data.",
         gain="exponential",
         ties="first",
         zero_division=math.nan,
@@ -4470,147 +4505,147 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "rax": Convention(
         "Rax `ndcg_metric`",
-        "Exponential gain, and tied documents in the order of the input.",
+        "The gain is exponential, and tied documents stay in the order of the input.",
         gain="exponential",
         ties="first",
         negative_relevance="keep",
         missing="skip",
-        quirks="It computes in 32-bit floats unless JAX is told otherwise. Where the ideal DCG is negative, it "
-        "divides by it. Lists that are masked whole are left out, which `missing` says.",
+        quirks="It computes in 32-bit floats unless JAX is configured otherwise. If the ideal DCG is negative, it "
+        'divides by it. Fully masked lists are skipped (`missing="skip"`).',
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
-        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="Labels are the integers 0 to 30, with `label_gain` for other gains.",
+        quirks="Labels are the integers 0 to 30; `label_gain` sets other gains.",
     ),
     "xgboost": Convention(
         "XGBoost `ndcg`",
-        "As LightGBM: a query with nothing relevant counts as perfect; `ndcg@10-` is `zero_division=0`.",
+        "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is `zero_division=0`.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="`ndcg` without a cutoff may stop at rank 32, the pairs its ranking objectives sample by default: ask "
-        "here for `k=32`. Scores are held as 32-bit floats. `ndcg_exp_gain=False` is the linear gain.",
+        quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking objectives sample by "
+        'default: set `k=32`. Scores are stored as 32-bit floats. `ndcg_exp_gain=False` is `gain="linear"`.',
     ),
     "tf_ranking": Convention(
         "TensorFlow Ranking `NDCGMetric`",
-        "Exponential gain, and tied documents in random order: the mean over all orders is what to expect.",
+        "The gain is exponential, and tied documents are in random order; the mean over all orders is its expectation.",
         gain="exponential",
         missing="skip",
-        quirks="It computes in 32-bit floats. A label below 0 is padding: give it as `ignore_index`. Lists that are "
-        "padding throughout are left out, which `missing` says.",
+        quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as `ignore_index`. Lists that are "
+        'all padding are skipped (`missing="skip"`).',
     ),
     "allrank": Convention(
         "allRank `ndcg`",
-        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="A label of -1 is padding: give `ignore_index=-1`. It sorts by an algorithm that leaves ties in no "
-        "fixed order, and computes in 32-bit floats.",
+        quirks="A label of -1 is padding: set `ignore_index=-1`. Its sorting algorithm leaves ties in no fixed order, "
+        "and it computes in 32-bit floats.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
-        "Of tied documents the least relevant ranks first, so ties never help; a query with nothing relevant counts "
-        "as perfect.",
+        "The least relevant of several tied documents ranks first, so ties never help. A query with no relevant "
+        "documents counts as perfect.",
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevances are held as 32-bit floats.',
+        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevance is stored as 32-bit floats.',
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",
-        "Documents are relevant or not, and queries with nothing relevant are left out.",
+        "Relevance is binary, and queries with no relevant documents are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="From version 6 on tied documents rank by ascending id: list them in that order. Its rerankers are "
-        "scored by scikit-learn.",
+        quirks="From version 6 on, tied documents rank by ascending id: list them in that order. It scores rerankers "
+        "with scikit-learn.",
     ),
     "spark": Convention(
         "Spark `RankingMetrics.ndcgAt`",
-        "Documents are relevant or not; whatever ranked their ids has ordered the ties.",
+        "Relevance is binary. The input is ranked ids, so their order has already resolved the ties.",
         gain="binary",
         ties="first",
         negative_relevance="clip",
-        quirks="The relevances that PySpark lets one give as a third column do not change its number. With those that "
-        "Scala takes the gain is exponential, and the ideal is the order in which the relevant documents are listed.",
+        quirks="PySpark accepts relevance values as a third column, but they do not change the score. With relevance "
+        "values in Scala, the gain is exponential, and the ideal is the order in which relevant documents are listed.",
     ),
     "elasticsearch": Convention(
         "Elasticsearch `_rank_eval` `dcg` with `normalize`",
-        "Exponential gain, over the hits in the engine's order.",
+        "The gain is exponential, over the hits in the engine's order.",
         gain="exponential",
         ideal="truncated",
         ties="first",
-        quirks="Documents that nobody judged have gain 0, or that of `unknown_doc_rating`.",
+        quirks="Unjudged documents have gain 0, or the gain of `unknown_doc_rating`.",
     ),
     "mlflow": Convention(
         "MLflow `ndcg_at_k`",
-        "The ideal is no longer than the answer, so a short answer scores higher, and an empty one to a query with "
-        "nothing relevant is perfect.",
+        "The ideal is no longer than the result list, so a short result list scores higher. An empty list for a query "
+        "with no relevant documents is perfect.",
         gain="binary",
         ideal="truncated",
         ties="first",
         zero_division="rightly_empty",
-        quirks="A document that is retrieved twice counts twice, as two documents.",
+        quirks="A duplicate document counts twice, as two documents.",
     ),
     "haystack": Convention(
         "Haystack `DocumentNDCGEvaluator`",
-        "The scores of the expected documents are their gains; the order is that of the retrieved ones.",
+        "The gains are the scores of the expected documents; the retrieved documents set the order.",
         ties="first",
         negative_relevance="keep",
-        quirks="There is no cutoff: all that was retrieved counts.",
+        quirks="There is no cutoff: all retrieved documents count.",
     ),
     "llama_index": Convention(
         "LlamaIndex `NDCG`",
-        "Documents are expected or not; all that was retrieved counts.",
+        "Relevance is binary (expected or not), and all retrieved documents count.",
         gain="binary",
         ties="first",
-        quirks="It has no cutoff: give no `k`. It refuses a query for which nothing is expected or nothing retrieved.",
+        quirks="It has no cutoff: do not set `k`. It rejects a query with no expected or no retrieved documents.",
     ),
     "lenskit": Convention(
         "LensKit `NDCG`",
-        "The discount of the first papers, the same for the first two ranks; users without recommendations are left "
-        "out.",
+        "It uses the original discount, which is the same for the first two ranks. Users without recommendations are "
+        "skipped.",
         gain="binary",
         discount="jarvelin",
         ties="first",
         missing="skip",
-        quirks="A user without test items has none, which `RunAnalysis` counts as 0. "
-        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 counts as relevant too.',
+        quirks="A user without test items has no nDCG, and `RunAnalysis` counts it as 0. "
+        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 also counts as relevant.',
     ),
     "recommenders": Convention(
         "Recommenders `ndcg_at_k`",
-        "Items are rated or not, whatever the rating, and users who rated nothing are left out.",
+        "Relevance is binary: every rated item is relevant. Users without rated items are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
-        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`; the base of its logarithm does not '
-        "matter. An item rated 0 counts as relevant too.",
+        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`. The base of its logarithm does not '
+        "matter. An item rated 0 also counts as relevant.",
     ),
     "recbole": Convention(
         "RecBole `NDCG`",
-        "Items are relevant or not.",
+        "Relevance is binary.",
         gain="binary",
         ties="first",
-        quirks="It is handed the best k of all items, so every user has k. Version 1.2.1 asks for `np.float`, which "
-        "NumPy lacks from 1.24 on.",
+        quirks="It receives the best k of all items, so every user has k of them. Version 1.2.1 uses `np.float`, which "
+        "NumPy 1.24 removed.",
     ),
     "cornac": Convention(
         "Cornac `NDCG`",
-        "Items are relevant or not, and users without relevant items are left out.",
+        "Relevance is binary, and users without relevant items are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
     ),
     "rectools": Convention(
         "RecTools `NDCG`",
-        "The ideal has k relevant items, whether or not there are as many, so few can score 1; users without relevant "
-        "items are left out.",
+        "The ideal has k relevant items even if there are fewer, so few users can reach 1. Users without relevant "
+        "items are skipped.",
         gain="binary",
         ideal="full",
         ties="first",
@@ -4619,25 +4654,26 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "evidently": Convention(
         "Evidently `NDCG`",
-        "Users with nothing relevant are left out.",
+        "Users without relevant items are skipped.",
         zero_division=math.nan,
         negative_relevance="keep",
-        quirks="Tied items share one rank, the mean of theirs rounded down, which no order of ties gives.",
+        quirks="Tied items share the same rank, the mean of their ranks rounded down, which no order of ties gives.",
     ),
 }
 
 
 def convention_table(values: Mapping[str, float]) -> str:
-    """Markdown: what each convention chooses, and its number for one example.
+    """Return a Markdown table of the options that each convention sets, and its score for one example.
 
     Args:
         values: the nDCG of the example under the name of each convention.
 
     >>> print(convention_table({"sklearn": .5921}).splitlines()[0])
-    | `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |
+    | `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | missing |
     """
     lines = [
-        "| `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |",
+        "| `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | "
+        "missing |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, value in values.items():
@@ -4649,21 +4685,21 @@ def convention_table(values: Mapping[str, float]) -> str:
 
 
 def empty_text(zero_division: float | str) -> str:
-    """Return in words what a query with nothing relevant is worth.
+    """Return in words the nDCG of a query with no relevant documents.
 
     >>> empty_text(math.nan), empty_text(1.0), empty_text("rightly_empty")
-    ('left out', '1', '1 if nothing was retrieved, else 0')
+    ('skipped', '1', '1 if nothing was retrieved, else 0')
     """
     if isinstance(zero_division, str):
         return "1 if nothing was retrieved, else 0"
-    return "left out" if math.isnan(zero_division) else f"{zero_division:g}"
+    return "skipped" if math.isnan(zero_division) else f"{zero_division:g}"
 
 
 def convention_notes() -> str:
-    """Markdown: a line on each convention, its meaning and its quirks.
+    """Return a Markdown list with the meaning and the quirks of each convention.
 
     >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
-    - `"evidently"`: Users with nothing relevant
+    - `"evidently"`: Users without relevant items
     """
     return "\n".join(
         f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
@@ -4778,13 +4814,13 @@ OPTIONS: dict[str, Option] = {
         TIES
         | {
             "docid": "descending document ids, as in trec_eval; lists without ids are ranked as by `last`; flat inputs "
-            "with `query_ids` are refused if a tie matters and `document_ids` are missing"
+            "with `query_ids` are rejected if a tie matters and `document_ids` are missing"
         },
         said_as="ties",
     ),
     "zero_division": Option(
-        "the nDCG of a query with no relevant documents, whose ideal DCG is 0: a number (default 0.0); `nan` leaves "
-        f'such queries out of the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
+        "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default 0.0); `nan` excludes "
+        f'such queries from the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
         "nothing was retrieved, else 0",
         said_as="empty",
     ),
@@ -4805,7 +4841,7 @@ OPTIONS: dict[str, Option] = {
         "how to score a judged query that is missing from the predictions, or that has no scores in them",
         {
             "empty": "as if nothing was retrieved",
-            "skip": "left out of the mean, as in trec_eval without `-c`; so are queries without documents, for example "
+            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries without documents, such as "
             "fully padded lists",
             "raise": "an error",
         },
@@ -4846,7 +4882,7 @@ ARGUMENTS = {
         "arguments that hold rankings or weights may then be names of its columns."
     ),
     "exclude": (
-        "documents to leave out of rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
+        "documents to remove from rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
         "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
         "in `data`, or the path of a file."
     ),
@@ -5442,7 +5478,7 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
     """
     scored = score_queries(**part.arrays(), **{**options.scoring, **other})
     if options.missing == "skip":
-        skipped = part.empty() if part.missing is None else part.empty() | part.missing
+        skipped = part.lacking()
         for values in scored.values():
             values[:, skipped] = np.nan
     return scored
@@ -5818,24 +5854,7 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
 
 
-# ndcg/statistics/significance.py: How sure a mean over queries is, and whether two means differ: intervals and paired tests.
-
-# Relative to the values, a difference that is only one of rounding.
-ROUNDING = 1e-12
-# Weights further apart than this leave the lighter queries without digits.
-LIGHTEST = 1e-12
-# Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
-FEW = 10
-# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
-# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
-EXACT = 32
-SAMPLED = 20
-SIGNS_AT_A_TIME = 1 << 14
-# What `power` is about: a test at this level finds a difference as often.
-LEVEL = 0.05
-POWER = 0.8
-MOST_NEEDED = 2.0**40  # more queries than these are as good as none
-
+# ndcg/statistics/parts.py: Queries in parts, whose figures are computed for many parts at once.
 
 class Block(NamedTuple):
     """Parts in which equally many queries count.
@@ -5904,6 +5923,25 @@ class Parts:
         for alike in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
             size = int(sizes[alike[0]])
             yield Block(alike, queries[first[alike][:, np.newaxis] + np.arange(size)], size)
+
+
+# ndcg/statistics/significance.py: How sure a mean over queries is, and whether two means differ: intervals and paired tests.
+
+# Relative to the values, a difference that is only one of rounding.
+ROUNDING = 1e-12
+# Weights further apart than this leave the lighter queries without digits.
+LIGHTEST = 1e-12
+# Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
+FEW = 10
+# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
+# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
+EXACT = 32
+SAMPLED = 20
+SIGNS_AT_A_TIME = 1 << 14
+# What `power` is about: a test at this level finds a difference as often.
+LEVEL = 0.05
+POWER = 0.8
+MOST_NEEDED = 2.0**40  # more queries than these are as good as none
 
 
 class Intervals(NamedTuple):
@@ -6313,7 +6351,7 @@ def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
     return 0.5**queries <= alpha / tests
 
 
-def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha: float = 0.05) -> bool:
+def is_regression(difference: float, p: float, *, max_drop: float, alpha: float) -> bool:
     """Return whether a mean falls by more than is tolerated, and so that it is hardly by chance.
 
     Args:
@@ -6322,8 +6360,8 @@ def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha:
         max_drop: the fall that is tolerated.
         alpha: how often a regression may be found where there is none.
 
-    >>> is_regression(-0.02, 0.01), is_regression(-0.01, 0.01), is_regression(-0.02, 0.06)
-    (True, False, False)
+    >>> [is_regression(-0.02, p, max_drop=drop, alpha=0.05) for p, drop in ((0.01, 0.01), (0.01, 0.02), (0.06, 0.01))]
+    [True, False, False]
     """
     return falls_beyond(difference, max_drop) and p <= alpha
 
@@ -6401,6 +6439,7 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
     return [(rows, block) for rows, block in alike if block.size > 1]
 
 
+@cache
 def _special() -> Any:
     """Return SciPy's special functions, which are imported in a third of the time of its statistics."""
     try:
@@ -6627,6 +6666,8 @@ def markdown_text(text: str) -> str:
 
 COUNTS = ("retrieved", "judged", "relevant")
 EXCLUDED = ("excluded retrieved", "excluded judged")  # documents, if any are to be excluded
+# So many documents are sorted in less time than they are scored in the worst and in the best order.
+SORTED = 2_000
 SHOWN = 50  # slices, at most, in tables and plots
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
@@ -6781,7 +6822,8 @@ def query_columns(inputs: Inputs, options: Options) -> PerQuery:
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
     chosen = options.scoring["ties"]
-    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in {chosen, "worst", "best"}}
+    orders = {chosen, "worst", "best"} if _may_tie(part) else {chosen}
+    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in orders}
     scored = by_ties[chosen]
     no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
     by_chance = score_part(no_order, options, ties="average")
@@ -6806,6 +6848,18 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
+
+
+def _may_tie(part: Rankings) -> bool:
+    """Return whether retrieved documents of a query have equal scores; of many documents, that they may."""
+    if len(part.score) > SORTED:
+        return True
+    retrieved = part.score > -np.inf if part.retrieved is None else part.retrieved & (part.score > -np.inf)
+    query = np.arange(part.queries).repeat(part.offsets[1:] - part.offsets[:-1])[retrieved]
+    score = part.score[retrieved]
+    order = np.lexsort((score, query))
+    query, score = query[order], score[order]
+    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
 
 
 def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
@@ -7514,9 +7568,9 @@ def left_out_notes(
                 of = "" if len(names) == len(without) else f" of {', '.join(names)}"
                 why = one if count == 1 else several
                 found.append(f"{count:,} of {queries:,} {how_many} {why} left out of the mean{of}.")
-    if without_weight := 0 if weight is None else int(np.count_nonzero(weight == 0)):
-        why = "has a weight of 0 and is" if without_weight == 1 else "have a weight of 0 and are"
-        found.append(f"{without_weight:,} of {queries:,} queries {why} left out of the mean.")
+    if weight is not None and (count := np.count_nonzero(weight == 0)):
+        why = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
+        found.append(f"{count:,} of {queries:,} queries {why} left out of the mean.")
     return found
 
 
@@ -8240,7 +8294,7 @@ def report_of(
     )
 
 
-# ndcg/loops/evaluator.py: The metric as an evaluator of sentence-transformers: of bi-encoders, sparse encoders and rerankers.
+# ndcg/loops/evaluator.py: The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
 
 Run = dict[Any, dict[Any, float]]
 
@@ -8248,14 +8302,14 @@ TIED = 1000  # documents of each query that are kept beyond its depth, as they t
 
 
 class Calls(NamedTuple):
-    """How a model and its similarity are called.
+    """The arguments for calls of a model and its similarity.
 
     Attributes:
-        query: the arguments of the model for queries, and for pairs.
-        document: those for documents.
-        embedding: more of them, for either as an embedding.
-        chunk: how many documents, or pairs, are encoded and scored at a time.
-        score_function: of the embeddings of queries and of documents; None for the model's own.
+        query: the model's arguments for queries, and for pairs.
+        document: the model's arguments for documents.
+        embedding: more arguments, for both as embeddings.
+        chunk: the number of documents, or pairs, that are encoded and scored at a time.
+        score_function: a function of the embeddings of queries and of documents; None for the model's own.
     """
 
     query: dict[str, Any]
@@ -8277,14 +8331,14 @@ class Search:
         judged: Mapping[Any, Collection[Any]] | None,
         calls: Calls,
     ) -> None:
-        """Keep what to rank.
+        """Keep the queries and the documents to rank.
 
         Args:
             queries: the text of each query, by its id.
             corpus: the text of each document, by its id.
             candidates: the documents to rank for each query; None for the whole corpus.
-            depth: how many documents of each query to keep; None for all.
-            judged: documents of each query to keep at any rank; None for none.
+            depth: the number of documents to keep for each query; None for all.
+            judged: documents to keep for each query at any rank; None for none.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
@@ -8300,8 +8354,8 @@ class Search:
         """Return the documents of each query with their scores, the highest first and equal ones by ascending ids.
 
         Raises:
-            ValueError: a reranker without candidates, or with several scores for a pair; scores that are no tensor of
-            queries and documents.
+            ValueError: a reranker without candidates, or with several scores for a pair; scores that are not a tensor
+                of queries and documents.
         """
         from sentence_transformers import CrossEncoder
 
@@ -8352,7 +8406,7 @@ class Search:
         return {query: _ranked(documents) for query, documents in run.items()}
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
-        """Return the scores of a chunk, -inf where a document is no candidate of the query."""
+        """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
         if self.candidates is None:
             return scores
         kept = scores.new_full(scores.shape, -np.inf)
@@ -8381,7 +8435,7 @@ def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
 def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
     """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
 
-    Scores that tie with the k-th are returned too, up to `TIED` of them, as they share its rank. Rows with fewer
+    Up to `TIED` scores that tie with the k-th are also returned, since they share its rank. Rows with fewer
     are padded with -inf.
     """
     import torch
@@ -8394,7 +8448,7 @@ def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
     width = int(reach.max())
     if width > k:
         columns = scores.topk(width, dim=1).indices
-        tied = reach[:, 0] > k  # topk takes any of them
+        tied = reach[:, 0] > k  # topk returns any of them
         columns[tied] = scores[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
     values, order = scores.gather(1, columns).sort(dim=1, descending=True, stable=True)
@@ -8427,98 +8481,82 @@ def sentence_transformers_evaluator(
     write_csv: bool = True,
     **options: Unpack[QueryOptions],
 ) -> Any:
-    """Return an evaluator of sentence-transformers, for `evaluator=` of its trainers or to be called with a model.
+    """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
-    It takes a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, and a `CrossEncoder`, which reranks
-    `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low` and
-    `nDCG@10_high`, and `en_nDCG@10` for each slice; the first of them is `primary_metric`. It leaves the `report` and
-    the `run`, `{query: {document: score}}`, as attributes of the evaluator. The scores are those of `compute` on the
-    whole ranking of each query: besides its k best documents the run has those that tie with the last of them, up to
-    1,000, the lowest ids first, and if `judged_only` or `ideal="retrieved"` is set all judged documents.
+    The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
+    reranks `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low`
+    and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The evaluator keeps the
+    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those of `compute` on the
+    whole ranking of each query: in addition to its k best documents, the run contains up to 1,000 documents that tie
+    with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is set, all judged
+    documents.
 
-    At any time there are in memory the embeddings of the queries and of one chunk of the corpus, queries × (chunk +
-    k) scores, and these documents of each query; with `k=None` all documents.
+    Only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and these documents
+    of each query are in memory; with `k=None` all documents.
 
     Args:
         queries: the text of each query, by its id.
         corpus: the text of each document, by its id.
-        relevant_docs: the relevance of documents, `{query: {document: grade}}`; of ids alone it is 1. Queries that
-            are not in it are left out.
-        k: the cutoff or cutoffs; None for the whole list, or beside `measures` that have cutoffs.
+        relevant_docs: the relevance of documents, `{query: {document: grade}}`; it is 1 for ids without grades. Queries
+            that are not in it are skipped.
+        k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
         documents: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
-            A query that is not in it has no ranking, which `missing=` is about.
-        exclude: documents to leave out, `{query: ids}`.
+            A query that is not in it has no ranking; see `missing`.
+        exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
         by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
-        confidence: of the intervals, between 0 and 1.
-        name: put before the names of results, and into that of the CSV file.
-        batch_size: texts, or pairs of them, that the model takes at once.
-        corpus_chunk_size: documents, or pairs, that are encoded and scored at a time.
-        score_function: of the embeddings of queries and of documents, or its name; None for the model's similarity.
-        truncate_dim: dimensions of a dense embedding; None for all.
-        max_active_dims: dimensions of a sparse embedding that are not 0; None for as many as there are.
-        query_prompt: what is put before each query, by a reranker before each pair.
-        query_prompt_name: likewise, by its name in the model.
-        corpus_prompt: what is put before each document.
-        corpus_prompt_name: likewise, by its name in the model.
-        show_progress_bar: of the model, for each chunk.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        name: a prefix of the names of results, and a part of the name of the CSV file.
+        batch_size: the number of texts, or pairs, in a batch of the model.
+        corpus_chunk_size: the number of documents, or pairs, that are encoded and scored at a time.
+        score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
+            similarity.
+        truncate_dim: the number of dimensions of a dense embedding; None for all.
+        max_active_dims: the number of dimensions of a sparse embedding that are not 0; None for no limit.
+        query_prompt: a prefix of each query, or of each pair in a reranker.
+        query_prompt_name: the name of such a prompt in the model.
+        corpus_prompt: a prefix of each document.
+        corpus_prompt_name: the name of such a prompt in the model.
+        show_progress_bar: show the model's progress bar for each chunk.
         write_csv: append the results to a file in the folder that a call, or the trainer, names.
-        **options: of `compute`, but `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: what `report` refuses; an id that is not in `queries` or `corpus`.
+        ValueError: as in `report`; or an id is not in `queries` or `corpus`.
         ImportError: sentence-transformers or SciPy is missing.
     """
     parsed = Options.of_method(sentence_transformers_evaluator, k, options)
     resampling = Resampling.parse(confidence)
     evaluator_class = _evaluator_class()
-    _check_texts(queries, corpus, relevant_docs)
-    references: Run = {
-        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
-        for query, each in relevant_docs.items()
-    }
+    references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
     candidates = None if documents is None else _candidates(documents, queries, corpus, references)
-    if isinstance(score_function, str):
-        from sentence_transformers import SimilarityFunction
-
-        score_function = SimilarityFunction.to_similarity_fn(score_function)
-    embedding = {"truncate_dim": truncate_dim, "max_active_dims": max_active_dims}
-    sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size}
-    sizes |= {argument: size for argument, size in embedding.items() if size is not None}
-    for argument, size in sizes.items():
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
-    prompts = {"query_prompt": query_prompt, "query_prompt_name": query_prompt_name}
-    prompts |= {"corpus_prompt": corpus_prompt, "corpus_prompt_name": corpus_prompt_name}
-    given = {name: value for name, value in (embedding | prompts).items() if value is not None}
+    embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
+    _check_settings(name, {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding})
+    prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
+    prompts |= _given(corpus_prompt=corpus_prompt, corpus_prompt_name=corpus_prompt_name)
     shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
     calls = Calls(
         query={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
         document={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
-        embedding={"convert_to_tensor": True, **{each: given[each] for each in embedding if each in given}},
+        embedding={"convert_to_tensor": True, **embedding},
         chunk=corpus_chunk_size,
-        score_function=score_function,
+        score_function=_similarity(score_function),
     )
-    if not isinstance(name, str):
-        raise ValueError(f"name must be a text; got {shown(name)}")
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
-    report_of = partial(_report_of, references, exclude, how)
-    try:  # what is wrong with the judgments is said before a model is trained
-        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
-    except ValueError as error:
-        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    report_of = _reports(references, exclude, how)
     texts = {query: queries[query] for query in (references if candidates is None else candidates)}
-    depth = _depth(parsed, exclude or {}, references)
-    # beyond the depth too, judged documents are in the condensed list, or in the ideal
-    needs_judged = depth is not None and (parsed.judged_only or parsed.ideal == "retrieved")
-    search = Search(texts, corpus, candidates, depth, references if needs_judged else None, calls)
-    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], given)
+    search = Search(texts, corpus, candidates, *_kept(parsed, exclude or {}, references), calls)
+    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
-def _check_texts(queries: Any, corpus: Any, relevant_docs: Any) -> None:
-    """Raise an error unless queries and corpus hold texts by ids, and the judgments are of both."""
+def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
+    """Return the grades of each query's documents; ids without grades have the grade 1.
+
+    Raises:
+        ValueError: queries and corpus do not map ids to texts, or a judged id is missing from them.
+    """
     for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
         _check_mapping(argument, side)
         if not side:
@@ -8531,6 +8569,34 @@ def _check_texts(queries: Any, corpus: Any, relevant_docs: Any) -> None:
         for each, text in texts.items():
             if text is None or isinstance(text, (int, float)):
                 raise ValueError(f"{argument}: {shown(each)}: must be a text; got {shown(text)}")
+    return {
+        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
+        for query, each in relevant_docs.items()
+    }
+
+
+def _given(**arguments: Any) -> dict[str, Any]:
+    """Return the arguments that are not None."""
+    return {argument: value for argument, value in arguments.items() if value is not None}
+
+
+def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
+    """Raise an error unless the name is a text and all sizes are positive integers."""
+    if not isinstance(name, str):
+        raise ValueError(f"name must be a text; got {shown(name)}")
+    for argument, size in sizes.items():
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
+
+
+def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
+    """Return the function with a name in sentence-transformers, and any other value unchanged."""
+    if not isinstance(score_function, str):
+        return score_function
+    from sentence_transformers import SimilarityFunction
+
+    function: Callable[[Any, Any], Tensor] = SimilarityFunction.to_similarity_fn(score_function)
+    return function
 
 
 def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
@@ -8544,18 +8610,24 @@ def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> d
     return {query: dict.fromkeys(documents[query]) for query in references if query in documents}
 
 
-def _depth(options: Options, exclude: Mapping[Any, Collection[Any]], references: Run) -> int | None:
-    """Return how many documents of a query can count; None for all. Those excluded or ignored take no rank."""
+def _kept(
+    options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
+) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
+    """Return the number of documents to keep for a query, None for all, and those to keep at any rank.
+
+    Documents that are excluded or ignored have no rank. Judged documents at any rank are in the condensed list, or
+    in the ideal.
+    """
     if None in options.cutoffs:
-        return None
+        return None, None
     depth = max(each for each in options.cutoffs if each is not None) + max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
         depth += max(list(each.values()).count(options.ignore_index) for each in references.values())
-    return depth
+    return depth, references if options.judged_only or options.ideal == "retrieved" else None
 
 
 def _check_mapping(argument: str, given: Any) -> None:
-    """Raise an error for what is no mapping of ids."""
+    """Raise an error for a value that is not a mapping of ids."""
     if not isinstance(given, Mapping):
         holds = "text" if argument in ("queries", "corpus") else "ids of documents"
         raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}")
@@ -8563,7 +8635,7 @@ def _check_mapping(argument: str, given: Any) -> None:
 
 
 def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> None:
-    """Raise an error for documents, by query, that are not in the corpus, or are no ids."""
+    """Raise an error for documents, by query, that are not in the corpus, or are not ids."""
     _check_mapping(argument, given)
     for query, documents in given.items():
         if isinstance(documents, str) or not isinstance(documents, Collection):
@@ -8574,13 +8646,23 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
                 raise ValueError(f"{argument}: {problem}; give its text there, or leave it out")
 
 
+def _reports(references: Run, exclude: Any, how: Mapping[str, Any]) -> Callable[[Run], Report]:
+    """Return the function that reports on a run; an error in the judgments is raised here, before any training."""
+    report_of = partial(_report_of, references, exclude, how)
+    try:
+        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
+    except ValueError as error:
+        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    return report_of
+
+
 def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) -> Report:
     """Return the report on a run."""
     return report_on(Inputs(run, references, exclude=exclude), **how)
 
 
 def _flat(report: Report) -> dict[str, float]:
-    """Return the scores of a report with the ends of their intervals, then those of its slices."""
+    """Return the scores of a report with the ends of their intervals, then the scores of its slices."""
     values: dict[str, float] = {}
     for name, score in report.scores.items():
         values |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
@@ -8590,11 +8672,11 @@ def _flat(report: Report) -> dict[str, float]:
 
 
 class NDCGEvaluator:
-    """The report on what a model retrieves or reranks; `_evaluator_class` gives it the base of sentence-transformers.
+    """The report on the documents that a model retrieves or reranks; `_evaluator_class` adds the base class.
 
     Attributes:
         run: the ranking of the last model, `{query: {document: score}}`.
-        report: on that ranking.
+        report: the report on that ranking.
     """
 
     prefix_name_to_metrics: Callable[..., Any]  # of the base
@@ -8618,7 +8700,7 @@ class NDCGEvaluator:
         self.prefix_name_to_metrics({}, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle: a model whose card has the results is sent to other processes with the evaluator."""
+        """Pickle: the evaluator is sent to other processes with a model that has the results in its card."""
         return _blank_evaluator, (), self.__dict__
 
     def __call__(
@@ -8645,14 +8727,14 @@ class NDCGEvaluator:
             writer.writerow(row)
 
     def get_config_dict(self) -> dict[str, Any]:
-        """Return the signature of the numbers and what the embeddings depend on, for the model card."""
+        """Return the signature of the scores and the options of the embeddings, for the model card."""
         signature = {} if self.report is None else {"signature": self.report.signature}
         return {**signature, **self.config}
 
 
 @cache
 def _evaluator_class() -> Callable[..., Any]:
-    """Return the class of evaluators, whose base is that of sentence-transformers."""
+    """Return the class of evaluators, with the base class of sentence-transformers."""
     try:
         from sentence_transformers.base.evaluation import BaseEvaluator
     except ImportError:
@@ -8662,19 +8744,19 @@ def _evaluator_class() -> Callable[..., Any]:
 
 
 def _blank_evaluator() -> Any:
-    """Return an evaluator whose attributes are yet to be restored."""
+    """Return an evaluator without its attributes, which are restored next."""
     made: Any = _evaluator_class()
     return made.__new__(made)
 
 
-# ndcg/loops/meter.py: The metric as a loop of PyTorch takes it: batch by batch, in one process or in several.
+# ndcg/loops/meter.py: The metric for a PyTorch loop: batch by batch, in one process or in several.
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
 Sums = dict[str, tuple[int, list[float]]]  # of each result: how many queries have it, and the parts of its sum
 
 
 class MeterState(NamedTuple):
-    """What a meter holds of the batches so far."""
+    """The state of a meter after the batches so far."""
 
     sums: Sums
     rows: tuple[MeterRows, ...]
@@ -8693,20 +8775,20 @@ class Meter:
         self._state = MeterState({}, ())
 
     def update(self, scores: Any, labels: Any, mask: Any = None, query_ids: Any = None) -> None:
-        """Add a batch; one that is refused adds nothing.
+        """Add a batch; a batch that is rejected adds nothing.
 
         Args:
-            scores: what `compute` calls predictions: a row per query and a column per document,
-                or with `query_ids` one score per document. Tensors on any device and of any
-                type of floats, arrays, or lists, which may differ in length.
-            labels: what `compute` calls references, likewise.
+            scores: the `predictions` of `compute`: a row per query and a column per document, or with `query_ids` one
+                score per document. Tensors on any device and with any float type, arrays, or lists, which may differ in
+                length.
+            labels: the `references` of `compute`, in the same shape.
             mask: True or 1 for a document, False or 0 for padding, in the shape of the scores.
-            query_ids: the query of each document, whose others may come in other batches, and in
-                other processes unless `ties` goes by their order. Then all rows are kept. What depends
-                on all rows of a query, such as `missing="raise"`, is checked by `compute`.
+            query_ids: the query of each document. Its other documents may be in other batches, and in other processes
+                unless `ties` depends on their order. All rows are then kept. Conditions on all rows of a query, such as
+                `missing="raise"`, are checked by `compute`.
 
         Raises:
-            ValueError: what `compute` refuses; a mask of another shape or with other values.
+            ValueError: as in `compute`; or a mask has another shape or other values.
         """
         scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
         if query_ids is not None:
@@ -8737,9 +8819,9 @@ class Meter:
             self._state = MeterState(sums, (*rows, batch))
 
     def compute(self) -> dict[str, float]:
-        """Return the mean over the queries of all processes since the last reset, the same number in each of them.
+        """Return the mean over the queries of all processes since the last reset, the same in each process.
 
-        Where `torch.distributed` is initialized, each of its processes must call it.
+        If `torch.distributed` is initialized, each of its processes must call it.
 
         Raises:
             ValueError: there are no queries, or none has a value; the processes have different options.
@@ -8807,10 +8889,10 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` rejects.
 
     >>> batches = meter(k=2)
     >>> batches.update([[.9, .4, .1]], [[0, 1, 2]])
@@ -8822,7 +8904,7 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
-    """Return a few numbers whose sum is exactly that of many.
+    """Return a few numbers with exactly the same sum as many.
 
     >>> exact_parts([1e30, 1.0, 1.0, 1e30])
     [2e+30, 2.0]
@@ -8859,7 +8941,7 @@ def _is_empty(side: Any) -> bool:
 
 
 def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
-    """Return arrays of one shape.
+    """Return arrays of the same shape.
 
     Raises:
         ValueError: they differ in shape, or one of them is lists that differ in length.
@@ -8882,7 +8964,7 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask as bools.
 
     Raises:
-        ValueError: it holds other values than True, False, 1 and 0, or masked ones.
+        ValueError: it contains values other than True, False, 1 and 0, or masked values.
     """
     if np.ma.is_masked(mask):
         raise ValueError("mask: is masked itself; give False or 0 for padding")
@@ -8906,10 +8988,10 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
-    """Return copies of what there is of documents, one row each, so that no batch is kept as a whole.
+    """Return copies of the columns of documents, one row per document, so that no batch is kept as a whole.
 
     Raises:
-        ValueError: there is more than one per document, or another number of them; masked values.
+        ValueError: a column has more than one value per document, another length, or masked values.
     """
     flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
     for name, column in flat.items():
@@ -9561,7 +9643,7 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
             raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
 
 
-# ndcg/loops/mteb_files.py: What MTEB leaves of an evaluation, across tasks: its predictions as one ranking, its results as a value per task.
+# ndcg/loops/mteb_files.py: Read MTEB's output across tasks: its predictions as one set of rankings, its results as one value per task.
 
 META = "model_meta.json"
 PREDICTIONS = "_predictions.json"
@@ -9573,14 +9655,14 @@ Described = TypeVar("Described", Report, Comparison)
 
 @dataclass(frozen=True)
 class MTEBResults:
-    """nDCG of models on MTEB's tasks, as its result files have it: a mean for each subset and split of a task.
+    """The nDCG of models on MTEB's tasks in its result files: a mean for each subset and split of a task.
 
     Attributes:
-        measure: such as ``"nDCG@10"``.
-        scores: by model, then by task, subset and split.
-        languages: of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
-        versions: of MTEB, by which the files were written.
-        others: tasks without this measure, which are left out.
+        measure: the measure, such as ``"nDCG@10"``.
+        scores: the scores by model, then by task, subset and split.
+        languages: the language of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
+        versions: the versions of MTEB that wrote the files.
+        others: tasks without this measure, which are skipped.
     """
 
     measure: str
@@ -9597,13 +9679,13 @@ class MTEBResults:
         by: Any = None,
         confidence: float = 0.95,
     ) -> Report:
-        """Return a report on one model, in which tasks stand for queries.
+        """Return a report on one model, with tasks in place of queries.
 
         Args:
-            model: its name; None where there is only one.
-            per: what counts once: a "task", as the mean of its subsets and splits, or a "subset".
+            model: its name; None if there is only one.
+            per: the unit that counts once: a "task", as the mean of its subsets and splits, or a "subset".
             by: "language", "task", or `{name: value}` of the tasks or subsets.
-            confidence: of the intervals, between 0 and 1.
+            confidence: the confidence level of the intervals, between 0 and 1.
 
         Raises:
             ValueError: an unknown model, fewer than two tasks, a task without a value in `by`.
@@ -9638,23 +9720,23 @@ class MTEBResults:
         margin: float = 0.0,
         corrected_over: Literal["measure", "all"] = "measure",
     ) -> Comparison:
-        """Return a comparison of the models, task by task, in which tasks stand for queries.
+        """Return a comparison of the models, with tasks in place of queries.
 
         Args:
             baseline: the model to compare all others with; None for every pair.
-            per: what counts once, as in `report`.
-            by: as in `report`.
-            missing: what to do if models have results of different tasks, subsets or splits: "raise", or "skip"
-                what any of them lacks.
-            confidence: as in `compare`.
-            resamples: likewise.
-            seed: likewise.
-            alternative: likewise.
-            margin: likewise.
-            corrected_over: likewise.
+            per: the unit that counts once, as in `report`.
+            by: "language", "task", or a mapping, as in `report`.
+            missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
+                that are missing from any model.
+            confidence: the confidence level of the intervals, as in `compare`.
+            resamples: the minimum number of permutations, as in `compare`.
+            seed: the random seed, as in `compare`.
+            alternative: the direction of the tests, as in `compare`.
+            margin: the non-inferiority margin, as in `compare`.
+            corrected_over: the p-values that are corrected together, as in `compare`.
 
         Raises:
-            ValueError: fewer than two models or tasks, an unknown baseline, a result that a model lacks.
+            ValueError: fewer than two models or tasks, an unknown baseline, a result that is missing from a model.
         """
         names = system_names(self.scores, baseline)
         shared = set.intersection(*(set(each) for each in self.scores.values()))
@@ -9715,7 +9797,7 @@ class MTEBResults:
         return {name: next(iter(of)) if len(of) == 1 else "several" for name, of in of_units.items()}
 
     def _described(self, found: Described, per: str, left: int = 0) -> Described:
-        """Return a report or a comparison with notes on what its queries are."""
+        """Return a report or a comparison with notes on the meaning of its queries."""
         what = {"task": "tasks", "subset": "subsets of tasks"}[per]
         own: list[str] = [
             f"Queries are MTEB's {what}, each with its mean: intervals and p-values are about other tasks like these, "
@@ -9731,7 +9813,7 @@ class MTEBResults:
 
 
 class _Result(NamedTuple):
-    """What a result file holds of one measure."""
+    """The values of one measure in a result file."""
 
     task: str
     version: str | None
@@ -9743,10 +9825,11 @@ def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
     """Read MTEB's result files of one or more models, for reports and comparisons across tasks.
 
     Args:
-        path: a folder of them, at any depth, such as MTEB's cache, `~/.cache/mteb`: a folder for each model. Its name
-            is that in `model_meta.json`, or else the folder's; folders of one name have their paths added. Links to
-            folders are followed, and each folder is read once. Predictions and other JSON files are ignored.
-        k: the cutoff, of those that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
+        path: a folder that contains them at any depth, such as MTEB's cache, `~/.cache/mteb`: one folder per model.
+            The name of a model is in `model_meta.json`, or else the folder's; models with the same name have their
+            paths added. Links to folders are followed, and each folder is read once. Predictions and other JSON files
+            are ignored.
+        k: a cutoff that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
 
     Raises:
         ValueError: no file of results, one in another format, a subset twice for a model, no nDCG@k. Names the file.
@@ -9838,18 +9921,19 @@ def _read_result(file: Path, k: int) -> _Result | None:
 
 
 def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
-    """Return the rankings, or the judgments, of several tasks as one, whose queries are named after their tasks.
+    """Return the rankings, or the judgments, of several tasks as one mapping, with the task in the name of each query.
 
     Args:
-        tasks: by the name of a task the path of MTEB's `{task}_predictions.json`, or a mapping
-            `{query: {document: value}}`, by subset and split where MTEB has them so.
+        tasks: for the name of each task, the path of MTEB's `{task}_predictions.json`, or a mapping
+            `{query: {document: value}}`, also by subset and split as in MTEB.
 
     Returns:
-        `{query: {document: value}}`, where a query is called `task/subset/split/id`, without subset and split where
-        they are not given.
+        `{query: {document: value}}`. A query is called `task/subset/split/id`, without subset and split if they are not
+        given.
 
     Raises:
-        ValueError: a file that is not JSON, or what is neither a mapping nor a path; two queries of one name.
+        ValueError: a file that is not JSON, a value that is neither a mapping nor a path, or two queries with the same
+            name.
 
     >>> join_tasks({"NFCorpus": {"default": {"test": {"q1": {"d1": 2}}}}, "SciFact": {"q1": {"d7": 1}}})
     {'NFCorpus/default/test/q1': {'d1': 2}, 'SciFact/q1': {'d7': 1}}
@@ -9894,7 +9978,7 @@ def _json(file: Path) -> Any:
 
 
 def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
-    """Return the name of the model of each folder, with the path of the folder if several have one name."""
+    """Return the name of the model of each folder, with the path of the folder if several have the same name."""
     paths = {folder: folder.relative_to(root).as_posix() for folder in folders}
     names = {}
     for folder, path in paths.items():
@@ -9922,20 +10006,20 @@ def _language(languages: list[str]) -> str:
 # ndcg/loops/scorer.py: The metric as scikit-learn, LightGBM and XGBoost call it, to select models and to stop training early.
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
-    """Return a scorer of scikit-learn, for `scoring=` in `cross_validate` and `GridSearchCV`.
+    """Return a scikit-learn scorer, for `scoring=` in `cross_validate` and `GridSearchCV`.
 
     It ranks by `decision_function`, else `predict_proba`, else `predict`. Rows are documents, and
-    `groups` has the query of each: enable metadata routing, request them by
-    `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. So does
-    `sample_weight`, the weight of each row's query. Without `groups` each row of a 2-D `y` is a
-    query, its columns the documents; a 1-D `y` is refused.
+    `groups` has the query of each row: enable metadata routing, request them with
+    `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. Pass
+    `sample_weight`, the weight of each row's query, in the same way. Without `groups`, each row of a 2-D
+    `y` is a query and its columns are the documents; a 1-D `y` is rejected.
 
     Args:
         k: the cutoff.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses; several results, where a scorer has one.
+        ValueError: an option that `compute` rejects; or several results, since a scorer has one.
         ImportError: scikit-learn is not installed.
     """
     names = Options.of_method(scorer, k, options).names
@@ -9951,10 +10035,10 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
 
 
 def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
-    """Return the one result of a model's scores, as a scorer calls it.
+    """Return the only result of a model's scores, with the arguments of a scorer.
 
     Raises:
-        ValueError: rows without groups, several scores for a row, or what `compute` refuses.
+        ValueError: rows without groups, several scores for a row, or as in `compute`.
     """
     labels, predicted = np.asanyarray(y_true), np.asanyarray(y_score)
     if groups is None and labels.ndim != 2:
@@ -9981,15 +10065,15 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
 def lightgbm_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float, bool]]]:
     """Return a function for `LGBMRanker.fit(eval_metric=...)` and for `lightgbm.train(feval=...)`.
 
-    Queries are the groups of the data. A query's weight is the mean of its rows', as in LightGBM.
+    Queries are the groups of the data. The weight of a query is the mean of its rows' weights, as in LightGBM.
 
     Args:
         k: the cutoff or cutoffs.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`;
-            `convention="lightgbm"` gives the number of LightGBM itself.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`;
+            `convention="lightgbm"` gives LightGBM's own score.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` rejects.
 
     >>> metric = lightgbm_metric(k=1, convention="lightgbm")
     >>> metric(np.array([1, 0, 0]), np.array([.1, .9, .5]), None, np.array([2, 1]))
@@ -10023,18 +10107,18 @@ def _for_lightgbm(
 
 
 def xgboost_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float]]]:
-    """Return a function for `xgboost.train(custom_metric=...)`, of a `DMatrix` with `qid`.
+    """Return a function for `xgboost.train(custom_metric=...)`, with a `DMatrix` that has `qid`.
 
-    Its results are called `ndcg.nDCG@10`, since early stopping takes more for better by the first
-    letters of a name. XGBoost keeps six decimals of them.
+    Its results are called `ndcg.nDCG@10`, since early stopping infers from the first letters of a
+    name whether higher is better. XGBoost keeps six decimals of a result.
 
     Args:
         k: the cutoff or cutoffs.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`;
-            `convention="xgboost"` gives the number of XGBoost itself.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`;
+            `convention="xgboost"` gives XGBoost's own score.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` rejects.
     """
     return partial(_for_xgboost, Options.of_method(xgboost_metric, k, options))
 
@@ -10055,10 +10139,10 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
 def _results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
-    """Return the results of queries whose rows lie one after the other.
+    """Return the results of queries with contiguous rows.
 
     Raises:
-        ValueError: several scores for a row, or what `compute` refuses.
+        ValueError: several scores for a row, or as in `compute`.
     """
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
@@ -10074,20 +10158,20 @@ class TrainerMetrics:
     """A function of a Trainer's predictions and labels, for a whole set or batch by batch.
 
     Without ``query_ids`` every row of the predictions is a query, its columns the documents.
-    With it every row is a document (of one score), and ``query_ids`` is a column of the evaluation
-    set, or tells the query of a row from the model's inputs, which
-    ``TrainingArguments(include_for_metrics=["inputs"])`` passes on.
+    With it every row is a document with one score, and ``query_ids`` is a column of the evaluation
+    set, or a function from the model's inputs to the query of each row. For the function,
+    ``TrainingArguments(include_for_metrics=["inputs"])`` passes the inputs on.
 
-    Batch by batch only the results of queries are kept, or one score, label and id per document.
-    After a batch-wise evaluation that broke off, ``reset`` forgets its batches.
+    Batch by batch, only the results of queries are kept, or one score, label and id per document.
+    After an interrupted batch-wise evaluation, ``reset`` drops its batches.
     """
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
-        """Keep how to score, and how to tell the query of a document.
+        """Keep the options, and the queries of documents.
 
         Raises:
-            ValueError: ``query_ids`` is neither a function nor a column with one of references, or ``main_input``
-                no name.
+            ValueError: ``query_ids`` is neither a function nor a column with a column of references, or ``main_input``
+                is not a name.
         """
         if not isinstance(main_input, str):
             raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
@@ -10104,10 +10188,10 @@ class TrainerMetrics:
         self._batches = []
 
     def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
-        """Take predictions, and return the results unless more are to come.
+        """Add predictions, and return the results unless more batches follow.
 
         Args:
-            evaluation: a `transformers.EvalPrediction`. Of several outputs of a model the first counts.
+            evaluation: a `transformers.EvalPrediction`. If a model has several outputs, the first is used.
             compute_result: False for a batch that is not the last, True for the last
                 (`batch_eval_metrics=True`); None for a whole set.
 
@@ -10138,7 +10222,7 @@ class TrainerMetrics:
         return result
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
-        """Keep what is needed of a batch."""
+        """Keep the needed values of a batch."""
         scores, labels = _first("predictions", predictions), _first("labels", label_ids)
         if self.query_ids is None:
             if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
@@ -10153,7 +10237,7 @@ class TrainerMetrics:
         columns = {"predictions": scores, "references": labels}
         if self.columns is None:
             ids = self.query_ids(self._main(inputs))
-            # a list may hold ids of several types
+            # a list may contain ids of several types
             columns["query_ids"] = _array(ids) if hasattr(ids, "dtype") else np.array(ids, object)
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
@@ -10172,8 +10256,8 @@ class _Columns(NamedTuple):
     """The queries and labels of an evaluation set, a row per document, in its order.
 
     Attributes:
-        ids: of the queries.
-        labels: nan where they are missing.
+        ids: the query of each row.
+        labels: the label of each row; nan if it is missing.
     """
 
     ids: pa.Array
@@ -10205,7 +10289,7 @@ class _Columns(NamedTuple):
         """Return the ids of rows with these labels.
 
         Raises:
-            ValueError: they are not those of the evaluation set in its order.
+            ValueError: the labels are not the labels of the evaluation set in its order.
         """
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
@@ -10235,27 +10319,25 @@ def trainer_metrics(
 ) -> TrainerMetrics:
     """Return the function for `transformers.Trainer(compute_metrics=...)`.
 
-    It serves whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`,
-    batches: then no predictions are kept. The Trainer reports the results as
-    `eval_nDCG@10`.
+    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch by
+    batch, which keeps no predictions. The Trainer reports the results as `eval_nDCG@10`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        query_ids: None where each row of the model's output is a query and its columns are
-            documents. Where each row is one document: the column of the evaluation set that
-            has the query id of each row, with `references`. Or a function that gets the model's
-            main input, an array, and returns the query id of each row. It needs
-            `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single
-            process: the Trainer does not gather the inputs of several.
-        references: with such a column that of the labels, in the same order: an evaluation whose
-            labels differ, as of another set or of shuffled rows, is refused.
+        query_ids: None if each row of the model's output is a query and its columns are documents. If each
+            row is one document: the column of the evaluation set with the query id of each row, together
+            with `references`; or a function that accepts the model's main input (an array) and returns the
+            query id of each row. The function needs `TrainingArguments(include_for_metrics=["inputs"])`,
+            and with batches a single process: the Trainer does not gather the inputs of several.
+        references: with such a column, the column of the labels in the same order. An evaluation with
+            different labels, for example on another set or with shuffled rows, is rejected.
         main_input: the name of the model's main input.
-        ignore_index: the label of padding, which the Trainer itself uses to make
-            batches of one width.
-        **options: of `compute`, but `sample_weight`, `missing`, `use_aggregator` and `engine`.
+        ignore_index: the label that marks padding, which the Trainer itself uses to make batches of equal
+            width.
+        **options: the options of `compute`, except `sample_weight`, `missing`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses, or columns that cannot be read.
+        ValueError: an option that `compute` rejects, or columns that cannot be read.
 
     >>> metrics = trainer_metrics(k=1)
     >>> from transformers import EvalPrediction  # doctest: +SKIP
@@ -10271,7 +10353,7 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     """Return the predictions, labels and inputs of each batch; a whole set is one batch.
 
     Raises:
-        ValueError: The sides are not in the same batches, or there are none.
+        ValueError: predictions and labels are not in the same batches, or there are none.
     """
     sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
     if not any(isinstance(side, list) for side in sides.values()):
@@ -11365,7 +11447,101 @@ def compute(
     return scores(*from_frame(data, inputs, sample_weight), options=parsed)
 
 
-# ndcg/statistics/slips.py: Every way in which nDCG is known to go wrong, as one table.
+# ndcg/statistics/properties.py: What queries have in common on which two definitions of nDCG differ.
+
+SHOWN_PROPERTIES = 2  # others often go with these
+TELLING = 0.05  # the highest probability that as many would have a property by chance
+
+
+def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
+    """Return which queries have each property that definitions of nDCG treat differently.
+
+    >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
+    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
+    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
+    """
+    counts, lacking = rankings.counts(), rankings.lacking()
+    retrieved, judged = counts["retrieved"], counts["judged"]
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    known = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
+    relevance = np.where(known, rankings.relevance, 0)
+    highest, lowest = np.full(rankings.queries, -np.inf), np.full(rankings.queries, np.inf)
+    relevant = relevance > 0
+    np.maximum.at(highest, query[relevant], relevance[relevant])
+    np.minimum.at(lowest, query[relevant], relevance[relevant])
+    properties = {
+        "no place in the run": lacking,
+        "no retrieved documents": (retrieved == 0) & ~lacking,
+        "no relevant documents": counts["relevant"] == 0,
+        "documents with equal scores": tied_queries(rankings),
+        "unjudged documents": retrieved > counts["retrieved and judged"],
+        "judged documents that were not retrieved": judged > counts["retrieved and judged"],
+        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
+        "grades of relevance": highest > lowest,
+        "a relevance above 1": highest > 1,
+    }
+    if k is not None:
+        properties["more retrieved documents than the cutoff"] = retrieved > k
+        properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
+        properties["more relevant documents than the cutoff"] = counts["relevant"] > k
+    return properties
+
+
+def tied_queries(rankings: Rankings) -> Mask:
+    """Return which queries have retrieved documents with equal scores.
+
+    >>> tied_queries(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
+    [True, False]
+    """
+    retrieved = rankings.score > -np.inf
+    if rankings.retrieved is not None:
+        retrieved &= rankings.retrieved
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))[retrieved]
+    score = rankings.score[retrieved]
+    order = np.lexsort((score, query))
+    query, score = query[order], score[order]
+    tied = np.zeros(rankings.queries, bool)
+    tied[query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])]] = True
+    return tied
+
+
+def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, nearest: str) -> Iterator[str]:
+    """Yield what those have in common that differ from the nearest definition; the most telling property first.
+
+    Args:
+        properties: those that have each property.
+        differing: those that differ.
+        what: they are, such as "queries".
+        nearest: the nearest definition.
+    """
+    own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
+    telling = []
+    for name, having in properties.items():
+        with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
+        chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
+        if 2 * with_it > own and chance <= TELLING:
+            have = f"{with_it:,} of the {own:,} {what} that differ from {nearest} have {name}"
+            telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
+    yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
+
+
+def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
+    """Return the probability that as many of those drawn have a property, if they were drawn at random.
+
+    >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
+    0.2222
+    """
+
+    def log_ways(count: int, chosen: int) -> float:
+        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
+
+    lacking = of_all - having
+    numbers = range(max(seen, drawn - lacking), min(drawn, having) + 1)
+    every_way = log_ways(of_all, drawn)
+    return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
+
+
+# ndcg/statistics/slip_terms.py: What a slip is, a way in which nDCG goes wrong, and what it makes of a query.
 
 Documents = Mapping[Any, float]
 
@@ -11391,19 +11567,22 @@ class Term(NamedTuple):
     """How a slip computes the DCG, or the value that it is divided by.
 
     Attributes:
-        change: what it makes of the query.
+        changes: what it makes of the query, one after the other.
         options: options of `compute`, in place of the convention's.
         measure: the measure that it takes for it, in place of DCG or IDCG.
     """
 
-    change: Change | None = None
+    changes: tuple[Change, ...] = ()
     options: Mapping[str, Any] = {}
     measure: str = ""
 
     def over(self, other: "Term") -> "Term":
         """Return what two slips do together, the other one first."""
-        changes = [each for each in (other.change, self.change) if each is not None]
-        return Term(_one_after_another(changes), {**other.options, **self.options}, self.measure or other.measure)
+        options = {**other.options, **self.options}
+        return Term((*other.changes, *self.changes), options, self.measure or other.measure)
+
+
+UNCHANGED = Term()
 
 
 class Slip(NamedTuple):
@@ -11422,10 +11601,16 @@ class Slip(NamedTuple):
     name: str
     meaning: str
     threads: tuple[str, ...] = ()
-    both: Term = Term()
-    dcg: Term = Term()
-    ideal: Term = Term()
+    both: Term = UNCHANGED
+    dcg: Term = UNCHANGED
+    ideal: Term = UNCHANGED
     rule: Callable[[Sequence[Query], Floats, Floats, Floats], Floats] | None = None
+
+    @property
+    def is_option(self) -> bool:
+        """Whether words of options of `compute` make it."""
+        words = all(isinstance(value, (str, float, bool, int)) for value in self.both.options.values())
+        return not self.both.changes and self.dcg == self.ideal == UNCHANGED and self.rule is None and words
 
     @property
     def reported(self) -> str:
@@ -11444,56 +11629,68 @@ class Slip(NamedTuple):
             rule=self.rule or other.rule,
         )
 
-    def scores(self, queries: Sequence[Query], options: Mapping[str, Any]) -> Floats:
+    def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
         """Return the value of each query by options of `compute`, such as a convention, with this slip."""
-        one = _term_scores(queries, self.both, options, "nDCG")
-        if self.dcg == self.ideal == Term() and self.rule is None:
+        one = queries.scores(options, "nDCG", self.both)
+        if self.dcg == self.ideal == UNCHANGED and self.rule is None:
             return one
-        dcg = _term_scores(queries, self.dcg.over(self.both), options, "DCG")
-        ideal = _term_scores(queries, self.ideal.over(self.both), options, "IDCG")
+        dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
+        ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
-            return self.rule(queries, dcg, ideal, one)
+            return self.rule(queries.changed(()), dcg, ideal, one)
+        empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        if isinstance(empty, str):  # rightly empty: 1 if nothing was retrieved
+            empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(ideal > 0, dcg / ideal, one)
+            return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
+
+
+class Queries:
+    """Queries that are scored by many definitions: changed once for each change, and read once for each way of reading.
+
+    >>> queries = Queries([Query({"a": 2, "b": 1}, {"b": 1}, 2)])
+    >>> queries.scores({"convention": "sklearn"}).round(4).tolist()
+    [0.6309]
+    """
+
+    def __init__(self, queries: Iterable[Query]) -> None:
+        self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
+        self._read: dict[tuple[Any, ...], Rankings] = {}
+
+    def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
+        """Return what changes make of the queries, one after the other."""
+        if changes not in self._changed:
+            self._changed[changes] = [changes[-1](query) for query in self.changed(changes[:-1])]
+        return self._changed[changes]
+
+    def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
+        """Return the value of each query, by its own cutoff; nan for a query that is left out of the mean."""
+        queries, how = self.changed(term.changes), {**options, **term.options}
+        values = np.full(len(queries), np.nan)
+        for k in {query.k for query in queries}:
+            rows = [row for row, query in enumerate(queries) if query.k == k]
+            cutoff = k
+            if k is None and Options.parse(k=1, **how).ideal == "full":  # which is as long as the longest list then
+                cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
+            parsed = Options.parse(measures=term.measure or measure, k=cutoff, **how)
+            rankings = self.rankings(rows, term.changes, parsed)
+            with UserTerms(rankings):
+                values[rows] = next(iter(score_part(rankings, parsed).values()))[0]
+        return values
+
+    def rankings(self, rows: Sequence[int], changes: tuple[Change, ...], options: Options) -> Rankings:
+        """Return some of the queries as rankings, after changes, as some options read them."""
+        key = (changes, *rows, *options.reading.values())
+        if key not in self._read:
+            queries = self.changed(changes)
+            run = {row: queries[row].run for row in rows if queries[row].run}  # one without documents is missing
+            self._read[key] = read(run, {row: queries[row].qrels for row in rows}, **options.reading)
+        return self._read[key]
 
 
 def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG") -> Floats:
-    """Return the value of each query, by its own cutoff; nan for a query that is left out of the mean.
-
-    >>> query_scores([Query({"a": 2, "b": 1}, {"b": 1}, 2)], {"convention": "sklearn"}).round(4).tolist()
-    [0.6309]
-    """
-    values = np.full(len(queries), np.nan)
-    for k in {query.k for query in queries}:
-        rows = [row for row, query in enumerate(queries) if query.k == k]
-        run = {row: queries[row].run for row in rows if queries[row].run}  # a run without documents is missing
-        qrels = {row: queries[row].qrels for row in rows}
-        cutoff = k
-        if k is None and Options.parse(k=1, **options).ideal == "full":  # which is as long as the longest list then
-            cutoff = max(1, *(len(side) for sides in (run, qrels) for side in sides.values()))
-        parsed = Options.parse(measures=measure, k=cutoff, **options)
-        values[rows] = next(iter(query_values(Inputs(run, qrels), parsed).values()))
-    return values
-
-
-def _term_scores(queries: Sequence[Query], term: Term, options: Mapping[str, Any], measure: str) -> Floats:
-    changed = [query if term.change is None else term.change(query) for query in queries]
-    return query_scores(changed, {**options, **term.options}, term.measure or measure)
-
-
-def _one_after_another(changes: Sequence[Change]) -> Change | None:
-    if len(changes) <= 1:
-        return changes[0] if changes else None
-
-    def both(query: Query) -> Query:
-        for change in changes:
-            query = change(query)
-        return query
-
-    return both
-
-
-# Changes of a query
+    """Return the value of each query by options of `compute`."""
+    return Queries(queries).scores(options, measure)
 
 
 def in_order(documents: Iterable[Any]) -> dict[Any, float]:
@@ -11510,436 +11707,37 @@ def ranked(query: Query) -> list[Any]:
     return sorted(query.run, key=lambda document: -query.run[document])
 
 
-def _cut(query: Query) -> Query:
-    top = ranked(query)[: query.k]
-    return query._replace(run={document: query.run[document] for document in top})
+def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
+    """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
+    run, qrels = (_documents_by_query(side) for side in inputs[:2])
+    for name in names:
+        yield Query(run.get(name, {}), qrels.get(name, {}), k)
 
 
-def _judged_of_top(query: Query) -> Query:
-    top = ranked(query)[: query.k]
-    return query._replace(qrels={each: query.qrels[each] for each in top if each in query.qrels})
-
-
-def _whole(query: Query) -> Query:
-    return query._replace(k=None)
-
-
-def _longer_cutoff(query: Query) -> Query:
-    return query._replace(k=None if query.k is None else query.k + 1)
-
-
-def _shorter_cutoff(query: Query) -> Query:
-    return query._replace(k=None if query.k is None else max(query.k - 1, 1))
-
-
-def _with_zeros(query: Query) -> Query:
-    return query._replace(run={**query.run, **{each: 0.0 for each in query.qrels if each not in query.run}})
-
-
-def _with_last(query: Query) -> Query:
-    below = min(query.run.values(), default=0.0) - 1
-    return query._replace(run={**query.run, **{each: below for each in query.qrels if each not in query.run}})
-
-
-def _places_in_truth(query: Query) -> Query:
-    """Give each hit among the first k the rank that it has in the list of relevant documents."""
-    top = set(ranked(query)[: query.k])
-    truth = [document for document, relevance in query.qrels.items() if relevance > 0]
-    run = in_order(document if document in top else _another(document) for document in truth)
-    return query._replace(run=run)
-
-
-def _doubled(query: Query) -> Query:
-    return query._replace(qrels={**query.qrels, **{_another(each): value for each, value in query.qrels.items()}})
-
-
-def _another(document: Any) -> Any:
-    """Return an id of the same kind that no document has."""
-    return f"another {document}" if isinstance(document, str) else ~document
-
-
-def _without_negative(query: Query) -> Query:
-    kept = {document: score for document, score in query.run.items() if query.qrels.get(document, 0) >= 0}
-    return query._replace(
-        run=kept, qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0}
+def have_ids(inputs: Inputs) -> bool:
+    """Return whether both sides are mappings of scores or files, from which no document is excluded."""
+    sides = inputs.predictions, inputs.references
+    plain = all(
+        isinstance(side, Columns)
+        or (isinstance(side, Mapping) and all(isinstance(documents, Mapping) for documents in side.values()))
+        for side in sides
     )
+    return plain and inputs.exclude is None
 
 
-def _in_input_order(query: Query) -> Query:
-    return query._replace(run=in_order(query.run))
-
-
-def _with_lowest_first(query: Query) -> Query:
-    return query._replace(run={document: -score for document, score in query.run.items()})
-
-
-def _swapped(query: Query) -> Query:
-    return query._replace(run=query.qrels, qrels=query.run)
-
-
-def _by_qrels(query: Query) -> Query:
-    return query._replace(run=in_order(query.qrels))
-
-
-# Rules
-
-
-def _always_one(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(dcg > 0, dcg / dcg, one)
-
-
-def _dcg_alone(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
-    return dcg
-
-
-def _zero_if(short: Callable[[Query], bool]) -> Callable[[Sequence[Query], Floats, Floats, Floats], Floats]:
-    def rule(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
-        return np.where([short(query) for query in queries], 0.0, one)
-
-    return rule
-
-
-def _is_short(query: Query) -> bool:
-    return query.k is not None and max(len(query.run), len(query.qrels)) < query.k
-
-
-def _has_few_judged(query: Query) -> bool:
-    return query.k is not None and len(query.qrels) < query.k
-
-
-def _with_discount(of_rank: Callable[[NDArray[np.float64]], Any]) -> Term:
-    """Return other weights of the ranks."""
-    return Term(options={"discount": lambda ranks: of_rank(np.asarray(ranks, np.float64))})
-
-
-def _with_gain(of_relevance: Callable[[NDArray[np.float64]], Any]) -> Term:
-    return Term(options={"gain": lambda relevance: of_relevance(np.asarray(relevance, np.float64))})
-
-
-# It takes ranked ids to make it, in which a document can be listed twice; other forms have no place for it.
-DUPLICATES_COUNTED = Slip(
-    "a document counted twice",
-    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores exceed 1.",
-    (
-        "deepset-ai/haystack#11959",
-        "truera/trulens#2746",
-        "garrytan/gbrain#4607",
-    ),
-)
-IN_ORDER_OF_INPUT = Slip(
-    "documents in the order of the input",
-    "The scores are ignored: documents are ranked in the order in which they are listed.",
-    ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
-    both=Term(_in_input_order),
-)
-SLIPS = (
-    Slip(
-        "ideal from the top k retrieved",
-        "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
-        "that finds one of many relevant documents can score 1.",
-        (
-            "OpenBMB/ToolBench#184",
-            "xiangwang1223/neural_graph_collaborative_filtering#34",
-            "huangtinglin/NGCF-PyTorch#8",
-            "THUDM/ComiRec#25",
-            "karlhigley/ranking-metrics-torch#1",
-            "mongodb/chatbot#555",
-            "spiceai/spiceai#12277",
-            "opensearch-project/search-relevance#39",
-            "supermemoryai/memorybench#67",
-            "Marker-Inc-Korea/AutoRAG#386",
-            "o19s/quepid#78",
-            "apache/spark#12461",
-            "stats.stackexchange 341611",
-            "reczoo/RecZoo#5",
-            "kuandeng/LightGCN#1",
-            "kuandeng/LightGCN#3",
-        ),
-        ideal=Term(_judged_of_top),
-    ),
-    Slip(
-        "ideal from all that was retrieved",
-        "The ideal is the best order of the retrieved documents, so relevant documents that the run misses cost "
-        "nothing.",
-        ("o19s/search-metrics#3", "NTMC-Community/MatchZoo#598", "guoguibing/librec#269"),
-        both=Term(options={"ideal": "retrieved"}),
-    ),
-    Slip(
-        "exponential gain",
-        "The gain is 2^r - 1 instead of r.",
-        (
-            "Georgetown-IR-Lab/OpenNIR#14",
-            "scikit-learn/scikit-learn#18817",
-            "scikit-learn/scikit-learn#32049",
-        ),
-        both=Term(options={"gain": "exponential"}),
-    ),
-    Slip(
-        "linear gain",
-        "The gain is r instead of 2^r - 1.",
-        ("Georgetown-IR-Lab/OpenNIR#14",),
-        both=Term(options={"gain": "linear"}),
-    ),
-    Slip(
-        "ideal not cut at k",
-        "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking scores less than 1.",
-        (
-            "lenskit/lenskit#869",
-            "o19s/quepid#1335",
-            "AI-Colleagues/orcheo#191",
-            "usnistgov/trec_eval#11",
-            "cvangysel/pytrec_eval#40",
-            "lenskit/lkpy#309",
-        ),
-        ideal=Term(_whole),
-    ),
-    Slip(
-        "ideal of k relevant documents",
-        "The ideal has the query's highest gain at every rank up to k, even if fewer documents are relevant, so that "
-        "queries with few relevant documents cannot reach 1.",
-        (
-            "datawhalechina/torch-rechub#45",
-            "run-llama/llama_index#17070",
-            "ireval/cwl#20",
-            "MTSWebServices/RecTools#266",
-            "allenjack/HGN#1",
-        ),
-        both=Term(options={"ideal": "full"}),
-    ),
-    Slip(
-        "equal weights at ranks 1 and 2",
-        "The discount is 1 / log2(i) from rank 2 on, so ranks 1 and 2 weigh the same.",
-        (
-            "OpenAgentHQ/openagent-eval#223",
-            "xiangwang1223/knowledge_graph_attention_network#27",
-            "lenskit/lkpy#417",
-            "CCRI-POPROX/poprox-recommender#15",
-            "castorini/anserini#92",
-        ),
-        both=Term(options={"discount": "jarvelin", "log_base": 2}),
-    ),
-    Slip(
-        "ties by document id",
-        "Documents with equal scores are ordered by their ids, the highest first, so the names of documents decide.",
-        (
-            "usnistgov/trec_eval#22",
-            "cvangysel/pytrec_eval#56",
-            "cvangysel/pytrec_eval#51",
-        ),
-        both=Term(options={"ties": "docid"}),
-    ),
-    Slip(
-        "ideal cut at the length of the result list",
-        "The ideal has as many documents as were retrieved, so a short result list is not penalized for the documents "
-        "that it omits.",
-        ("mlflow/mlflow#24541", "elastic/elasticsearch#154362", "baekenough/second-brain#256", "lenskit/lenskit#399"),
-        both=Term(options={"ideal": "truncated"}),
-    ),
-    Slip(
-        "graded relevance read as 0 or 1",
-        "Every relevant document has the gain 1, so that it does not matter whether the best ones rank first.",
-        (
-            "recommenders-team/recommenders#1749",
-            "apache/spark#36843",
-            "huggingface/sentence-transformers#1349",
-            "geek-ai/irgan#13",
-        ),
-        both=Term(options={"gain": "binary"}),
-    ),
-    Slip(
-        "unjudged documents removed",
-        "Documents without a judgment are taken out before ranking, so those below them move up.",
-        (
-            "github/CodeSearchNet#226",
-            "github/CodeSearchNet#233",
-            "alphagov/search-api#2195",
-            "FlagOpen/FlagEmbedding#445",
-        ),
-        both=Term(options={"judged_only": True}),
-    ),
-    Slip(
-        "ties in the order of the input",
-        "Documents with equal scores stay in the order of the input, so sorting a file differently changes the score.",
-        (
-            "dmlc/xgboost#3050",
-            "lightgbm-org/LightGBM#2091",
-            "Lightning-AI/torchmetrics#2031",
-            "embeddings-benchmark/mteb#5376",
-        ),
-        both=Term(options={"ties": "first"}),
-    ),
-    Slip(
-        "ties in the reverse order of the input",
-        "Of documents with equal scores the last in the input ranks first, as a reversed ascending sort leaves them.",
-        both=Term(options={"ties": "last"}),
-    ),
-    Slip(
-        "ties in the model's favor",
-        "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
-        "perfect.",
-        ("elixir-nx/scholar#360", "mlcommons/training_policies#131"),
-        both=Term(options={"ties": "best"}),
-    ),
-    Slip(
-        "no relevant documents scored 1",
-        "A query with no relevant documents scores 1 and raises the mean.",
-        ("catboost/benchmarks#19", "allegro/allRank#25", "dmlc/xgboost#2208", "dmlc/xgboost#3875"),
-        both=Term(options={"zero_division": 1.0}),
-    ),
-    Slip(
-        "no relevant documents scored 0",
-        "A query with no relevant documents scores 0 and lowers the mean.",
-        ("scikit-learn/scikit-learn#29521", "davidrsch/rrlmgraph-bench#230"),
-        both=Term(options={"zero_division": 0.0}),
-    ),
-    Slip(
-        "no relevant documents left out",
-        "A query with no relevant documents has no value, so it counts in no mean.",
-        ("joaopalotti/trectools#25", "joaopalotti/trectools#51", "elastic/elasticsearch#29267"),
-        both=Term(options={"zero_division": float("nan")}),
-    ),
-    Slip(
-        "discount from the place in the truth",
-        "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
-        ("THUDM/ComiRec#6", "THUDM/ComiRec#21", "ShiningCosmos/pytorch_ComiRec#2"),
-        dcg=Term(_places_in_truth),
-    ),
-    Slip(
-        "DCG with binary gain, ideal with graded gain",
-        "The DCG has gains of 0 and 1 and the ideal those of the grades, so that a perfect ranking scores less than 1.",
-        ("RapidFireAI/rapidfireai#261",),
-        dcg=Term(options={"gain": "binary"}),
-    ),
-    Slip(
-        "ideal with binary gain, DCG with graded gain",
-        "The ideal has gains of 0 and 1 and the DCG those of the grades, so that scores exceed 1.",
-        ("SeaseLtd/rated-ranking-evaluator#71",),
-        ideal=Term(options={"gain": "binary"}),
-    ),
-    IN_ORDER_OF_INPUT,
-    Slip(
-        "ascending order",
-        "The lowest score ranks first, as distances do.",
-        both=Term(_with_lowest_first),
-    ),
-    Slip(
-        "scores and relevance swapped",
-        "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
-        ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
-        both=Term(_swapped, {"negative_relevance": "keep"}),
-    ),
-    Slip(
-        "unretrieved documents with the score 0",
-        "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
-        ("mlflow/mlflow#24553", "datascience.stackexchange 63667"),
-        both=Term(_with_zeros),
-    ),
-    Slip(
-        "unretrieved documents ranked last",
-        "Judged documents that were not retrieved take ranks at the end of the list.",
-        both=Term(_with_last),
-    ),
-    Slip(
-        "ideal in the order of the run",
-        "The ideal is computed in the order of the run, so the score is always 1.",
-        ("maciejkula/rustlearn#52",),
-        rule=_always_one,
-    ),
-    Slip(
-        "ideal in the order of the qrels",
-        "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
-        ("xuehaiping/CSCE670_NCF#20",),
-        ideal=Term(_by_qrels, measure="DCG"),
-    ),
-    Slip(
-        "judgments counted twice in the ideal",
-        "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
-        ("joaopalotti/trectools#52",),
-        ideal=Term(_doubled),
-    ),
-    Slip(
-        "DCG one rank too deep",
-        "The DCG begins with the discount of rank 2, the ideal with that of rank 1.",
-        ("yihong-chen/neural-collaborative-filtering#2",),
-        dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
-    ),
-    Slip(
-        "discount begins at rank 2",
-        "The discount is 1 / log2(i + 2) with ranks from 1, in the DCG and in the ideal.",
-        both=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
-    ),
-    Slip(
-        "no discount",
-        "Every rank counts the same.",
-        ("RUCAIBox/RecBole#120",),
-        both=_with_discount(np.ones_like),
-    ),
-    Slip(
-        "discount 1 / rank",
-        "The gain is divided by the rank instead of its logarithm.",
-        both=Term(options={"discount": "reciprocal"}),
-    ),
-    Slip(
-        "discount without a logarithm's base",
-        "The discount is 1 / (1 + ln i) instead of 1 / log2(i + 1).",
-        both=_with_discount(lambda rank: 1 / (1 + np.log(rank))),
-    ),
-    Slip(
-        "gain 2^r",
-        "The gain is 2^r without the - 1, so that irrelevant documents count too.",
-        both=_with_gain(np.exp2),
-    ),
-    Slip(
-        "gain r^2",
-        "The gain is the square of the relevance.",
-        both=_with_gain(np.square),
-    ),
-    Slip(
-        "DCG not cut at k",
-        "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
-        ("lenskit/lkpy#309",),
-        dcg=Term(_whole),
-    ),
-    Slip(
-        "nothing cut at k",
-        "The cutoff has no effect.",
-        ("Lightning-AI/torchmetrics#1952",),
-        both=Term(_whole),
-    ),
-    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=Term(_longer_cutoff)),
-    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term(_shorter_cutoff)),
-    Slip(
-        "run cut at k before everything else",
-        "Only the first k documents are kept, and the ideal, or what else depends on all that was retrieved, is that "
-        "of these.",
-        both=Term(_cut),
-    ),
-    Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
-    Slip(
-        "0 if lists are shorter than k",
-        "A query with fewer than k documents retrieved and judged scores 0.",
-        ("jongwook/spark-ranking-metrics#2",),
-        rule=_zero_if(_is_short),
-    ),
-    Slip(
-        "0 until k documents are judged",
-        "A query with fewer than k judgments scores 0.",
-        ("o19s/quepid#234",),
-        rule=_zero_if(_has_few_judged),
-    ),
-    Slip(
-        "negative relevance removed",
-        "Documents with a negative relevance are taken out, so those below them move up.",
-        ("tensorflow/ranking#40",),
-        both=Term(_without_negative),
-    ),
-)
-
-
-def slip_named(name: str) -> Slip:
-    """Return a slip of the table."""
-    return next(slip for slip in SLIPS if slip.name == name)
+def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
+    if isinstance(side, Mapping):
+        return {
+            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
+            for query, documents in side.items()
+        }
+    names = side.query_ids.to_pylist()
+    documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
+    rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
+    for query, document, value in rows:
+        if value > -np.inf:
+            documents[names[query]][document] = value
+    return documents
 
 
 def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
@@ -12091,6 +11889,8 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain:
             relevance[:] = 0
         if rng.random() < 0.3:
             scores = np.floor(scores)
+        elif rng.random() < 0.2:  # close, but not so close that they are equal in 32 bits
+            scores = 0.05 + rng.integers(0, 9, size) * 10.0 ** -rng.integers(3, 8)
         if rng.random() < 0.4:
             retrieved = rng.random(size) < rng.choice([0.0, 0.3, 0.7, 0.9], p=[0.1, 0.3, 0.3, 0.3])
         if rng.random() < 0.4:
@@ -12102,6 +11902,486 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain:
     qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
     query = Query(run, qrels, k)
     return query._replace(run=in_order(ranked(query))) if form == "ranked" else query
+
+
+# ndcg/statistics/slips.py: Every way in which nDCG is known to go wrong, as one table.
+
+# Changes of a query
+
+
+def _cut(query: Query) -> Query:
+    top = ranked(query)[: query.k]
+    return query._replace(run={document: query.run[document] for document in top})
+
+
+def _judged_of_top(query: Query) -> Query:
+    top = ranked(query)[: query.k]
+    return query._replace(qrels={each: query.qrels[each] for each in top if each in query.qrels})
+
+
+def _whole(query: Query) -> Query:
+    return query._replace(k=None)
+
+
+def _longer_cutoff(query: Query) -> Query:
+    return query._replace(k=None if query.k is None else query.k + 1)
+
+
+def _shorter_cutoff(query: Query) -> Query:
+    return query._replace(k=None if query.k is None else max(query.k - 1, 1))
+
+
+def _with_zeros(query: Query) -> Query:
+    return query._replace(run={**query.run, **{each: 0.0 for each in query.qrels if each not in query.run}})
+
+
+def _with_last(query: Query) -> Query:
+    below = min(query.run.values(), default=0.0) - 1
+    return query._replace(run={**query.run, **{each: below for each in query.qrels if each not in query.run}})
+
+
+def _places_in_truth(query: Query) -> Query:
+    """Give each hit among the first k the rank that it has in the list of relevant documents."""
+    top = set(ranked(query)[: query.k])
+    truth = [document for document, relevance in query.qrels.items() if relevance > 0]
+    run = in_order(document if document in top else _another(document) for document in truth)
+    return query._replace(run=run)
+
+
+def _doubled(query: Query) -> Query:
+    return query._replace(qrels={**query.qrels, **{_another(each): value for each, value in query.qrels.items()}})
+
+
+def _another(document: Any) -> Any:
+    """Return an id of the same kind that no document has."""
+    return f"another {document}" if isinstance(document, str) else ~document
+
+
+def _without_negative(query: Query) -> Query:
+    kept = {document: score for document, score in query.run.items() if query.qrels.get(document, 0) >= 0}
+    return query._replace(
+        run=kept, qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0}
+    )
+
+
+def _in_input_order(query: Query) -> Query:
+    return query._replace(run=in_order(query.run))
+
+
+def _with_lowest_first(query: Query) -> Query:
+    return query._replace(run={document: -score for document, score in query.run.items()})
+
+
+def _swapped(query: Query) -> Query:
+    return query._replace(run=query.qrels, qrels=query.run)
+
+
+def _by_qrels(query: Query) -> Query:
+    return query._replace(run=in_order(query.qrels))
+
+
+def _with_ranks(query: Query) -> Query:
+    return query._replace(run={document: float(rank) for rank, document in enumerate(ranked(query), start=1)})
+
+
+def _with_scores(change: Callable[[NDArray[np.float64]], Any]) -> Change:
+    def changed(query: Query) -> Query:
+        with np.errstate(over="ignore"):
+            scores = change(np.array(list(query.run.values()), np.float64)).tolist()
+        return query._replace(run=dict(zip(query.run, scores, strict=True)))
+
+    return changed
+
+
+def _rounded_to(decimals: int) -> Slip:
+    return Slip(
+        f"scores rounded to {decimals} decimals",
+        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so many.",
+        both=Term((_with_scores(lambda scores: scores.round(decimals)),)),
+    )
+
+
+def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
+    return Slip(
+        f"scores rounded to {bits} bits",
+        f"Scores that are equal in {bits} bits are tied, although they differ in 64.",
+        both=Term((_with_scores(lambda scores: np.clip(scores.astype(kind), *_ends_of(kind))),)),
+    )
+
+
+def _ends_of(kind: type[np.floating[Any]]) -> tuple[float, float]:
+    return float(np.finfo(kind).min), float(np.finfo(kind).max)
+
+
+# Rules
+
+
+def _always_one(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(dcg > 0, dcg / dcg, one)
+
+
+def _dcg_alone(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+    return dcg
+
+
+def _zero_if(short: Callable[[Query], bool]) -> Callable[[Sequence[Query], Floats, Floats, Floats], Floats]:
+    def rule(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+        return np.where([short(query) for query in queries], 0.0, one)
+
+    return rule
+
+
+def _is_short(query: Query) -> bool:
+    return query.k is not None and max(len(query.run), len(query.qrels)) < query.k
+
+
+def _has_few_judged(query: Query) -> bool:
+    return query.k is not None and len(query.qrels) < query.k
+
+
+def _with_discount(of_rank: Callable[[NDArray[np.float64]], Any]) -> Term:
+    """Return other weights of the ranks."""
+    return Term(options={"discount": lambda ranks: of_rank(np.asarray(ranks, np.float64))})
+
+
+def _with_gain(of_relevance: Callable[[NDArray[np.float64]], Any]) -> Term:
+    return Term(options={"gain": lambda relevance: of_relevance(np.asarray(relevance, np.float64))})
+
+
+# The table
+
+# It takes ranked ids to make it, in which a document can be listed twice; other forms have no place for it.
+DUPLICATES_COUNTED = Slip(
+    "a document counted twice",
+    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores exceed 1.",
+    (
+        "deepset-ai/haystack#11959",
+        "truera/trulens#2746",
+        "garrytan/gbrain#4607",
+    ),
+)
+IN_ORDER_OF_INPUT = Slip(
+    "documents in the order of the input",
+    "The scores are ignored: documents are ranked in the order in which they are listed.",
+    ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
+    both=Term((_in_input_order,)),
+)
+SLIPS = (
+    Slip(
+        "ideal from the top k retrieved",
+        "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
+        "that finds one of many relevant documents can score 1.",
+        (
+            "OpenBMB/ToolBench#184",
+            "xiangwang1223/neural_graph_collaborative_filtering#34",
+            "huangtinglin/NGCF-PyTorch#8",
+            "THUDM/ComiRec#25",
+            "karlhigley/ranking-metrics-torch#1",
+            "mongodb/chatbot#555",
+            "spiceai/spiceai#12277",
+            "opensearch-project/search-relevance#39",
+            "supermemoryai/memorybench#67",
+            "Marker-Inc-Korea/AutoRAG#386",
+            "o19s/quepid#78",
+            "apache/spark#12461",
+            "stats.stackexchange 341611",
+            "reczoo/RecZoo#5",
+            "kuandeng/LightGCN#1",
+            "kuandeng/LightGCN#3",
+        ),
+        ideal=Term((_judged_of_top,)),
+    ),
+    Slip(
+        "ideal from all that was retrieved",
+        "The ideal is the best order of the retrieved documents, so relevant documents that the run misses cost "
+        "nothing.",
+        ("o19s/search-metrics#3", "NTMC-Community/MatchZoo#598", "guoguibing/librec#269"),
+        both=Term(options={"ideal": "retrieved"}),
+    ),
+    Slip(
+        "exponential gain",
+        "The gain is 2^r - 1 instead of r.",
+        (
+            "Georgetown-IR-Lab/OpenNIR#14",
+            "scikit-learn/scikit-learn#18817",
+            "scikit-learn/scikit-learn#32049",
+        ),
+        both=Term(options={"gain": "exponential"}),
+    ),
+    Slip(
+        "linear gain",
+        "The gain is r instead of 2^r - 1.",
+        ("Georgetown-IR-Lab/OpenNIR#14",),
+        both=Term(options={"gain": "linear"}),
+    ),
+    Slip(
+        "ideal not cut at k",
+        "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking scores less than 1.",
+        (
+            "lenskit/lenskit#869",
+            "o19s/quepid#1335",
+            "AI-Colleagues/orcheo#191",
+            "usnistgov/trec_eval#11",
+            "cvangysel/pytrec_eval#40",
+            "lenskit/lkpy#309",
+        ),
+        ideal=Term((_whole,)),
+    ),
+    Slip(
+        "ideal of k relevant documents",
+        "The ideal has the query's highest gain at every rank up to k, even if fewer documents are relevant, so that "
+        "queries with few relevant documents cannot reach 1.",
+        (
+            "datawhalechina/torch-rechub#45",
+            "run-llama/llama_index#17070",
+            "ireval/cwl#20",
+            "MTSWebServices/RecTools#266",
+            "allenjack/HGN#1",
+        ),
+        both=Term(options={"ideal": "full"}),
+    ),
+    Slip(
+        "equal weights at ranks 1 and 2",
+        "The discount is 1 / log2(i) from rank 2 on, so ranks 1 and 2 weigh the same.",
+        (
+            "OpenAgentHQ/openagent-eval#223",
+            "xiangwang1223/knowledge_graph_attention_network#27",
+            "lenskit/lkpy#417",
+            "CCRI-POPROX/poprox-recommender#15",
+            "castorini/anserini#92",
+        ),
+        both=Term(options={"discount": "jarvelin", "log_base": 2}),
+    ),
+    Slip(
+        "ties by document id",
+        "Documents with equal scores are ordered by their ids, the highest first, so the names of documents decide.",
+        (
+            "usnistgov/trec_eval#22",
+            "cvangysel/pytrec_eval#56",
+            "cvangysel/pytrec_eval#51",
+        ),
+        both=Term(options={"ties": "docid"}),
+    ),
+    Slip(
+        "ideal cut at the length of the result list",
+        "The ideal has as many documents as were retrieved, so a short result list is not penalized for the documents "
+        "that it omits.",
+        ("mlflow/mlflow#24541", "elastic/elasticsearch#154362", "baekenough/second-brain#256", "lenskit/lenskit#399"),
+        both=Term(options={"ideal": "truncated"}),
+    ),
+    Slip(
+        "graded relevance read as 0 or 1",
+        "Every relevant document has the gain 1, so that it does not matter whether the best ones rank first.",
+        (
+            "recommenders-team/recommenders#1749",
+            "apache/spark#36843",
+            "huggingface/sentence-transformers#1349",
+            "geek-ai/irgan#13",
+        ),
+        both=Term(options={"gain": "binary"}),
+    ),
+    Slip(
+        "unjudged documents removed",
+        "Documents without a judgment are taken out before ranking, so those below them move up.",
+        (
+            "github/CodeSearchNet#226",
+            "github/CodeSearchNet#233",
+            "alphagov/search-api#2195",
+            "FlagOpen/FlagEmbedding#445",
+        ),
+        both=Term(options={"judged_only": True}),
+    ),
+    Slip(
+        "ties in the order of the input",
+        "Documents with equal scores stay in the order of the input, so sorting a file differently changes the score.",
+        (
+            "dmlc/xgboost#3050",
+            "lightgbm-org/LightGBM#2091",
+            "Lightning-AI/torchmetrics#2031",
+            "embeddings-benchmark/mteb#5376",
+        ),
+        both=Term(options={"ties": "first"}),
+    ),
+    Slip(
+        "ties in the reverse order of the input",
+        "Of documents with equal scores the last in the input ranks first, as a reversed ascending sort leaves them.",
+        both=Term(options={"ties": "last"}),
+    ),
+    Slip(
+        "ties in the model's favor",
+        "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
+        "perfect.",
+        ("elixir-nx/scholar#360", "mlcommons/training_policies#131"),
+        both=Term(options={"ties": "best"}),
+    ),
+    Slip(
+        "no relevant documents scored 1",
+        "A query with no relevant documents scores 1 and raises the mean.",
+        ("catboost/benchmarks#19", "allegro/allRank#25", "dmlc/xgboost#2208", "dmlc/xgboost#3875"),
+        both=Term(options={"zero_division": 1.0}),
+    ),
+    Slip(
+        "no relevant documents scored 0",
+        "A query with no relevant documents scores 0 and lowers the mean.",
+        ("scikit-learn/scikit-learn#29521", "davidrsch/rrlmgraph-bench#230"),
+        both=Term(options={"zero_division": 0.0}),
+    ),
+    Slip(
+        "no relevant documents left out",
+        "A query with no relevant documents has no value, so it counts in no mean.",
+        ("joaopalotti/trectools#25", "joaopalotti/trectools#51", "elastic/elasticsearch#29267"),
+        both=Term(options={"zero_division": float("nan")}),
+    ),
+    Slip(
+        "discount from the place in the truth",
+        "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
+        ("THUDM/ComiRec#6", "THUDM/ComiRec#21", "ShiningCosmos/pytorch_ComiRec#2"),
+        dcg=Term((_places_in_truth,)),
+    ),
+    Slip(
+        "DCG with binary gain, ideal with graded gain",
+        "The DCG has gains of 0 and 1 and the ideal those of the grades, so that a perfect ranking scores less than 1.",
+        ("RapidFireAI/rapidfireai#261",),
+        dcg=Term(options={"gain": "binary"}),
+    ),
+    Slip(
+        "ideal with binary gain, DCG with graded gain",
+        "The ideal has gains of 0 and 1 and the DCG those of the grades, so that scores exceed 1.",
+        ("SeaseLtd/rated-ranking-evaluator#71",),
+        ideal=Term(options={"gain": "binary"}),
+    ),
+    IN_ORDER_OF_INPUT,
+    Slip(
+        "ascending order",
+        "The lowest score ranks first, as distances do.",
+        both=Term((_with_lowest_first,)),
+    ),
+    Slip(
+        "ranks used as scores",
+        "The rank of each document is taken for its score, so the last one ranks first.",
+        both=Term((_with_ranks,)),
+    ),
+    _in_bits(16, np.float16),
+    _in_bits(32, np.float32),
+    *(_rounded_to(decimals) for decimals in range(2, 7)),
+    Slip(
+        "scores and relevance swapped",
+        "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
+        ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
+        both=Term((_swapped,), {"negative_relevance": "keep"}),
+    ),
+    Slip(
+        "unretrieved documents with the score 0",
+        "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
+        ("mlflow/mlflow#24553", "datascience.stackexchange 63667"),
+        both=Term((_with_zeros,)),
+    ),
+    Slip(
+        "unretrieved documents ranked last",
+        "Judged documents that were not retrieved take ranks at the end of the list.",
+        both=Term((_with_last,)),
+    ),
+    Slip(
+        "ideal in the order of the run",
+        "The ideal is computed in the order of the run, so the score is always 1.",
+        ("maciejkula/rustlearn#52",),
+        rule=_always_one,
+    ),
+    Slip(
+        "ideal in the order of the qrels",
+        "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
+        ("xuehaiping/CSCE670_NCF#20",),
+        ideal=Term((_by_qrels,), measure="DCG"),
+    ),
+    Slip(
+        "judgments counted twice in the ideal",
+        "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
+        ("joaopalotti/trectools#52",),
+        ideal=Term((_doubled,)),
+    ),
+    Slip(
+        "DCG one rank too deep",
+        "The DCG begins with the discount of rank 2, the ideal with that of rank 1.",
+        ("yihong-chen/neural-collaborative-filtering#2",),
+        dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+    ),
+    Slip(
+        "discount begins at rank 2",
+        "The discount is 1 / log2(i + 2) with ranks from 1, in the DCG and in the ideal.",
+        both=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+    ),
+    Slip(
+        "no discount",
+        "Every rank counts the same.",
+        ("RUCAIBox/RecBole#120",),
+        both=_with_discount(np.ones_like),
+    ),
+    Slip(
+        "discount 1 / rank",
+        "The gain is divided by the rank instead of its logarithm.",
+        both=Term(options={"discount": "reciprocal"}),
+    ),
+    Slip(
+        "discount without a logarithm's base",
+        "The discount is 1 / (1 + ln i) instead of 1 / log2(i + 1).",
+        both=_with_discount(lambda rank: 1 / (1 + np.log(rank))),
+    ),
+    Slip(
+        "gain 2^r",
+        "The gain is 2^r without the - 1, so that irrelevant documents count too.",
+        both=_with_gain(np.exp2),
+    ),
+    Slip(
+        "gain r^2",
+        "The gain is the square of the relevance.",
+        both=_with_gain(np.square),
+    ),
+    Slip(
+        "DCG not cut at k",
+        "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
+        ("lenskit/lkpy#309",),
+        dcg=Term((_whole,)),
+    ),
+    Slip(
+        "nothing cut at k",
+        "The cutoff has no effect.",
+        ("Lightning-AI/torchmetrics#1952",),
+        both=Term((_whole,)),
+    ),
+    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=Term((_longer_cutoff,))),
+    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term((_shorter_cutoff,))),
+    Slip(
+        "run cut at k before everything else",
+        "Only the first k documents are kept, and the ideal, or what else depends on all that was retrieved, is that "
+        "of these.",
+        both=Term((_cut,)),
+    ),
+    Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
+    Slip(
+        "0 if lists are shorter than k",
+        "A query with fewer than k documents retrieved and judged scores 0.",
+        ("jongwook/spark-ranking-metrics#2",),
+        rule=_zero_if(_is_short),
+    ),
+    Slip(
+        "0 until k documents are judged",
+        "A query with fewer than k judgments scores 0.",
+        ("o19s/quepid#234",),
+        rule=_zero_if(_has_few_judged),
+    ),
+    Slip(
+        "negative relevance removed",
+        "Documents with a negative relevance are taken out, so those below them move up.",
+        ("tensorflow/ranking#40",),
+        both=Term((_without_negative,)),
+    ),
+)
+
+
+def slip_named(name: str) -> Slip:
+    """Return a slip of the table."""
+    return next(slip for slip in SLIPS if slip.name == name)
 
 
 # ndcg/statistics/check.py: What a function that computes nDCG computes: the definition of which libraries, or which slip on one.
@@ -12335,7 +12615,7 @@ def _form_of(asker: Asker, k: int | None, seed: int) -> str:
     # a function that takes ranked ids ranks mappings by the order of their documents
     slips = [slip for slip in SLIPS if slip is not IN_ORDER_OF_INPUT]
     expected = [query_scores(queries, {"convention": name}) for name in CONVENTIONS]
-    expected += [slip.scores(queries, {}) for slip in slips]
+    expected += [slip.scores(Queries(queries), {}) for slip in slips]
     points = {}
     for form in FUNCTION_FORMS:
         values = np.array([asker.value(query, form) for query in queries])
@@ -12382,7 +12662,9 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     if differing.any():
         own = [query for query, differs in zip(queries, differing, strict=True) if differs]
         example = _smallest_example(asker, result.form, own, result.nearest, tolerance)
-        notes = (*([] if matches else _in_common(queries, differing, result.nearest)), *notes)
+        if not matches:
+            properties = properties_of(Queries(queries).rankings(range(len(queries)), (), Options.parse()), result.k)
+            notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
     if result.form == "ranked" and asker.counts_duplicates():
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
@@ -12398,50 +12680,28 @@ def _slips_on(
     for name, each in expected.items():
         distinct.setdefault(each.round(9).tobytes(), name)  # conventions that agree on all rankings are tried once
     singles = [(name, (slip,)) for slip in SLIPS for name in distinct.values()]
-    found = _matching(queries, values, singles, tolerance)
+    found = _definitions_that_agree(queries, values, singles, tolerance)
     if not found:
         pairs = [(name, pair) for pair in combinations(SLIPS, 2) for name in TRIED_IN_PAIRS]
-        found = _matching(queries, values, pairs, tolerance)
+        found = _definitions_that_agree(queries, values, pairs, tolerance)
     return sorted(found, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
 
 
-def _matching(
+def _definitions_that_agree(
     queries: Sequence[Query], values: Floats, candidates: Sequence[tuple[str, tuple[Slip, ...]]], tolerance: float
 ) -> list[Match]:
-    found = []
+    found, few, all_of = [], Queries(queries[:FIRST_ASKED]), Queries(queries)
     with progress(len(candidates), "Comparing", " definitions") as bar:
         for convention, slips in candidates:
             slip = slips[0] if len(slips) == 1 else slips[1].over(slips[0])
             options = {"convention": convention}
-            asked = queries[:FIRST_ASKED]
-            if _agree(values[: len(asked)], slip.scores(asked, options), tolerance).all() and (
-                len(asked) == len(queries) or _agree(values, slip.scores(queries, options), tolerance).all()
+            if (
+                _agree(values[:FIRST_ASKED], slip.scores(few, options), tolerance).all()
+                and _agree(values, slip.scores(all_of, options), tolerance).all()
             ):
                 found.append(Match(convention, tuple(each.name for each in slips)))
             bar.update(1)
     return found
-
-
-PROPERTIES: dict[str, Callable[[Query], bool]] = {
-    "documents with equal scores": lambda query: len(set(query.run.values())) < len(query.run),
-    "unjudged documents": lambda query: not query.run.keys() <= query.qrels.keys(),
-    "judged documents that were not retrieved": lambda query: not query.qrels.keys() <= query.run.keys(),
-    "no relevant documents": lambda query: not any(query.qrels.values()),
-    "no retrieved documents": lambda query: not query.run,
-    "more retrieved documents than the cutoff": lambda query: query.k is not None and len(query.run) > query.k,
-    "fewer retrieved documents than the cutoff": lambda query: query.k is not None and len(query.run) < query.k,
-    "grades of relevance": lambda query: len(set(query.qrels.values()) - {0}) > 1,
-    "a relevance above 1": lambda query: max(query.qrels.values(), default=0) > 1,
-}
-
-
-def _in_common(queries: Sequence[Query], differing: NDArray[np.bool_], convention: str) -> Iterator[str]:
-    """Yield what all rankings have on which a function differs from a convention, and not all others have."""
-    for name, has in PROPERTIES.items():
-        having = np.array([has(query) for query in queries])
-        if having[differing].all() and not having[~differing].all():
-            same = f"of the {np.count_nonzero(~differing):,} that agree, {np.count_nonzero(having[~differing]):,} do"
-            yield f"All {np.count_nonzero(differing):,} rankings that differ from {convention} have {name}; {same}."
 
 
 def _smallest_example(asker: Asker, form: str, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
@@ -12533,11 +12793,18 @@ class Combination(NamedTuple):
         convention: the convention that differs in the fewest options.
         changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
         score: the mean under these options.
+        given: the options that were given, and the cutoff, unless they are changed.
     """
 
     convention: str
     changed: dict[str, Any]
     score: float
+    given: dict[str, Any] = {}  # noqa: RUF012  # never changed
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `compute`."""
+        return {"convention": self.convention, **self.given, **self.changed}
 
     @property
     def call(self) -> str:
@@ -12546,7 +12813,7 @@ class Combination(NamedTuple):
         >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
         "convention='rectools', gain='exponential', k=20"
         """
-        return ", ".join(f"{name}={value!r}" for name, value in {"convention": self.convention, **self.changed}.items())
+        return ", ".join(f"{name}={_python_text(value)}" for name, value in self.options.items())
 
     @property
     def flags(self) -> str:
@@ -12555,10 +12822,11 @@ class Combination(NamedTuple):
         >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
         '--convention rectools --judged-only -k all'
         """
-        words = [f"--convention {self.convention}"]
-        for name, value in self.changed.items():
+        words = []
+        for name, value in self.options.items():
             flag = "-k" if name == "k" else f"--{name.replace('_', '-')}"
-            words.append(flag if value is True else f"{flag} {'all' if value is None else value}")
+            if value is not False:
+                words.append(flag if value is True else f"{flag} {_shell_text(value)}")
         return " ".join(words)
 
     def __str__(self) -> str:
@@ -12568,6 +12836,16 @@ class Combination(NamedTuple):
         return f"{self.convention}, but {' and '.join(changed)}"
 
 
+def _python_text(value: Any) -> str:
+    return 'float("nan")' if isinstance(value, float) and np.isnan(value) else repr(value)
+
+
+def _shell_text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_shell_text, value))
+    return "all" if value is None else str(value)
+
+
 class SearchResult(NamedTuple):
     """What a search found.
 
@@ -12575,116 +12853,268 @@ class SearchResult(NamedTuple):
         combinations: those that match, with the fewest changes of a convention first.
         tried: the number of combinations that were tried.
         by_chance: how many of these would match by chance, from the scores near the reported one; nan if unknown.
+        distinct: how many of those that match differ in the value of some query.
+        nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
+        agreeing: the queries that have the same value under the nearest combination.
     """
 
     combinations: tuple[Combination, ...]
     tried: int
     by_chance: float
+    distinct: int = 0
+    nearest: Combination | None = None
+    agreeing: Mask | None = None
 
 
-def search(
-    read: Callable[[Options], Rankings],
-    given: Mapping[str, Any],
-    k: int | None,
-    weight: Floats | None,
-    evidence: Sequence[Evidence],
-) -> SearchResult:
-    """Try every combination of the options that are not given.
+class Searched(NamedTuple):
+    """What is searched, and for what.
 
-    Args:
+    Attributes:
         read: returns the rankings under some options.
         given: the options that are known.
         k: the cutoff that was asked for.
         weight: the weight of each query.
         evidence: what was reported; a combination must match all of it.
     """
-    grid = _grid(read(Options.parse(k=k, **given)), given)
-    cutoffs = _cutoffs(k, evidence)
-    kernels = list(product(*(grid[name] for name in KERNEL)))
-    found: list[Combination] = []
-    tried, near, named = 0, 0, any(each.cutoff for each in evidence)
-    with progress(len(kernels), "Searching", " combinations") as bar:
-        for values in kernels:
-            bar.update(1)
-            chosen = dict(zip(KERNEL, values, strict=True))
-            try:
-                scored = _scored_at(read, {**given, **chosen, "zero_division": np.nan}, cutoffs)
-            except ValueError:  # these rankings have no score by it, as the answers of the conventions say
-                continue
-            for averaging, of_queries in _averaged(scored, grid):
-                means = means_of(of_queries, weight)
-                rows, wide = matching_cutoffs(of_queries, means, cutoffs, evidence)
-                tried, near = tried + (1 if named else len(cutoffs)), near + wide
-                for row in rows:
-                    options = {**chosen, **averaging}
-                    found.append(_nearest(options, cutoffs[row], k, given, grid, float(means[row])))
-    found.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
-    are_values = any(each.of_queries for each in evidence)
-    return SearchResult(tuple(found), tried, np.nan if are_values else near / WIDER ** len(evidence))
+
+    read: Callable[[Options], Rankings]
+    given: Mapping[str, Any]
+    k: int | None
+    weight: Floats | None
+    evidence: Sequence[Evidence]
+
+    @property
+    def of_queries(self) -> Evidence | None:
+        """The reported values of queries; None if scores were reported."""
+        return next((each for each in self.evidence if each.of_queries), None)
+
+    @property
+    def named_cutoffs(self) -> list[int | None]:
+        """The cutoffs that the reported scores have; none if these are to be found."""
+        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
+
+    def has_evidence(self, values: Floats) -> bool:
+        """Return whether values of queries, at the named cutoffs or the one that was asked for, match all evidence."""
+        if self.of_queries is not None:
+            return bool(_near(values[0], self.of_queries).all())
+        return bool(_matching_scores(_means_of(values, self.weight), self.named_cutoffs or [self.k], self.evidence)[0])
 
 
-KERNEL = ("gain", "discount", "ideal", "ties", "negative_relevance", "judged_only")
+def search(searched: Searched) -> SearchResult:
+    """Try every combination of the options that are not given."""
+    grid = _grid(searched.read(Options.parse(k=searched.k, **searched.given)), searched.given)
+    cutoffs = searched.named_cutoffs or _cutoffs(searched.k)
+    found = _Found(searched, cutoffs)
+    for chosen, values, queries in _values_at(searched, grid, cutoffs):
+        found.add(chosen, values, queries, grid)
+    return found.result(grid)
 
 
-class ScoredAt(NamedTuple):
-    """The values of queries at each cutoff, and what tells how they are averaged.
+class _Queries(NamedTuple):
+    """What tells how queries count in a mean.
 
     Attributes:
-        values: of shape (cutoffs, queries); nan for a query with no relevant documents.
-        missing: the queries that are missing from the run.
-        retrieved: the queries for which something was retrieved.
+        missing: those that are missing from the run.
+        rightly_empty: those with no relevant documents for which nothing was retrieved.
     """
 
-    values: Floats
-    missing: NDArray[np.bool_]
-    retrieved: NDArray[np.bool_]
+    missing: Mask
+    rightly_empty: Mask
 
 
-def _scored_at(
-    read: Callable[[Options], Rankings], chosen: Mapping[str, Any], cutoffs: Sequence[int | None]
-) -> ScoredAt:
-    """Score rankings at all cutoffs; an ideal that is full has no value without one."""
-    full = Options.parse(**{**chosen, "k": 1}).ideal == "full"
-    known = [cutoff for cutoff in cutoffs if not (full and cutoff is None)]
-    options = Options.parse(measures=[result_name("nDCG", cutoff) for cutoff in known], **chosen)
-    rankings = read(options)
-    with UserTerms(rankings):
-        scored = score_part(rankings, options)["nDCG"]
-    values = np.full((len(cutoffs), rankings.queries), np.nan)
+def _values_at(
+    searched: Searched, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
+) -> Iterator[tuple[dict[str, Any], Floats, _Queries]]:
+    """Yield each choice of what scores a query, with the values at all cutoffs; nan for a query without an ideal DCG.
+
+    The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
+    """
+    outer = list(product(*(grid[name] for name in ("gain", "discount", "negative_relevance", "judged_only"))))
+    with progress(len(outer) * (len(grid["ideal"]) + len(grid["ties"])), "Searching", " sums") as bar:
+        for gain, discount, negative, judged_only in outer:
+            chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
+            ideals, queries = {}, _queries_of(searched, chosen)
+            for ideal in grid["ideal"]:
+                ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
+                bar.update(1)
+            for ties in grid["ties"]:
+                dcg = _sums_of(searched, {**chosen, "ties": ties}, "DCG", cutoffs)
+                bar.update(1)
+                for ideal, idcg in ideals.items():
+                    if dcg is not None and idcg is not None:
+                        with np.errstate(divide="ignore", invalid="ignore"):
+                            values = np.where(idcg > 0, dcg / idcg, np.nan)
+                        yield {**chosen, "ideal": ideal, "ties": ties}, values, queries
+
+
+def _sums_of(
+    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
+) -> Floats | None:
+    """Return the DCG or the ideal DCG of each query at all cutoffs; None if these rankings have none by these options.
+
+    An ideal that is full has none without a cutoff: that is nan.
+    """
+    known = [cutoff for cutoff in cutoffs if not (cutoff is None and chosen.get("ideal") == "full")]
+    if not known:
+        return None
+    how = {**searched.given, **chosen}
+    options = Options.parse(measures=[result_name(measure, cutoff) for cutoff in known], **how)
+    try:
+        rankings = searched.read(options)
+        with UserTerms(rankings):
+            summed = score_queries(**rankings.arrays(), **options.scoring)[measure]
+    except ValueError:  # as the answers of the conventions say
+        return None
+    sums = np.full((len(cutoffs), rankings.queries), np.nan)
+    turned = sign(discounts(1, options.log_base, options.discount))  # so that an ideal DCG is above 0
     for (_, _, row), cutoff in zip(options.results, known, strict=True):
-        values[cutoffs.index(cutoff)] = scored[row]
-    missing = rankings.empty() if rankings.missing is None else rankings.empty() | rankings.missing
-    return ScoredAt(values, missing, rankings.counts()["retrieved"] > 0)
+        sums[cutoffs.index(cutoff)] = turned * summed[row]
+    return sums
 
 
-def conventions_with(
-    read: Callable[[Options], Rankings],
-    given: Mapping[str, Any],
-    k: int | None,
-    weight: Floats | None,
-    evidence: Sequence[Evidence],
-) -> dict[str, tuple[bool, NDArray[np.bool_]]]:
-    """Return for each convention whether it matches all evidence, and which queries agree with the values reported."""
-    cutoffs = list(dict.fromkeys(cutoff for each in evidence for cutoff in each.cutoff or (k,)))
-    found = {}
+def _queries_of(searched: Searched, chosen: Mapping[str, Any]) -> _Queries:
+    rankings = searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
+    best = _sums_of(searched, {**chosen, "ideal": "judged"}, "IDCG", [1])
+    has_relevant = np.zeros(rankings.queries, bool) if best is None else best[0] > 0
+    return _Queries(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
+
+
+class _Found:
+    """The combinations that match, and what else is told of all that were tried; no values are kept."""
+
+    def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
+        self.searched, self.cutoffs = searched, cutoffs
+        self.matching: list[tuple[dict[str, Any], float]] = []
+        self.values: set[int] = set()  # of those that match, as hashes
+        self.tried = self.wide = 0
+        self.nearest: tuple[dict[str, Any], float] | None = None
+        self.agreeing: Mask | None = None
+
+    def add(self, chosen: dict[str, Any], values: Floats, queries: _Queries, grid: Mapping[str, Sequence[Any]]) -> None:
+        """Compare values of queries with what was reported, by each way of averaging."""
+        averagings = [dict(zip(AVERAGING, each, strict=True)) for each in product(*(grid[name] for name in AVERAGING))]
+        known = ~np.isnan(values).all(axis=1)
+        rows = 1 if self.searched.named_cutoffs else int(np.count_nonzero(known))
+        self.tried += rows * len(averagings)
+        if self.searched.of_queries is None:
+            means = _averages(values, queries, self.searched.weight)
+            for averaging in averagings:
+                mean = means(**averaging)
+                matching, wide = _matching_scores(mean, self.cutoffs, self.searched.evidence)
+                self.wide += wide
+                for row in matching:
+                    self._keep({**chosen, **averaging}, row, values, queries)
+            return
+        for averaging, agreeing in _agreeing(values, queries, self.searched.of_queries, averagings):
+            counts = agreeing.sum(axis=1)
+            for row in np.flatnonzero(counts == values.shape[1]).tolist():
+                self._keep({**chosen, **averaging}, row, values, queries)
+            row = int(counts.argmax())
+            if self.agreeing is None or counts[row] > np.count_nonzero(self.agreeing):
+                score = _means_of(_averaged(values[[row]], queries, **averaging), self.searched.weight)
+                self.agreeing, self.nearest = agreeing[row], (self._at(row, {**chosen, **averaging}), float(score[0]))
+
+    def _keep(self, options: dict[str, Any], row: int, values: Floats, queries: _Queries) -> None:
+        """Keep a combination that matches."""
+        named = bool(self.searched.named_cutoffs)
+        of_queries = _averaged(
+            values if named else values[row : row + 1], queries, *(options[each] for each in AVERAGING)
+        )
+        self.values.add(hash(of_queries.round(9).tobytes()))
+        score = float(_means_of(of_queries, self.searched.weight)[0])
+        self.matching.append((self._at(row, options), score))
+
+    def _at(self, row: int, options: dict[str, Any]) -> dict[str, Any]:
+        named = self.searched.named_cutoffs
+        return {**options, "k": self.cutoffs[row] if len(named) <= 1 else named}
+
+    def result(self, grid: Mapping[str, Sequence[Any]]) -> SearchResult:
+        """Return the combinations by the conventions that they are nearest to."""
+        own = [_by_convention(options, score, self.searched, grid) for options, score in self.matching]
+        own.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
+        evidence = self.searched.evidence
+        by_chance = math.nan if self.searched.of_queries else self.wide / WIDER ** len(evidence)
+        nearest = None
+        if self.nearest is not None and not own:
+            nearest = _by_convention(*self.nearest, self.searched, grid)
+        return SearchResult(tuple(own), self.tried, by_chance, len(self.values), nearest, self.agreeing)
+
+
+AVERAGING = ("zero_division", "missing")
+
+
+def _averaged(values: Floats, queries: _Queries, zero_division: float | str, missing: str) -> Floats:
+    """Return values with that of queries with no relevant documents, and without those that are skipped."""
+    empty = queries.rightly_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
+    averaged = np.where(np.isnan(values), empty, values)
+    if missing == "skip":
+        averaged[:, queries.missing] = np.nan
+    return averaged
+
+
+def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Callable[..., Floats]:
+    """Return a function from a way of averaging to the means at all cutoffs, which adds what it takes only once."""
+    shares = np.ones(values.shape[1]) if weight is None else weight
+    parts = np.stack([shares, shares * queries.missing], axis=1)
+    empty = np.isnan(values)
+    sums, empties = np.where(empty, 0, values) @ parts, empty.astype(np.float64) @ parts
+    ones = empty.astype(np.float64) @ (parts * queries.rightly_empty[:, np.newaxis])
+    total = parts.sum(axis=0)
+
+    def means(zero_division: float | str, missing: str) -> Floats:
+        left_out = not isinstance(zero_division, str) and math.isnan(zero_division)
+        of_empty = ones if isinstance(zero_division, str) else 0 if left_out else zero_division * empties
+        above, below = sums + of_empty, total - (empties if left_out else 0)
+        above, below = np.broadcast_arrays(above, below)
+        if missing == "skip":
+            above, below = above[:, 0] - above[:, 1], below[:, 0] - below[:, 1]
+        else:
+            above, below = above[:, 0], below[:, 0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(empty.all(axis=1), np.nan, above / below)
+
+    return means
+
+
+def _agreeing(
+    values: Floats, queries: _Queries, evidence: Evidence, averagings: Sequence[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], Mask]]:
+    """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
+    near = np.abs(values - evidence.scores) <= evidence.precision
+    depending = np.flatnonzero(np.isnan(values).any(axis=0) | queries.missing)  # on how queries are averaged
+    part = _Queries(*(each[depending] for each in queries))
+    reported = evidence._replace(scores=evidence.scores[depending])
+    for averaging in averagings:
+        agreeing = near.copy()
+        agreeing[:, depending] = _near(_averaged(values[:, depending], part, **averaging), reported)
+        yield averaging, agreeing
+
+
+def conventions_with(searched: Searched) -> list[str]:
+    """Return the conventions that match all evidence."""
+    cutoffs = searched.named_cutoffs or [searched.k]
+    found = []
     for name in CONVENTIONS:
         try:
-            values = _scored_at(read, {**given, "convention": name}, cutoffs).values
+            options = Options.parse(
+                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs], **{**searched.given, "convention": name}
+            )
+            rankings = searched.read(options)
+            with UserTerms(rankings):
+                values = score_part(rankings, options)["nDCG"]
         except ValueError:  # the explanation says why it has no score
             continue
-        agreeing = np.ones(values.shape[1], bool)
-        for each in evidence:
-            if each.of_queries:
-                agreeing &= _near(values[0], each)
-        found[name] = bool(matching_cutoffs(values, means_of(values, weight), cutoffs, evidence)[0]), agreeing
+        rows = [row for _, _, row in options.results]
+        if searched.has_evidence(values[rows]):
+            found.append(name)
     return found
 
 
-def _near(values: Floats, evidence: Evidence) -> NDArray[np.bool_]:
+def _near(values: Floats, evidence: Evidence) -> Mask:
     return np.isclose(values, evidence.scores, rtol=0, atol=evidence.precision, equal_nan=True)
 
 
-def means_of(values: Floats, weight: Floats | None) -> Floats:
+def _means_of(values: Floats, weight: Floats | None) -> Floats:
     """Return the mean at each cutoff over the queries that have a value."""
     shares = np.ones(values.shape[1]) if weight is None else weight
     has_value = ~np.isnan(values)
@@ -12692,32 +13122,19 @@ def means_of(values: Floats, weight: Floats | None) -> Floats:
         return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
 
 
-def _averaged(scored: ScoredAt, grid: Mapping[str, Sequence[Any]]) -> Iterator[tuple[dict[str, Any], Floats]]:
-    """Yield each way of averaging with the values of the queries at all cutoffs."""
-    for zero_division, missing in product(grid["zero_division"], grid["missing"]):
-        empty = np.where(scored.retrieved, 0.0, 1.0) if zero_division == "rightly_empty" else float(zero_division)
-        without = np.isnan(scored.values) & ~np.isnan(scored.values).all(axis=1, keepdims=True)  # not an unknown cutoff
-        values = np.where(without, empty, scored.values)
-        yield (
-            {"zero_division": zero_division, "missing": missing},
-            np.where(scored.missing, np.nan, values) if missing == "skip" else values,
-        )
-
-
-def matching_cutoffs(
-    values: Floats, means: Floats, cutoffs: Sequence[int | None], evidence: Sequence[Evidence]
+def _matching_scores(
+    means: Floats, cutoffs: Sequence[int | None], evidence: Sequence[Evidence]
 ) -> tuple[list[int], int]:
-    """Return the rows of the cutoffs at which all evidence matches, and how many match a wider range."""
+    """Return the rows of the cutoffs at which all evidence matches, and how many match a wider range.
+
+    If the evidence names its cutoffs, they match together: then the row is the first.
+    """
     matches, wide = np.ones((2, len(cutoffs)), bool)
     for each in evidence:
         rows = [cutoffs.index(each.cutoff[0])] * len(cutoffs) if each.cutoff else list(range(len(cutoffs)))
-        if each.of_queries:
-            near = np.array([_near(values[row], each).all() for row in rows])
-            matches, wide = matches & near, wide & near
-        else:
-            away = np.abs(means[rows] - each.scores[0])
-            matches, wide = matches & (away <= each.precision), wide & (away <= WIDER * each.precision)
-    if any(each.cutoff for each in evidence):  # then the cutoffs are known, and there is one answer for all of them
+        away = np.abs(means[rows] - each.scores[0])
+        matches, wide = matches & (away <= each.precision), wide & (away <= WIDER * each.precision)
+    if any(each.cutoff for each in evidence):
         matches[1:] = wide[1:] = False
     return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
 
@@ -12727,61 +13144,44 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
     counts = rankings.counts()
     judged = np.ones(len(rankings.relevance), bool) if rankings.judged is None else rankings.judged
     has_negative = bool((rankings.relevance[judged] < 0).any())
-    missing = rankings.empty() if rankings.missing is None else rankings.empty() | rankings.missing
     has_empty = bool((counts["relevant"] == 0).any()) or has_negative
     grid: dict[str, Sequence[Any]] = {
         "gain": tuple(OPTIONS["gain"].words),
         "discount": tuple(OPTIONS["discount"].words),
         "ideal": tuple(OPTIONS["ideal"].words),
-        "ties": tuple(OPTIONS["ties"].words) if _has_ties(rankings) else ("average",),
+        "ties": tuple(OPTIONS["ties"].words) if tied_queries(rankings).any() else ("average",),
         "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
         "judged_only": (False, True) if not judged.all() else (False,),
         "zero_division": (0.0, 1.0, np.nan, "rightly_empty") if has_empty else (0.0,),
-        "missing": ("empty", "skip") if missing.any() else ("empty",),
+        "missing": ("empty", "skip") if rankings.lacking().any() else ("empty",),
     }
     return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
 
 
-def _has_ties(rankings: Rankings) -> bool:
-    retrieved = rankings.score > -np.inf
-    if rankings.retrieved is not None:
-        retrieved &= rankings.retrieved
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))[retrieved]
-    score = rankings.score[retrieved]
-    order = np.lexsort((score, query))
-    query, score = query[order], score[order]
-    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
-
-
-def _cutoffs(k: int | None, evidence: Sequence[Evidence]) -> list[int | None]:
-    named = [cutoff for each in evidence for cutoff in each.cutoff]
-    if named:
-        return list(dict.fromkeys(named))
+def _cutoffs(k: int | None) -> list[int | None]:
     near: list[int | None] = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
     return list(dict.fromkeys([*near, *USUAL_CUTOFFS]))
 
 
-def _nearest(
-    chosen: Mapping[str, Any],
-    cutoff: int | None,
-    k: int | None,
-    given: Mapping[str, Any],
-    grid: Mapping[str, Sequence[Any]],
-    score: float,
+def _by_convention(
+    chosen: Mapping[str, Any], score: float, searched: Searched, grid: Mapping[str, Sequence[Any]]
 ) -> Combination:
     """Return a combination by the convention that differs from it in the fewest options."""
+    given = {name: value for name, value in searched.given.items() if value is not None}
+    cutoff = chosen["k"]
 
     def changed(convention: str) -> dict[str, Any]:
         usual = {**CONVENTIONS[convention].options, "judged_only": False}
         differing = {
             name: value
             for name, value in chosen.items()
-            if len(grid[name]) > 1 and name not in given and repr(value) != repr(usual[name])
+            if name != "k" and len(grid[name]) > 1 and name not in given and repr(value) != repr(usual[name])
         }
-        return {**differing, **({"k": cutoff} if cutoff != k else {})}
+        asked = searched.named_cutoffs or [searched.k]
+        return {**differing, **({} if cutoff in (asked, *asked) else {"k": cutoff})}
 
     convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
-    return Combination(convention, changed(convention), score)
+    return Combination(convention, changed(convention), score, {**given, "k": cutoff})
 
 
 # ndcg/statistics/reported.py: What somebody reported: a score, scores at several cutoffs, or a value per query; and how close a match must be.
@@ -12797,6 +13197,7 @@ class Reported(NamedTuple):
         words: it, as it was given.
         score: the score, or the first of several; nan for the values of queries.
         percent: whether the score was given in percent.
+        scale: 100 if the score was read in percent although it has no percent sign; else 1.
         scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
         values: the value of each query, in order or by id; None if scores were reported.
         k: the cutoff.
@@ -12805,27 +13206,32 @@ class Reported(NamedTuple):
     words: str
     score: float
     percent: bool
+    scale: int
     scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
     values: Any
     k: int | None
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read what was reported: a score, scores by name, the value of each query, or the path of a file of these.
+        """Read what was reported: a score, scores by name, or the value of each query, also as a file or its lines.
 
         Raises:
             ValueError: it is none of these.
         """
-        if isinstance(got, str) and "@" in got:
+        if isinstance(got, str) and "\n" in got:
+            got = _values_in("got", got.splitlines(), k)
+        elif isinstance(got, str) and "@" in got:
             got = dict(_named_score(each) for each in got.split(","))
         elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
-            got = read_values(got, k)
+            with open(got, encoding="utf-8") as file:
+                got = _values_in(f"got: {os.fsdecode(got)}", file, k)
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
-            return cls("these values of queries", math.nan, False, (), got, k)
+            return cls("these values of queries", math.nan, False, 1, (), got, k)
         score, precision, percent = _number_and_precision(got)
-        return cls(f"{score:g}", score, percent, (((), score, precision),), None, k)
+        scale = 100 if percent and not _has_sign(got) else 1
+        return cls(f"{score:g}", score, percent, scale, (((), score, precision),), None, k)
 
     @classmethod
     def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
@@ -12838,24 +13244,48 @@ class Reported(NamedTuple):
             scores.append(((int(cutoff) if at else None,), score, precision))
             percents.append(percent)
         words = " and ".join(f"{name} {score:g}" for name, (_, score, _) in zip(got, scores, strict=True))
-        return cls(words, scores[0][1], any(percents), tuple(scores), None, scores[0][0][0])
+        scale = 100 if all(percents) and not any(map(_has_sign, got.values())) else 1
+        return cls(words, scores[0][1], any(percents), scale, tuple(scores), None, scores[0][0][0])
 
-    def evidence(self, query_ids: Sequence[Any]) -> list[Evidence]:
-        """Return what a combination of options must match."""
+    def as_given(self) -> list[Evidence]:
+        """Return scores that were read in percent as they were given: a DCG may be above 1."""
+        return [
+            Evidence(np.array([self.scale * score]), self.scale * precision, cutoff)
+            for cutoff, score, precision in self.scores
+        ]
+
+    def evidence(self, rankings: Rankings) -> list[Evidence]:
+        """Return what a combination of options must match.
+
+        Raises:
+            ValueError: the values of queries are not those of the queries of the rankings.
+        """
         if self.values is None:
             return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
         values = self.values
         if isinstance(values, Mapping):
-            if missing := [each for each in query_ids if each not in values]:
-                some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
-                raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
-            values = [values[each] for each in query_ids]
-        if len(values) != len(query_ids):
-            raise ValueError(f"got: {len(values)} values for {len(query_ids)} queries; give the value of each query")
+            values = _in_order_of_queries(values, rankings)
+        if len(values) != rankings.queries:
+            raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
         known = [(math.nan, 1.0) if value is None else _value_of_query(value) for value in values]
         scores = np.array([score for score, _ in known])
         # values such as 0.5 have fewer digits than those around them
         return [Evidence(scores, max(PRECISION, min(precision for _, precision in known)), of_queries=True)]
+
+
+def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
+    """Return the values in the order of the queries; None for those that programs leave out if they have no value."""
+    names = rankings.names()
+    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # of a file
+        values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
+    may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
+    missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
+    if missing:
+        some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
+        raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
+    if unknown := values.keys() - set(names):
+        raise ValueError(f"got: query {shown(min(unknown, key=str))} is not in the references")
+    return [values.get(name) for name in names]
 
 
 NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
@@ -12869,32 +13299,40 @@ def _named_score(text: str) -> tuple[str, str]:
     return name, score
 
 
-def read_values(path: str | os.PathLike[str], k: Any = None) -> dict[str, str]:
-    """Return the value of each query in a file: lines of `query value`, or of `measure query value` as in trec_eval -q.
+def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str] | list[str]:
+    """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
+
+    Args:
+        name: of the file, for errors.
+        lines: of it.
+        k: the cutoff of the measure to read.
 
     Raises:
         ValueError: names the file and the line.
     """
     values: dict[str, str] = {}
-    with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            cells = line.replace(",", " ").split()
-            if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
-                continue  # another measure
-            if not cells or cells[-2:-1] == ["all"] or (number == 1 and not _is_finite(cells[-1])):
-                continue
-            if len(cells) not in (2, 3) or not _is_finite(cells[-1]):
-                raise ValueError(f"got: {os.fsdecode(path)}: line {number}: must hold a query and its value")
-            if values.setdefault(cells[-2], cells[-1]) != cells[-1]:
-                raise ValueError(f"got: {os.fsdecode(path)}: line {number}: query {cells[-2]} has another value above")
-    if not values:
-        raise ValueError(f"got: {os.fsdecode(path)}: no line holds a query and its value")
-    return values
+    alone: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        cells = re.split(r"[\s,;]+", line.strip())
+        if cells == [""] or cells[-2:-1] == ["all"] or (number == 1 and not _is_value(cells[-1])):
+            continue
+        if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
+            continue  # another measure
+        if len(cells) not in (1, 2, 3) or not _is_value(cells[-1]):
+            raise ValueError(f"{name}: line {number}: must hold a query and its value")
+        if len(cells) == 1:
+            alone.append(cells[0])
+        elif values.setdefault(cells[-2], cells[-1]) != cells[-1]:
+            raise ValueError(f"{name}: line {number}: query {shown(cells[-2])} has another value above")
+    if bool(values) == bool(alone):
+        raise ValueError(f"{name}: {'lines with and without a query' if values else 'no line holds a value'}")
+    return values or alone
 
 
-def _is_finite(text: str) -> bool:
+def _is_value(text: str) -> bool:
+    """Return whether text is a number, or nan for a query without a value."""
     with suppress(ValueError):
-        return math.isfinite(float(text))
+        return not math.isinf(float(text))
     return False
 
 
@@ -12905,6 +13343,10 @@ def _value_of_query(value: Any) -> tuple[float, float]:
         raise ValueError(f"got must hold a number for each query; got {shown(value)}")
     exponent = number.as_tuple().exponent
     return float(number), 0.5 * 10.0**exponent * (1 + PRECISION) if isinstance(exponent, int) else 1.0
+
+
+def _has_sign(got: Any) -> bool:
+    return str(got).strip().endswith("%")
 
 
 def _decimal(value: Any) -> Decimal:
@@ -12927,7 +13369,7 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
         raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
-    percent = abs(number) > 1 or str(got).strip().endswith("%")
+    percent = abs(number) > 1 or _has_sign(got)
     unit = 10.0**exponent / (100 if percent else 1)
     return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
 
@@ -12973,9 +13415,12 @@ class Explanation(Readable):
         combinations: options that give what was reported, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
-        by_chance: how many of these would match by chance; nan if unknown.
-        slips: known slips that give what was reported, if no combination does, each with a convention.
-        disagreeing: the queries that differ from the nearest convention, if nothing gives the values of all queries.
+        distinct: how many of the combinations that match differ in the value of some query.
+        by_chance: how many combinations would match by chance; nan if unknown.
+        slips: known slips that give what was reported, if no convention does, each with a convention.
+        nearest: if values of queries were reported that nothing gives, the combination that gives most of them.
+        disagreeing: the queries that have another value under the nearest combination.
+        in_common: what these queries have in common, in words.
         between: the two conventions whose difference `choices` explain.
         choices: in which they differ, with what each adds; together the difference.
     """
@@ -12990,9 +13435,12 @@ class Explanation(Readable):
     reported: str = ""
     combinations: tuple[Combination, ...] = ()
     tried: int = 0
+    distinct: int = 0
     by_chance: float = math.nan
     slips: tuple[tuple[str, str], ...] = ()
+    nearest: Combination | None = None
     disagreeing: tuple[Any, ...] = ()
+    in_common: tuple[str, ...] = ()
     between: tuple[str, str] | None = None
     choices: tuple[Choice, ...] = ()
 
@@ -13035,25 +13483,31 @@ class Explanation(Readable):
             return
         name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
         yield f"No convention has {self.reported}; the nearest is {name}, {number_text(number)}."
-        for each in self.combinations[:SHOWN_COMBINATIONS]:
-            yield f"It is that of {each} ({each.call}; in the shell {each.flags})."
+        few = [each for each in self.combinations if len(each.changed) <= 1]
+        ways = [_way_text(each) for each in few]
+        ways += [f"It is that of {convention} with a slip: {slip}." for slip, convention in self.slips]
+        ways += [_way_text(each) for each in self.combinations[len(few) :]]
+        yield from ways[:SHOWN_COMBINATIONS]
         if self.combinations:
             yield from self._certainty()
-        for slip, convention in self.slips[:SHOWN_COMBINATIONS]:
-            yield f"It is that of {convention} with a slip: {slip}."
-        if not self.combinations and not self.slips:
+        if not ways:
             yield "No combination of options has it. Were other queries or documents scored, weighted or excluded?"
-        if self.disagreeing:
+        if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
-            yield f"{len(self.disagreeing):,} queries differ from the nearest convention: {some}{more}."
+            count = len(self.disagreeing)
+            differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
+            yield f"The nearest combination is {self.nearest}: {differ} from it: {some}{more}."
+            yield from self.in_common
 
     def _certainty(self) -> Iterator[str]:
         """Yield how many combinations match, and what that is worth."""
         count = len(self.combinations)
         chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
         yield f"{count:,} of {self.tried:,} combinations of options have it{chance}."
-        if count > 1:
+        if count > 1 and self.distinct == 1:
+            yield "These have the same value for every query, so the queries do not tell them apart."
+        elif count > 1:
             yield "Scores at more cutoffs, or the value of each query, would tell these apart."
 
     def _sorted(self) -> list[tuple[str, float]]:
@@ -13064,16 +13518,15 @@ class Explanation(Readable):
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has; a choice that is no number, such as nan, as text."""
         lists: dict[str, Any] = {"choices": [_in_json_types(each) for each in self.choices]}
-        lists["combinations"] = [
-            {**each._asdict(), "changed": {name: _json_choice(value) for name, value in each.changed.items()}}
-            for each in self.combinations
-        ]
+        lists["combinations"] = [_combination_in_json(each) for each in self.combinations]
         between = None if self.between is None else list(self.between)
         by_chance = None if math.isnan(self.by_chance) else self.by_chance
         lists |= {
             "by_chance": by_chance,
             "slips": [list(each) for each in self.slips],
+            "nearest": self.nearest and _combination_in_json(self.nearest),
             "disagreeing": list(self.disagreeing),
+            "in_common": list(self.in_common),
         }
         return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
@@ -13090,6 +13543,10 @@ class Explanation(Readable):
             axes.axvline(self.got, color="gray", linewidth=1)
             axes.set_xlabel(f"{self.measure}; line: {self.got:g}, what you got; filled: the same to its digits")
         return figure
+
+
+def _way_text(combination: Combination) -> str:
+    return f"It is that of {combination} ({combination.call}; in the shell {combination.flags})."
 
 
 def explain(
@@ -13232,14 +13689,6 @@ class _Scorer:
             self.rankings[way] = read(*self.inputs, **options.reading)
         return self.rankings[way]
 
-    def query_ids(self) -> list[Any]:
-        """Return the id of each query, or its index."""
-        rankings = self.read(Options.parse(k=self.k, **self.options))
-        ids = rankings.query_ids
-        if ids is None:
-            return list(range(rankings.queries))
-        return list(ids.to_pylist() if isinstance(ids, pa.Array) else ids)
-
 
 def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], float]) -> float:
     """Return the Shapley value of a choice: what changing it adds, averaged over all orders of changing them."""
@@ -13253,52 +13702,92 @@ def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], fl
 
 def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
     """Return an explanation with the conventions that have what was reported, or else what else has it."""
-    evidence = reported.evidence(scorer.query_ids())
-    known = (scorer.read, scorer.options, scorer.cutoff, scorer.weight, evidence)
-    agree = conventions_with(*known)
-    matches = tuple(name for name, (matches, _) in agree.items() if matches)
+    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
+    evidence = reported.evidence(rankings)
+    given = {name: value for name, value in scorer.options.items() if value is not None}
+    if given.pop("ignore_ties", False):
+        given["ties"] = "last"
+    searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
+    matches = tuple(conventions_with(searched))
     score = reported.score
     if math.isnan(score):  # the values of queries were reported, and their mean is what the table compares
         score = mean("nDCG", evidence[0].scores, scorer.weight)
     found = replace(found, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
         return replace(found, signature=scorer.signature(matches[0]))
-    result = search(*known)
-    found = replace(found, combinations=result.combinations, tried=result.tried, by_chance=result.by_chance)
+    result = search(searched)
+    found = replace(
+        found,
+        combinations=result.combinations,
+        distinct=result.distinct,
+        tried=result.tried,
+        by_chance=result.by_chance,
+        slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
+    )
     if result.combinations:
+        signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
+        return replace(found, signature=signature)
+    if found.slips or result.nearest is None or result.agreeing is None:
         return found
-    found = replace(found, slips=tuple(_slips_with(scorer, evidence)))
-    if found.slips or not any(each.of_queries for each in evidence):
-        return found
-    _, agreeing = max(agree.values(), key=lambda each: np.count_nonzero(each[1]))
-    ids = scorer.query_ids()
-    return replace(found, disagreeing=tuple(ids[at] for at in np.flatnonzero(~agreeing)))
+    ids, differing = rankings.names(), ~result.agreeing
+    properties = properties_of(rankings, result.nearest.options["k"])
+    return replace(
+        found,
+        nearest=result.nearest,
+        disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
+        in_common=tuple(in_common(properties, differing, "queries", str(result.nearest))),
+    )
 
 
-def _slips_with(scorer: _Scorer, evidence: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
-    """Yield the slips that have what was reported, each with a convention."""
-    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
+def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
+    """Yield the slips that have what was reported, each with a convention.
+
+    Those that an option of `compute` makes are among the combinations of options.
+
+    Args:
+        searched: what is searched, and for what.
+        inputs: the rankings as they were given.
+        as_given: the scores as they were given, if they were read in percent.
+    """
+    other = searched._replace(evidence=as_given or searched.evidence)
+    rankings = searched.read(Options.parse(k=searched.k, **searched.given))
     if len(rankings.relevance) > MOST_DOCUMENTS:
         return
-    cutoffs = list(dict.fromkeys(cutoff for each in evidence for cutoff in each.cutoff or (scorer.cutoff,)))
-    queries = [list(queries_of(rankings, cutoff)) for cutoff in cutoffs]
-    given = {name: each for name, each in scorer.options.items() if each is not None}
-    with progress(len(SLIPS), "Trying", " slips") as bar:
-        for slip in SLIPS:
+    by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
+    queries = [
+        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
+        for k in searched.named_cutoffs or [searched.k]
+    ]
+    slips = [slip for slip in SLIPS if not slip.is_option]
+    with progress(len(slips), "Trying", " slips") as bar:
+        for slip in slips:
             for convention in SLIPS_TRIED_ON:
                 try:
-                    values = np.array([slip.scores(each, {"convention": convention, **given}) for each in queries])
+                    values = np.array(
+                        [slip.scores(each, {"convention": convention, **searched.given}) for each in queries]
+                    )
                 except ValueError:  # these rankings have no score by it
                     continue
-                if matching_cutoffs(values, means_of(values, scorer.weight), cutoffs, evidence)[0]:
+                if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, convention
                     break
             bar.update(1)
 
 
+def _combination_in_json(combination: Combination) -> dict[str, Any]:
+    fields = combination._asdict()
+    for name in ("changed", "given"):
+        fields[name] = {option: _json_choice(value) for option, value in fields[name].items()}
+    return fields
+
+
 def _json_choice(value: Any) -> Any:
     """Return a value in a type that JSON has."""
-    return value if value is None or isinstance(value, (bool, int, str)) or math.isfinite(value) else str(value)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_json_choice(each) for each in value]
+    return (
+        value if value is None or (is_real(value) and math.isfinite(value)) or isinstance(value, bool) else str(value)
+    )
 
 
 def _two_conventions(between: Any) -> tuple[str, str]:

@@ -132,7 +132,20 @@ def markdown(results: Results, seconds: float) -> str:
 
 
 def _sections(results: Results) -> Iterator[str]:
-    """Return the tables."""
+    """Yield the texts and tables, without those of what was not asked for."""
+    yield from _ratios_and_times(results)
+    yield from _compared(results)
+    yield "## Not measured"
+    yield "\n".join(_missing(results)) or "Nothing: every contender was measured on all it was planned for."
+    if results.simd:
+        yield from _without_simd(results)
+    if results.forms:
+        yield from _by_form(results)
+    if results.growth:
+        yield from _as_it_grows(results)
+
+
+def _ratios_and_times(results: Results) -> Iterator[str]:
     scores = results.plan.scores
     shapes = [shape for shape in GRID if any(key[0] == shape for key in results)]
     against = {
@@ -157,6 +170,9 @@ def _sections(results: Results) -> Iterator[str]:
     yield "Dense, continuous, float64 rankings; in parentheses the kernel's speed over theirs."
     plain = [shape for shape in shapes if "rax" in contenders_of(shape)]
     yield _nanoseconds(results, plain, ("kernel", *PEERS), over="kernel")
+
+
+def _compared(results: Results) -> Iterator[str]:
     yield "## Who is compared"
     yield (
         "Each contender holds the work in its own form before it is timed. Before that, too, its mean nDCG is checked "
@@ -173,32 +189,36 @@ def _sections(results: Results) -> Iterator[str]:
         line = (contender.prepare.__doc__ or "").splitlines()[0].replace("``", "`")
         described.append([name, line, ties, f"{contender.tolerance:g}", threads, sizes])
     yield table(["", "what", "ties", "tolerance", "threads", "scores"], described)
-    yield "## Not measured"
-    yield "\n".join(_missing(results)) or "Nothing: every contender was measured on all it was planned for."
-    if results.simd:
-        yield "## Without SIMD"
-        yield "The kernel over scikit-learn with `NPY_DISABLE_CPU_FEATURES` set."
-        measured = {features: ratios for features, ratios in results.simd.items() if not isinstance(ratios, str)}
-        shapes = list(dict.fromkeys(name for ratios in measured.values() for name in ratios))
-        rows = [[name, *(number(ratios.get(name)) for ratios in measured.values())] for name in shapes]
-        yield table(["", *(f"off: {features or 'none'}" for features in measured)], rows)
-    if results.forms:
-        yield "## From the form people hold to the mean, seconds"
-        ways = list(dict.fromkeys(way for each in results.forms.values() for way in each))
-        cells = {form: [each.get(way, "–") for way in ways] for form, each in results.forms.items()}
-        rows = [[form, *(number(c) if isinstance(c, float) else str(c) for c in row)] for form, row in cells.items()]
-        yield table(["", *ways], rows)
-    if results.growth:
-        yield "## As the work grows"
-        yield (
-            "100 documents, k=10, dense, continuous, float64, each in a process of its own: nanoseconds per score, "
-            "and in parentheses peak extra memory in % of the input."
-        )
-        rows = [
-            [f"{scores:,}", *(_grown(results.growth.get((name, scores), {})) for name in GROWING)]
-            for scores in results.plan.growth
-        ]
-        yield table(["scores", *GROWING], rows)
+
+
+def _without_simd(results: Results) -> Iterator[str]:
+    yield "## Without SIMD"
+    yield "The kernel over scikit-learn with `NPY_DISABLE_CPU_FEATURES` set."
+    measured = {features: ratios for features, ratios in results.simd.items() if not isinstance(ratios, str)}
+    shapes = list(dict.fromkeys(name for ratios in measured.values() for name in ratios))
+    rows = [[name, *(number(ratios.get(name)) for ratios in measured.values())] for name in shapes]
+    yield table(["", *(f"off: {features or 'none'}" for features in measured)], rows)
+
+
+def _by_form(results: Results) -> Iterator[str]:
+    yield "## From the form people hold to the mean, seconds"
+    ways = list(dict.fromkeys(way for each in results.forms.values() for way in each))
+    cells = {form: [each.get(way, "–") for way in ways] for form, each in results.forms.items()}
+    rows = [[form, *(number(c) if isinstance(c, float) else str(c) for c in row)] for form, row in cells.items()]
+    yield table(["", *ways], rows)
+
+
+def _as_it_grows(results: Results) -> Iterator[str]:
+    yield "## As the work grows"
+    yield (
+        "100 documents, k=10, dense, continuous, float64, each in a process of its own: nanoseconds per score, "
+        "and in parentheses peak extra memory in % of the input."
+    )
+    rows = [
+        [f"{scores:,}", *(_grown(results.growth.get((name, scores), {})) for name in GROWING)]
+        for scores in results.plan.growth
+    ]
+    yield table(["scores", *GROWING], rows)
 
 
 def _grown(measured: dict[str, float | str]) -> str:

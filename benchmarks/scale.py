@@ -36,6 +36,7 @@ BATCH = 1_000, 1_000  # queries, documents
 BATCHES = 500
 ROWS = 20_000_000
 WINDOW_ROWS = 6_000_000
+COLUMNS = {"query": "query", "prediction": "score", "reference": "relevance"}  # of the tables
 
 
 @contextmanager
@@ -202,13 +203,12 @@ def shuffled(session: Any) -> int:
 
 def against_window_query(session: Any, where: str, ndcg: evaluate.Metric, path: str) -> list[str]:
     """Rows of a table, by turns: the fastest of five, after two that warm up."""
-    columns = {"query": "query", "prediction": "score", "reference": "relevance"}
     frame = session.read.parquet(path)
     lines = []
     for k in (10, None):
         ways = {
             "theirs": lambda k=k: window_query(frame, k),
-            "ours": lambda k=k: next(iter(ndcg.compute_spark(frame, **columns, k=k).values())),
+            "ours": lambda k=k: next(iter(ndcg.compute_spark(frame, **COLUMNS, k=k).values())),
         }
         seconds: dict[str, list[float]] = {way: [] for way in ways}
         values, megabytes = {}, {}
@@ -228,24 +228,69 @@ def against_window_query(session: Any, where: str, ndcg: evaluate.Metric, path: 
     return lines
 
 
+def apart(value: float, expected: float) -> str:
+    """Return the relative difference of two values."""
+    return f"{abs(value - expected) / expected:.1e}"
+
+
+def session_on(master: str) -> Any:
+    """Start Spark."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master).config("spark.driver.host", "127.0.0.1")
+    builder = builder.config("spark.executor.memory", "2g").config("spark.ui.port", "0")
+    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.driver.memory", "4g")
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def write_untied(path: str) -> None:
+    """Write rows whose scores are all different, which a window query ranks as we do."""
+    distinct = pa.array(np.random.default_rng(0).permutation(WINDOW_ROWS) / WINDOW_ROWS)
+    pq.write_table(rows_of(WINDOW_ROWS).set_column(2, "score", distinct), path, row_group_size=1_000_000)
+
+
+def times_on_binary(ndcg: evaluate.Metric, frame: Any) -> tuple[float, float]:
+    """Return the seconds that ours takes for relevances of 0 and 1, and those of PySpark's `RankingMetrics`."""
+    from pyspark.mllib.evaluation import RankingMetrics
+    from pyspark.sql import functions
+
+    binary = frame.withColumn("relevance", functions.expr("cast(relevance > 0 as int)"))
+    start = time.perf_counter()
+    ndcg.compute_spark(binary, **COLUMNS, k=10)
+    ours = time.perf_counter() - start
+    in_order = "transform(sort_array(collect_list(struct(score, document)), false), each -> each.document)"
+    relevant = "collect_list(if(relevance > 0, document, null))"
+    ranked = binary.groupBy("query").agg(
+        functions.expr(in_order).alias("ranked"), functions.expr(relevant).alias("relevant")
+    )
+    start = time.perf_counter()
+    pairs = ranked.rdd.map(lambda row: (row.ranked, row.relevant))
+    RankingMetrics(pairs).ndcgAt(10)
+    return ours, time.perf_counter() - start
+
+
+def with_a_worker_killed(ndcg: evaluate.Metric, frame: Any, worker: int, after: float) -> tuple[float, float]:
+    """Return the mean if a worker's process is killed so many seconds after the start, and the seconds it takes."""
+    killer = threading.Timer(after, lambda: os.killpg(worker, signal.SIGKILL))
+    killer.start()
+    start = time.perf_counter()
+    found = ndcg.compute_spark(frame, **COLUMNS, k=10)["nDCG@10"]
+    seconds = time.perf_counter() - start
+    killer.join()
+    return found, seconds
+
+
 def spark() -> list[str]:
     """20 million rows on a master and two workers."""
-    from pyspark.sql import SparkSession, functions
-
     ndcg = evaluate.load(NDCG)
-    columns = {"query": "query", "prediction": "score", "reference": "relevance"}
     lines = ["| | goal | found |", "|---|---|---|"]
     os.environ["PYSPARK_PYTHON"] = sys.executable
     with cluster() as (address, workers), tempfile.TemporaryDirectory(dir=".") as folder:
-        builder = SparkSession.builder.master(address).config("spark.driver.host", "127.0.0.1")
-        builder = builder.config("spark.executor.memory", "2g").config("spark.ui.port", "0")
-        builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.driver.memory", "4g")
-        session = builder.getOrCreate()
-        session.sparkContext.setLogLevel("OFF")
+        session = session_on(address)
         untied = str(Path(folder).resolve() / "untied.parquet")
-        table = rows_of(WINDOW_ROWS)
-        distinct = pa.array(np.random.default_rng(0).permutation(WINDOW_ROWS) / WINDOW_ROWS)
-        pq.write_table(table.set_column(2, "score", distinct), untied, row_group_size=1_000_000)
+        write_untied(untied)
         lines += against_window_query(session, "standalone", ndcg, untied)
 
         def timed(rows: int, long_query: bool = False) -> tuple[float, float, pa.Table, Any]:
@@ -254,7 +299,7 @@ def spark() -> list[str]:
             pq.write_table(table, path, row_group_size=1_000_000)
             frame = session.read.parquet(path)
             start = time.perf_counter()
-            found = ndcg.compute_spark(frame, **columns, k=10)["nDCG@10"]
+            found = ndcg.compute_spark(frame, **COLUMNS, k=10)["nDCG@10"]
             return time.perf_counter() - start, found, table, frame
 
         timed(200_000)  # the workers start
@@ -262,28 +307,13 @@ def spark() -> list[str]:
         for rows in (ROWS // 10, ROWS):
             seconds[rows], found, table, frame = timed(rows)
         expected = whole = in_memory(ndcg, table)
-        growth = seconds[ROWS] / seconds[ROWS // 10] / 10
+        growth, exact = seconds[ROWS] / seconds[ROWS // 10] / 10, apart(found, expected)
         millions = f"{ROWS // 1_000_000} million rows"
-        same = f"{abs(found - expected) / expected:.1e}"
         lines += [
-            f"| {millions}, {ROWS // 100:,} queries: relative difference from `compute` | ≤ 1e-12 | {same} |",
+            f"| {millions}, {ROWS // 100:,} queries: relative difference from `compute` | ≤ 1e-12 | {exact} |",
             f"| time per row of {millions} over that of a tenth of them | ≤ 1.2× | {growth:.2f}× |",
         ]
-        binary = frame.withColumn("relevance", functions.expr("cast(relevance > 0 as int)"))
-        start = time.perf_counter()
-        ndcg.compute_spark(binary, **columns, k=10)
-        ours = time.perf_counter() - start
-        in_order = "transform(sort_array(collect_list(struct(score, document)), false), each -> each.document)"
-        relevant = "collect_list(if(relevance > 0, document, null))"
-        ranked = binary.groupBy("query").agg(
-            functions.expr(in_order).alias("ranked"), functions.expr(relevant).alias("relevant")
-        )
-        from pyspark.mllib.evaluation import RankingMetrics
-
-        start = time.perf_counter()
-        pairs = ranked.rdd.map(lambda row: (row.ranked, row.relevant))
-        RankingMetrics(pairs).ndcgAt(10)
-        theirs = time.perf_counter() - start
+        ours, theirs = times_on_binary(ndcg, frame)
         lines.append(
             f"| over PySpark's `RankingMetrics.ndcgAt` on the same rows, binary | > 1× | {theirs / ours:.1f}× |"
         )
@@ -291,19 +321,13 @@ def spark() -> list[str]:
         expected = in_memory(ndcg, table)
         lines.append(
             f"| one query of a tenth of the {millions}: relative difference from `compute` | ≤ 1e-12 | "
-            f"{abs(found - expected) / expected:.1e}, in {long_seconds / seconds[ROWS]:.2f}× the time |"
+            f"{apart(found, expected)}, in {long_seconds / seconds[ROWS]:.2f}× the time |"
         )
-        killer = threading.Timer(seconds[ROWS] / 2, lambda: os.killpg(workers[0].pid, signal.SIGKILL))
-        killer.start()
-        start = time.perf_counter()
-        again = ndcg.compute_spark(frame, **columns, k=10)["nDCG@10"]
-        survived = time.perf_counter() - start
-        killer.join()
+        again, survived = with_a_worker_killed(ndcg, frame, workers[0].pid, seconds[ROWS] / 2)
         killed = f"a worker killed after {seconds[ROWS] / 2:.0f} s of the job: relative difference from `compute`"
-        lines.append(f"| {killed} | ≤ 1e-12 | {abs(again - whole) / whole:.1e}, after {survived:.0f} s |")
+        lines.append(f"| {killed} | ≤ 1e-12 | {apart(again, whole)}, after {survived:.0f} s |")
         session.stop()
-        session = builder.master("local[2]").getOrCreate()
-        session.sparkContext.setLogLevel("OFF")
+        session = session_on("local[2]")
         lines += against_window_query(session, "local[2]", ndcg, untied)
         session.stop()
     where = "A standalone master and two workers of one core each, as processes on this machine."

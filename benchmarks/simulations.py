@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
 from ndcg.statistics import significance  # noqa: E402
-from ndcg.statistics.significance import differences, intervals, is_regression, paired_tests  # noqa: E402
+from ndcg.statistics.significance import LEVEL, differences, intervals, is_regression, paired_tests  # noqa: E402
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]
@@ -350,7 +350,8 @@ def gate(repetitions: int, max_drop: float, fall: float, spread: float, size: in
         before = beta(2, 2)(rng, (1, size))
         values = np.concatenate([before, before + differing * change])
         (p,) = paired_tests(values, None, [(1, 0)], alternative="less").randomization
-        found += is_regression(float(differences(*values.mean(axis=1)[::-1])), float(p), max_drop=max_drop)
+        difference = float(differences(*values.mean(axis=1)[::-1]))
+        found += is_regression(difference, float(p), max_drop=max_drop, alpha=LEVEL)
     return found / repetitions
 
 

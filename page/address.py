@@ -26,7 +26,7 @@ def keep_address(
     page: gr.Blocks,
     tabs: gr.Tabs,
     step: gr.Textbox,
-    table: gr.Dataframe,
+    ranking: tuple[gr.Dataframe, gr.HTML],
     convention: Any,
     bar: Sequence[Any],
     link: gr.Textbox,
@@ -39,13 +39,14 @@ def keep_address(
         page: that opens by its address.
         tabs: of the page.
         step: of the guide.
-        table: of the first tab.
+        ranking: the table of the first tab, and its title.
         convention: the field of its name.
         bar: the options.
         link: shows the whole address.
         asked: whose number is asked for: the fields of the data, and of the number.
         batch: the fields of a batch.
     """
+    table, title = ranking
     by_name = {str(each.id): each for each in tabs.children if isinstance(each, gr.Tab)}
     names = list(by_name)
     backs = gr.Number(0, precision=0, visible="hidden")  # that are shown
@@ -78,7 +79,7 @@ def keep_address(
         return [gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG), {"query": query, "backs": backs}]
 
     state = [opened, step, table, convention, *bar, *asked]
-    restored = [tabs, *state, *batch]
+    restored = [title, tabs, *state, *batch]
     given, shown = [backs, *state, short], [link, address]
     page.load(load, None, restored, **QUIET).then(show, given, shown, **QUIET)
     address.back(go_back, None, [*restored, backs], **QUIET)
@@ -100,11 +101,11 @@ def query_shown(
 
 
 def asked_for(parameters: Mapping[str, str], names: Sequence[str], usual: list[str]) -> list[Any]:
-    """Return everything that an address asks for, from the open tab to the batch."""
+    """Return everything that an address asks for, from the title of the ranking, which is none, to the batch."""
     tab = parameters["tab"] if parameters.get("tab") in names else names[0]
     source = parameters.get("data", "")
     number = [source if source in SOURCES else "ranking", parameters.get("got", "")[:30]]
-    return [gr.Tabs(selected=tab), tab, *shown_at(parameters), *number, *batch_at(parameters.get("batch"), usual)]
+    return ["", gr.Tabs(selected=tab), tab, *shown_at(parameters), *number, *batch_at(parameters.get("batch"), usual)]
 
 
 def batch_at(text: str | None, usual: list[str]) -> list[Any]:

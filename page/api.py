@@ -22,6 +22,7 @@ from .events import Handler, raise_errors
 from .found import RUNS, compare_runs, report_on, run_names
 from .metric import ROOT, ndcg, tables
 from .uploads import Mappings, check_size, read_upload
+from .whose import explanation_of
 
 CALLS = """
 ```python
@@ -31,6 +32,7 @@ client = Client("{page}")
 client.predict([[0.9, 0.1, 0.5]], [[1, 0, 2]], k="1,3", api_name="/score")
 client.predict("q1 Q0 d1 1 0.9 mine", "q1 0 d1 1", per_query=True, api_name="/score_run")
 client.predict([handle_file("bm25.run"), handle_file("dense.run")], handle_file("qrels.txt"), api_name="/compare")
+client.predict(handle_file("bm25.run"), handle_file("qrels.txt"), "0.5921", api_name="/explain")
 ```
 
 ```sh
@@ -83,6 +85,11 @@ def _numbers(about: str) -> Parameter:
 TEXT = "its text, or data:…;base64,… of it; clients in Python may upload it by handle_file"
 PREDICTIONS = _numbers("the score of each document, a list per query; null: not retrieved")
 REFERENCES = _numbers("the relevance of the same documents, in the same order; null: not judged")
+GOT = Parameter(
+    {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "array"}, {"type": "object"}]},
+    'the score to look for, with all of its digits as text, "0.5920"; several as "0.31@5,0.283@10"; or the value of '
+    "each query: a list, by the ids of queries, or lines such as those of trec_eval -q",
+)
 QRELS = Parameter({"type": "string"}, f"the file of the qrels, in any form that the page reads: {TEXT}")
 RUN = Parameter({"type": "string"}, f"the file of the run, in any form that the page reads: {TEXT}")
 SEVERAL = Parameter(
@@ -230,6 +237,16 @@ def compare(runs: Any, qrels: Any, options: dict[str, Any], per_query: bool) -> 
     return _answer(compare_runs(read, judged, options), per_query)
 
 
+def explain(run: Any, qrels: Any, got: Any, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
+    """Which of the libraries' definitions of nDCG gives a score; or which combination of options, or known slip.
+
+    Of the options it takes k, log_base and judged_only; all others are searched.
+    """
+    judged = read_given("qrels", qrels, "qrels")
+    given = {"predictions": read_given("run", run, "run"), "references": judged}
+    return _answer(explanation_of(given, got, options), per_query)
+
+
 def name_runs(runs: Any) -> dict[str, Any]:
     """Return runs by their names: those that were given, of their files, or their places."""
     if not isinstance(runs, (list, dict)) or is_file_obj_with_meta(runs):
@@ -273,6 +290,7 @@ FUNCTIONS = [
     Function({"predictions": PREDICTIONS, "references": REFERENCES}, score, {}),
     Function({"run": RUN, "qrels": QRELS}, score_run, {"predictions": "run", "references": "qrels"}),
     Function({"runs": SEVERAL, "qrels": QRELS}, compare, {"systems": "runs", "references": "qrels"}),
+    Function({"run": RUN, "qrels": QRELS, "got": GOT}, explain, {"predictions": "run", "references": "qrels"}),
 ]
 
 

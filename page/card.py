@@ -1,11 +1,13 @@
-"""The tab of the metric card: the README and the pages of docs/."""
+"""The tab of the metric card: the README and the pages of docs/, which are fetched when it opens."""
 
 import base64
 import re
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 
+from .events import QUIET
 from .metric import ROOT
 
 DELIMITERS: list[dict[str, str | bool]] = [
@@ -17,9 +19,17 @@ CODE_OR_FORMULA = re.compile(r"(?s)(```.*?\n```|`[^`]+`)|(?<!\$)\$([^$]+)\$(?!\$
 
 
 def card_tab() -> None:
-    """Lay out the tab."""
-    with gr.Tab("Metric card", id="card"):
-        gr.Markdown(metric_card(ROOT), latex_delimiters=DELIMITERS, header_links=True, elem_id="card-text")
+    """Lay out the tab; its text is longer than all the rest of the page."""
+    text = metric_card(ROOT)
+    with gr.Tab("Metric card", id="card") as tab:
+        card = gr.Markdown("Loading …", latex_delimiters=DELIMITERS, header_links=True, elem_id="card-text")
+        is_there = gr.Checkbox(False, visible="hidden")
+
+    def fetch(is_there: bool) -> tuple[Any, bool]:
+        """Return the text, but once."""
+        return gr.skip() if is_there else text, True
+
+    tab.select(fetch, is_there, [card, is_there], **QUIET)
 
 
 def metric_card(folder: Path) -> str:

@@ -43,6 +43,34 @@ class Ranking(NamedTuple):
         """Return the inputs in the form that the options need."""
         return self.ids() if options.get("ties") == "docid" else self.inputs
 
+    def reordered(self, ranked: Sequence[str], missed: Sequence[str]) -> "Ranking":
+        """Return the documents in another order.
+
+        The scores stay where they were: the first document gets the highest. One that was not retrieved
+        before gets a score between its neighbours'. Documents that are not named keep their scores.
+
+        Raises:
+            ValueError: A document is unknown, or named twice.
+        """
+        relevance = dict(zip(self.documents, self.relevance, strict=True))
+        score = dict(zip(self.documents, self.score, strict=True))
+        named = {*ranked, *missed}
+        if len(named) < len(ranked) + len(missed) or not named <= set(self.documents):
+            raise ValueError("The cards are not those of the table any more; move them again.")
+        known = [each for each in ranked if score[each] is not None]
+        best_first = sorted((score[each] or 0.0 for each in known), reverse=True)
+        given = dict(zip(known, best_first, strict=True))
+        above = None
+        for place, document in enumerate(ranked):
+            if document not in given:
+                below = next((given[each] for each in ranked[place:] if each in given), None)
+                ends = 1.0 if above is None else above - 1
+                given[document] = ends if below is None else below + 1 if above is None else (above + below) / 2
+            above = given[document]
+        kept = {each: score[each] for each in self.documents if each not in named}
+        scores = {**{each: given[each] for each in ranked}, **kept, **dict.fromkeys(missed)}
+        return Ranking([*scores], [relevance[each] for each in scores], [*scores.values()])
+
     def sums(self, measure: str, options: dict[str, Any]) -> list[float]:
         """Return a measure at every cutoff, from rank 1 to the number of documents."""
         how = {**options, "k": list(range(1, len(self.score) + 1)), "measures": measure, "use_aggregator": False}
@@ -78,6 +106,21 @@ def _growth(sums: Sequence[float]) -> list[float]:
     return [after - before for before, after in pairwise([0.0, *sums])]
 
 
+def _discounts_until(size: int, cutoff: int, options: dict[str, Any]) -> list[float]:
+    """Return the sum of the discounts before each of `size` ranks, and of all; they end at the cutoff."""
+    # the ideal DCG of documents that all have a gain of 1 is the sum of the discounts
+    base = {name: options.get(name) for name in ("discount", "log_base")}
+    sums = Ranking([""] * size, [1.0] * size, [1.0] * size).sums("IDCG", base)
+    return [0.0, *(sums[min(rank, cutoff) - 1] for rank in range(1, size + 1))]
+
+
+def place_discounts(ranks: pd.DataFrame, options: dict[str, Any], k: int | None) -> list[float]:
+    """Return the discount of each place of a list: of the ranks as `steps` has them, then of those after them."""
+    size = len(ranks)
+    ranked = [row.discount for row in ranks.itertuples() if row.rank[0].isdigit()]
+    return [*ranked, *_growth(_discounts_until(size, size if k is None else min(k, size), options))[len(ranked) + 1 :]]
+
+
 def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFrame:
     """Return how each document contributes to DCG@k, and what the ideal ranking would have had in its place.
 
@@ -89,11 +132,8 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
     size = len(ranking.score)
     gain = gains(ranking.relevance, options)
     order = ranked_documents(ranking, gain, options)
-    # the ideal DCG of documents that all have a gain of 1 is the sum of the discounts
-    base = {name: options.get(name) for name in ("discount", "log_base")}
-    discounts = Ranking(ranking.documents, [1.0] * size, [1.0] * size).sums("IDCG", base)
     cutoff = size if k is None else min(k, size)
-    until = [0.0, *(discounts[min(rank, cutoff) - 1] for rank in range(1, size + 1))]
+    until = _discounts_until(size, cutoff, options)
     ideal = _growth(ranking.sums("IDCG", options))
     scores = [ranking.score[at] for at in order]
     rows = []
@@ -117,13 +157,14 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
 def best_order(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> list[tuple[str, float, float]]:
     """Return the documents of the ideal order: name, gain, and what it adds to IDCG, as `ranks` has it.
 
-    A full ideal is of no documents in particular: their names are empty.
+    Documents of the same gain are in the order of their names, so that no move of a card moves them. A full ideal is
+    of no documents in particular: their names are empty.
     """
     documents = zip(ranking.documents, ranking.relevance, ranking.score, strict=True)
     of_retrieved = options["ideal"] == "retrieved"
     in_ideal = {d for d, r, s in documents if r is not None and (s is not None or not of_retrieved)}
     rows = ranks[["document", "gain"]].itertuples(index=False)
-    best = sorted(((d, gain) for d, gain in rows if d in in_ideal), key=lambda each: -each[1])
+    best = sorted(((d, gain) for d, gain in rows if d in in_ideal), key=lambda each: (-each[1], len(each[0]), each[0]))
     if options["ideal"] == "full" and best:
         best = [("", best[0][1])] * int((ranks["ideal"] > 0).sum())
     return [(d, gain, added) for (d, gain), added in zip(best, ranks["ideal"], strict=False)]

@@ -2,13 +2,14 @@
 
 import itertools
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .choices import CONVENTIONS, DOCUMENTS, cell_of
+from .choices import CONVENTIONS, DOCUMENTS, LABELS, cell_of
 from .metric import ndcg
 from .uploads import Mappings, read_upload
 
@@ -22,10 +23,11 @@ class Found(NamedTuple):
     """What was found of runs.
 
     Attributes:
-        report: of one run, or the comparison of several.
+        report: of one run, or the comparison of several, whose differences are those of a better run less a worse one.
         verdict: it in sentences.
+        tied: what the order of tied documents makes of the scores, in sentences.
         scores: of each run, best first.
-        groups: of each group of queries how many there are, and the same.
+        groups: the scores in each group of queries, by run.
         measure: what is shown query by query.
         drawn: a value for each query, in the order of the bars; of several runs the difference of the best two.
         lacks: the run that lacks a query.
@@ -34,6 +36,7 @@ class Found(NamedTuple):
 
     report: Any
     verdict: list[str]
+    tied: list[str]
     scores: dict[str, Any]
     groups: dict[Any, dict[str, Any]]
     measure: str
@@ -47,37 +50,61 @@ def score_one(runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, 
     ((name, run),) = runs.items()
     report = report_on(run, qrels, {**options, "by": by})
     measure = chosen if chosen in report.scores else next(iter(report.scores))
-    verdict = [f"{name} has {measure} {report.scores[measure].value:.3f}.", *missing_texts(runs, qrels)]
+    verdict = [f"{name} has {measure} {report.scores[measure].value:.3f}.", *missing_texts(runs, qrels, options)]
+    tied = tie_texts(runs, qrels, options, {name: report.scores[measure]}, measure)
     table = report.queries.to_pandas()[["query", *report.scores, "retrieved", "judged", "relevant"]]
     drawn = table[["query", measure]].sort_values(measure)
     groups = {group: {name: each.scores} for group, each in report.slices.items()}
-    return Found(report, verdict, {name: report.scores}, groups, measure, drawn, {}, table)
+    return Found(report, verdict, tied, {name: report.scores}, groups, measure, drawn, {}, table)
 
 
 def compare_several(
     runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], by: Any, chosen: str
 ) -> Found:
-    """Return what is found of several runs, the queries first in which the best is ahead most."""
+    """Return what is found of several runs, the queries first in which the best is behind most."""
     report = compare_runs(runs, qrels, {**options, "by": by})
     measure = chosen if chosen in report.measures else report.measures[0]
-    scores = dict(sorted(report.scores.items(), key=lambda each: -each[1][measure].value))
+    report = best_first(report, measure)
+    scores = report.scores
     one, other, *_ = scores
     corrected = len(report.pairs) > len(report.measures)
     verdict = [verdict_on(pair, corrected) for pair in report.pairs if pair.measure == measure]
-    verdict += missing_texts(runs, qrels)
+    verdict += missing_texts(runs, qrels, options)
+    tied = tie_texts(runs, qrels, options, {name: each[measure] for name, each in scores.items()}, measure)
     values = report.queries.to_pandas().pivot(index="query", columns="system", values=report.measures).loc[list(qrels)]
-    less = (values[measure][one] - values[measure][other]).rename("difference")
-    drawn = less.sort_values(ascending=False, kind="stable").reset_index()
+    less = (values[measure][one] - values[measure][other]).rename(f"{one} − {other}")
+    drawn = less.sort_values(kind="stable").reset_index()
     lacks = {query: name for name in (one, other) for query in qrels.keys() - runs[name].keys()}
     groups = {group: each.scores for group, each in report.slices.items()}
-    return Found(report, verdict, scores, groups, measure, drawn, lacks, _table_of(values, list(runs)))
+    table = _table_of(values, list(runs), list(scores))
+    return Found(report, verdict, tied, scores, groups, measure, drawn, lacks, table)
 
 
-def _table_of(values: pd.DataFrame, runs: list[str]) -> pd.DataFrame:
-    """Return each query's value by each run, measure by measure, and then the difference of the first two runs."""
+def best_first(report: Any, measure: str) -> Any:
+    """Return a comparison with the best run by a measure first; each difference is a better run less a worse one."""
+    scores = dict(sorted(report.scores.items(), key=lambda each: -each[1][measure].value))
+    at = {name: place for place, name in enumerate(scores)}
+
+    def turned(pair: Any) -> Any:
+        if at[pair.system] < at[pair.other]:
+            return pair
+        signs = {"difference": -pair.difference, "low": -pair.high, "high": -pair.low}
+        return pair._replace(system=pair.other, other=pair.system, wins=pair.losses, losses=pair.wins, **signs)
+
+    slices = {name: each._replace(pairs=tuple(map(turned, each.pairs))) for name, each in report.slices.items()}
+    return replace(report, scores=scores, pairs=tuple(map(turned, report.pairs)), slices=slices)
+
+
+def _table_of(values: pd.DataFrame, runs: Sequence[str], best: Sequence[str]) -> pd.DataFrame:
+    """Return each query's value by each run, measure by measure, and then how far the best run is above each other."""
     measures = list(dict.fromkeys(values.columns.get_level_values(0)))
     columns = {f"{run} {measure}": values[measure][run] for measure in measures for run in runs}
-    columns |= {f"difference {measure}": values[measure][runs[0]] - values[measure][runs[1]] for measure in measures}
+    first, *others = best
+    columns |= {
+        f"{first} − {other} {measure}": values[measure][first] - values[measure][other]
+        for measure in measures
+        for other in others
+    }
     return pd.DataFrame(columns).reset_index()
 
 
@@ -91,28 +118,45 @@ def means_of(scores: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
 
 
 def verdict_on(pair: Any, corrected: bool) -> str:
-    """Return which of two runs is better, by how much, and how sure that is, in a sentence."""
-    ahead = pair.difference >= 0
-    better, worse = (pair.system, pair.other) if ahead else (pair.other, pair.system)
-    low, high = (pair.low, pair.high) if ahead else (-pair.high, -pair.low)
-    won, lost = (pair.wins, pair.losses) if ahead else (pair.losses, pair.wins)
+    """Return by how much the first of two runs is better, and how sure that is, in a sentence."""
     p = pair.p_holm if corrected else pair.p
-    sure = f"(95% interval {low:.3f} to {high:.3f}, p = {p:.2g}; won {won}, tied {pair.ties}, lost {lost})"
+    counts = f"won {pair.wins}, tied {pair.ties}, lost {pair.losses}"
+    sure = f"(95% interval {pair.low:.3f} to {pair.high:.3f}, p = {p:.2g}; {counts})"
+    better, worse, by = pair.system, pair.other, f"{abs(pair.difference):.3f}"
     if p < SIGNIFICANT:
-        return f"{better} beats {worse} by {abs(pair.difference):.3f} in {pair.measure} {sure}."
-    return f"{better} is {abs(pair.difference):.3f} above {worse} in {pair.measure}, which may be chance {sure}."
+        return f"{better} beats {worse} by {by} in {pair.measure} {sure}."
+    return f"{better} is {by} above {worse} in {pair.measure}, which may be chance {sure}."
 
 
-def missing_texts(runs: Mapping[str, Mappings], qrels: Mappings) -> list[str]:
-    """Return which queries each run lacks, in a sentence for each that lacks any."""
+def missing_texts(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> list[str]:
+    """Return which queries each run lacks and what becomes of them, in a sentence for each that lacks any."""
     texts = []
+    one, many = ("is left out", "are left out") if options["missing"] == "skip" else ("counts as 0", "count as 0")
     for name, run in runs.items():
         lacking = [query for query in qrels if query not in run]
         some = ", ".join(lacking[:3]) + (", …" if len(lacking) > 3 else "")
         if len(lacking) == 1:
-            texts.append(f"One query, {some}, is missing from {name}.")
+            texts.append(f"One query, {some}, is missing from {name} and {one}.")
         elif lacking:
-            texts.append(f"{len(lacking):,} queries are missing from {name}: {some}.")
+            texts.append(f"{len(lacking):,} queries are missing from {name} and {many}: {some}.")
+    return texts
+
+
+def tie_texts(
+    runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], scores: Mapping[str, Any], measure: str
+) -> list[str]:
+    """Return what ties make of a measure here and in trec_eval, in a sentence for each run in which they differ."""
+    texts = []
+    as_trec_eval = options | CONVENTIONS["trec_eval"].options
+    for name, score in scores.items():
+        here = f"{score.value:.4f}"
+        there = f"{ndcg.compute(predictions=runs[name], references=qrels, **as_trec_eval)[measure]:.4f}"
+        if score.tied and options["ties"] != "docid" and here != there:
+            which = "One query has" if score.tied == 1 else f"{score.tied:,} queries have"
+            texts.append(
+                f"{which} tied documents in {name}, whose order matters: with {LABELS['ties'].lower()} by "
+                f"{options['ties']} it has {measure} {here}; trec_eval orders them by id and has {there}."
+            )
     return texts
 
 

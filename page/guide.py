@@ -1,4 +1,4 @@
-"""Five steps from a gain to a score: each a ranking to try it on, with an address of its own."""
+"""Six steps from a gain to a score: each a guess and a ranking to try it on, with an address of its own."""
 
 from html import escape
 from typing import Any, NamedTuple
@@ -12,6 +12,11 @@ JS = (
     ASK
     + """
 element.addEventListener("click", event => {
+  const guess = event.target.closest("[data-guess]");
+  if (guess) {
+    element.querySelector(".answer").hidden = false;
+    for (const each of element.querySelectorAll("[data-guess]")) each.ariaPressed = each === guess;
+  }
   const link = event.target.closest("a[data-step]");
   if (!link || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
@@ -31,11 +36,17 @@ class Step(NamedTuple):
     Attributes:
         title: of the step.
         text: what it explains, and what to try.
+        guess: a question that the ranking answers.
+        choices: two answers, the right one first.
+        answer: what the ranking says.
         rows: of the table: document, relevance, score.
     """
 
     title: str
     text: str
+    guess: str
+    choices: tuple[str, str]
+    answer: str
     rows: list[list[str]]
 
 
@@ -50,15 +61,24 @@ def _rows(relevance: str, scores: str = "") -> list[list[str]]:
 STEPS = {
     "gain": Step(
         "Gain",
-        "The more relevant a document is, the more it gains: dashed bars are as long as gains. Press the dots of d4, "
-        "which is not relevant: it gains more then, and so does the best order, since d4 now belongs higher up.",
+        "The more relevant a document is, the more it gains: dashed bars are as long as gains. Press the third dot of "
+        "d4, which is not relevant: it gains more then, and so does the best order, since d4 now belongs higher up.",
+        "If d4 becomes as relevant as d1, does nDCG rise or fall?",
+        ("It rises", "It falls"),
+        "from 0.9608 to 0.9725: d4 gains at rank 4 nearly what it would gain in the best order.",
         _rows("3 2 3 0 1 2"),
     ),
     "discount": Step(
         "Discount",
         "People look at the first ranks first, so a gain counts less the lower its rank is: all of it at rank 1, 0.63 "
         "of it at rank 2, half at rank 3. Move d3 up to rank 1, where its 3 counts fully. That is why swapping two "
-        "documents changes nDCG, and why swapping two that are equally relevant, d1 and d4, does not.",
+        "documents changes nDCG, and why swapping two that are equally relevant, d1 and d4, does not. "
+        "Why a logarithm? It falls fast at first and then ever more slowly, as attention does: from rank 1 to 2 a "
+        "third is lost, from 9 to 10 hardly anything, and no rank counts for nothing. The line across the bars is its "
+        "curve. It is a convention rather than a measurement; the options have others.",
+        "Which swap wins more?",
+        ("d1 with d3", "d2 with d3"),
+        "nDCG is 0.6480 now; d1 with d3 makes it 1.0000, d2 with d3 only 0.6788: the first ranks are worth most.",
         _rows("0 2 3 0"),
     ),
     "ideal": Step(
@@ -67,13 +87,19 @@ STEPS = {
         "order divided by that: 1 is the best there is, whether a query has one relevant document or a hundred. This "
         "order is the worst of its documents, and still gets more than half; move d4 up to rank 1 and see how much "
         "comes back.",
+        "This is the worst order of these four documents. What does it score?",
+        ("More than half", "Less than half"),
+        "0.6138: every order has all the gains, and the discount of a low rank is far from 0.",
         _rows("0 1 2 3"),
     ),
     "ties": Step(
         "Ties",
-        "The system gave d2, d3 and d4 the same score, 5, so nothing says which of them comes first. They share ranks "
-        "2 to 4, and each gets the mean of these discounts, whatever order they are listed in. Many libraries take "
-        "them as they come, which can be lucky or not: see Tied documents in the options.",
+        "The system gave three documents the same score, 5, so nothing says which of them comes first; a bracket marks "
+        "them. They share ranks 2 to 4, and each gets the mean of these discounts, whatever order they are listed in. "
+        "Many libraries take them as they come, which can be lucky or not: see Tied documents in the options.",
+        "Would another order of the three change this score?",
+        ("No", "Yes"),
+        "0.9579 in each order. If they are taken as they come, it is anything from 0.9159 to 1.0000.",
         _rows("3 0 1 2 0", "9 5 5 5 1"),
     ),
     "missing": Step(
@@ -81,16 +107,30 @@ STEPS = {
         "d5 and d6 are relevant and were not retrieved. They gain nothing, but the ideal order has them, so nDCG "
         "falls: put d5 back into the ranking. d3, hatched, was not judged: nobody knows its relevance, so it counts "
         "as 0, keeps d4 from rank 3, and is not in the ideal order. The options can remove it.",
+        "Which wins more?",
+        ("Retrieving d5", "Removing d3"),
+        "nDCG is 0.5036; d5 at rank 1 makes it 0.8469, removing d3 only 0.5150.",
         _rows("2 1 - 1 3 2", "4 3 2 1 - -"),
+    ),
+    "exponential": Step(
+        "Exponential gain",
+        "So far a relevance of r gains r. Many papers and libraries let it gain 2^r − 1: relevance 1 gains 1, 2 gains "
+        "3 and 3 gains 7, so one highly relevant document outweighs several that are partly relevant. Choose "
+        "exponential beside the formula and watch d4, the most relevant document, in the last place. The two gains "
+        "give two scores of the same ranking, so a report has to say which it uses.",
+        "With exponential gain, does this ranking score more or less?",
+        ("Less", "More"),
+        "0.7768 instead of 0.8878, since half of all gains are in the last place.",
+        _rows("2 2 1 3"),
     ),
 }
 
 
-def guide(table: gr.Dataframe) -> gr.Textbox:
-    """Lay out the steps, which fill the table; return the field that holds the name of the step, if any."""
+def guide(table: gr.Dataframe, title: gr.HTML) -> gr.Textbox:
+    """Lay out the steps, which fill the table and clear its title; return the field of the step's name, if any."""
     step = gr.Textbox("", visible="hidden")
     shown = gr.HTML(guide_html(""), js_on_load=JS, apply_default_css=False, elem_id="guide")
-    shown.step(take_step, step, [step, table], **QUIET)
+    shown.step(take_step, step, [step, table, title], **QUIET)
     follow([step.change], guide_html, step, shown)
     return step
 
@@ -98,8 +138,8 @@ def guide(table: gr.Dataframe) -> gr.Textbox:
 def take_step(now: str, event: gr.EventData) -> list[Any]:
     """Return a step and its ranking; of the step that is open, none, and the ranking stays."""
     if event.name == now or event.name not in STEPS:
-        return ["", gr.skip()]
-    return [event.name, STEPS[event.name].rows]
+        return ["", gr.skip(), gr.skip()]
+    return [event.name, STEPS[event.name].rows, ""]
 
 
 def guide_html(step: str) -> str:
@@ -109,8 +149,22 @@ def guide_html(step: str) -> str:
         f"{at} {escape(each.title)}</a></li>"
         for at, (name, each) in enumerate(STEPS.items(), 1)
     ]
-    text = f"<p role='status'>{escape(STEPS[step].text)}</p>" if step in STEPS else ""
-    return f"<nav class='guide' aria-label='Five steps'><ol>{''.join(links)}</ol></nav>{text}"
+    text = _step_html(step) if step in STEPS else ""
+    return f"<nav class='guide' aria-label='Six steps'><ol>{''.join(links)}</ol></nav>{text}"
+
+
+def _step_html(name: str) -> str:
+    """Return what a step explains, its guess, whose answer is folded, and the way to the next step."""
+    step, names = STEPS[name], [*STEPS]
+    choices = sorted(step.choices)  # so that the place does not tell which is right
+    buttons = "".join(f"<button type='button' class='offer' data-guess>{escape(each)}</button> " for each in choices)
+    following = names[(names.index(name) + 1) % len(names)]
+    return (
+        f"<p class='guess'>Guess first: {escape(step.guess)} {buttons}"
+        f"<span class='answer' role='status' hidden><b>{escape(step.choices[0])}:</b> {escape(step.answer)}</span></p>"
+        f"<p role='status'>{escape(step.text)}</p>"
+        f"<p><a href='?step={following}' data-step='{following}'>Next: {escape(STEPS[following].title)} →</a></p>"
+    )
 
 
 def is_of_step(rows: list[list[Any]], step: str) -> bool:

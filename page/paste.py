@@ -13,6 +13,7 @@ NAMES = {head: name for name, heads in HEADS.items() for head in heads}
 BEIR = ["query-id", "corpus-id", "score"]  # which is the relevance
 TREC = {4: ["query", "", "document", "relevance"], 6: ["query", "", "document", "", "score", ""]}
 HOW = 'Paste relevance, such as "3 2 3 0 1 2", or a line per document: its id, relevance and score.'
+DECIMAL_COMMA = re.compile(r"(?a)[+-]?(0?,\d+|\d+,(?!\d{3}$)\d+)")  # not that of thousands
 ID_LIST = re.compile(r"""\s*([^\s{["']\S*):\s+(\S.*)""")
 
 
@@ -27,7 +28,9 @@ def pasted_rows(text: str) -> list[list[str]]:
         ValueError: The lines have no such form, or are of several queries.
     """
     lines = [line.strip() for line in text.strip().strip("[]").splitlines() if line.strip()]
-    cells = [[each.strip(" \"'") for each in re.split(r"\t|[,;]|\s+", line) if each.strip()] for line in lines]
+    # a comma between cells is none of a number, and where tabs or semicolons are, a comma in a number is
+    between = r"[\t;]|\s+" if re.search(r"[\t;]", text) and re.search(r"\d,\d", text) else r"\t|[,;]|\s+"
+    cells = [[each.strip(" \"'") for each in re.split(between, line) if each.strip()] for line in lines]
     if not cells:
         raise ValueError(HOW)
     if len(cells) == 1 or all(len(row) == 1 for row in cells):
@@ -85,9 +88,14 @@ def _rows(columns: dict[str, list[str]], size: int) -> list[list[str]]:
     return [[document, *("" if each == "-" else each for each in row)] for document, *row in rows]
 
 
+def with_point(cell: str) -> str:
+    """Return a cell in which a decimal comma, as in 0,95, is a point."""
+    return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
+
+
 def _is_cell(text: str) -> bool:
     """Return whether text is a number, or a dash that stands for none."""
     try:
-        return text == "-" or math.isfinite(float(text))
+        return text == "-" or math.isfinite(float(with_point(text)))
     except ValueError:
         return False

@@ -18,7 +18,7 @@ const wanted = { edits: 0, grades: {}, ...order() };
 let refused = 0, shown = props.value, isNew = false;
 const isEdited = () => JSON.stringify(order()) !== JSON.stringify({ ranked: wanted.ranked, missed: wanted.missed });
 const send = () => ask("edit", Object.assign(wanted, order(), { edits: wanted.edits + 1 }));
-globalThis.refuseEdit = () => { refused = wanted.edits; wanted.grades = {}; };
+globalThis.refuseEdit = () => { refused = wanted.edits; wanted.grades = {}; find(".picture")?.classList.remove("unsummed"); };
 globalThis.pictureToShow = html => {
   if (named(html) !== named(shown)) refuseEdit();
   else if (Number(/data-edits='(.*?)'/.exec(html)?.[1]) < wanted.edits && refused < wanted.edits) return shown;
@@ -28,13 +28,55 @@ globalThis.pictureToShow = html => {
 
 let dragged = null, height = 0;
 
+// What an order adds up to before it is sent: gains at the discounts of their places, and what is not drawn.
+globalThis.sumsOf = (gains, { discounts, ideal, rest }) => {
+  const added = gains.map((gain, at) => gain * discounts[at]);
+  const dcg = added.reduce((sum, each) => sum + each, rest);
+  return { added, dcg, score: dcg / ideal };
+};
+
+// While a card is held, its sums are those of the rank it is over; if only the metric can tell, there are none.
+let before = null;
+const scored = () => Number(/class='value'>([^<]*)/.exec(shown)?.[1]);  // by the metric
+const sumUp = () => {
+  const { discounts, ideal, rest, count } = find(".picture").dataset, list = items(".order");
+  const isKnown = discounts && (count ?? list.length) == list.length;
+  const given = { discounts: JSON.parse(discounts ?? "[]"), ideal: Number(ideal), rest: Number(rest) };
+  const sums = isKnown && sumsOf(list.map(li => Number(li.dataset.gain)), given);
+  find(".picture").classList.toggle("unsummed", !sums);
+  if (!sums) return;
+  const write = (where, number, digits = 4) => { if (where) where.textContent = number.toFixed(digits); };
+  list.forEach((li, at) => {
+    write(li.querySelector(".sum [data-term=discount]"), given.discounts[at], 2);
+    write(li.querySelector(".sum [data-term=dcg]"), sums.added[at], 2);
+    const [gain, part] = li.querySelectorAll(".bar > *");
+    const here = given.discounts[at], [above, below] = [at - 1, at + 1].map(each => given.discounts[each] ?? here);
+    const points = [above, here, below].map((each, row) => `${50 * (each + here)},${50 * row}`);
+    li.querySelector("polyline")?.setAttribute("points", points.join(" "));
+    if (gain) part.style.width = `${Math.min(100, parseFloat(gain.style.width) * given.discounts[at])}%`;
+  });
+  write(find(".score .value"), sums.score);
+  write(find(".part[data-term=dcg] b"), sums.dcg);
+  const change = sums.score - before;
+  const sign = change < 0 ? "−" : "+";
+  find(".change").textContent = `${sign}${Math.abs(change).toFixed(4)} from ${before.toFixed(4)}`;
+};
+
 // Gradio draws into the elements that are there, so a card that is held is known by its document.
 watch("value", () => {
   if (!isNew) return;
   isNew = false;
   Object.assign(wanted, order(), { grades: {} });
-  if (cards().has(dragged)) place();
-  else dragged = null;
+  if (cards().has(dragged)) { before = scored(); place(); sumUp(); }
+  else { dragged = null; find(".picture")?.classList.remove("unsummed"); }
+});
+
+// Gradio writes what a field begins with, not what it holds.
+const fields = () => [...element.querySelectorAll("[data-option]")];
+watch("value", () => { for (const each of fields()) if (each !== document.activeElement) each.value = each.dataset.chosen; });
+element.addEventListener("change", event => {
+  const { option } = event.target.dataset;
+  if (option) ask("choose", { name: option, value: event.target.value });
 });
 
 element.addEventListener("pointerdown", event => {
@@ -44,32 +86,52 @@ element.addEventListener("pointerdown", event => {
   if (event.pointerType !== "mouse" && !grip) return;  // elsewhere, a finger scrolls
   dragged = card.closest("li").dataset.document;
   height = event.clientY;
+  before = scored();
   card.closest("li").classList.add("dragged");
   card.querySelector(".grip").focus({ preventScroll: true });
   element.setPointerCapture(event.pointerId);
   event.preventDefault();
 });
 
+// Cards that make room move there, unless the reader wants no motion.
+const moving = change => {
+  const tops = new Map([...cards()].map(([name, li]) => [name, li.offsetTop]));
+  change();
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  for (const [name, li] of cards()) {
+    const by = tops.get(name) - li.offsetTop;
+    if (by && name !== dragged) li.animate([{ transform: `translateY(${by}px)` }, { transform: "none" }], 120);
+  }
+};
+
 const place = () => {
-  const li = cards().get(dragged);
+  const li = cards().get(dragged), top = find(".picture").getBoundingClientRect().top;
   li.classList.add("dragged");
-  if (height > find(".tray").getBoundingClientRect().top) return find(".tray ul").append(li);
-  const middle = each => { const box = each.getBoundingClientRect(); return box.top + box.height / 2; };
-  const next = items(".order").find(each => each !== li && height < middle(each));
-  find(".order").insertBefore(li, next || null);
+  if (height > find(".tray").getBoundingClientRect().top) {
+    if (li.closest(".tray")) return false;
+    find(".tray ul").append(li);
+    return true;
+  }
+  const next = items(".order").find(each => each !== li && height < top + each.offsetTop + each.offsetHeight / 2) || null;
+  if (li.parentElement === find(".order") && next === li.nextElementSibling) return false;
+  moving(() => find(".order").insertBefore(li, next));
+  return true;
 };
 
 element.addEventListener("pointermove", event => {
   if (dragged === null) return;
   height = event.clientY;
-  place();
+  if (place()) sumUp();
 });
 
 const drop = () => {
   if (dragged === null) return;
   cards().get(dragged).classList.remove("dragged");
   dragged = null;
+  sumUp();
+  find(".change").textContent = "";
   if (isEdited()) send();
+  else find(".picture").classList.remove("unsummed");
 };
 element.addEventListener("pointerup", drop);
 element.addEventListener("pointercancel", drop);
@@ -88,7 +150,7 @@ element.addEventListener("keydown", event => {
   };
   if (!moves[event.key]) return;
   event.preventDefault();
-  moves[event.key]();
+  moving(moves[event.key]);
   if (!isEdited()) return;
   const place = li.parentElement === tray ? "not retrieved" : `rank ${documents(".order").indexOf(li.dataset.document) + 1}`;
   said.textContent = `${li.dataset.document}: ${place}`;
@@ -101,18 +163,21 @@ element.addEventListener("click", event => {
   if (grade) {
     const name = grade.closest("li").dataset.document;
     const now = wanted.grades[name] ?? grade.dataset.relevance;
-    // after the highest comes 0, as after none
-    wanted.grades[name] = now === "" || now >= Number(find(".picture").dataset.highest) ? 0 : Number(now) + 1;
+    const dots = [...grade.querySelectorAll("i")];
+    // a dot sets its own value, or, where that is set, one less; by keys, after the highest comes 0, as after none
+    const dot = event.detail && 1 + dots.findLastIndex((each, at) => !at || event.clientX >= each.getBoundingClientRect().left - 2);
+    const next = now === "" || now >= Number(find(".picture").dataset.highest) ? 0 : Number(now) + 1;
+    wanted.grades[name] = dot ? dot - (Number(now) === dot && now !== "") : next;
     send();
   }
   if (!event.target.closest(".advice")) return;
   const [one, other] = [...element.querySelectorAll(".advised")].map(card => card.closest("li"));
-  if (!other) find(".order").prepend(one);
-  else {
+  moving(() => {
+    if (!other) return find(".order").prepend(one);
     const hole = document.createComment("");
     one.replaceWith(hole);
     other.replaceWith(one);
     hole.replaceWith(other);
-  }
+  });
   send();
 });

@@ -4,6 +4,7 @@ It is HTML that picture.js brings to life; each of its numbers comes from the me
 ``data-term`` light each other up.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import combinations
@@ -12,17 +13,28 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .choices import cell_of, symbols
+from .choices import CHOICES, cell_of, symbols
 from .events import ASK
-from .figures import Ranking, best_order, scores_of
+from .figures import Ranking, best_order, place_discounts, scores_of
 
 LIGHT = Path(__file__).with_name("light.js").read_text(encoding="utf-8")
 JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + LIGHT
 TEMPLATE = "${(globalThis.pictureToShow ?? String)(value)}"
 DRAWN = 100  # documents of a list; the table has the others
 SEARCHED = 40  # documents that are swapped with each other in search of the best swap
+LEAST_DOTS = 3.0  # so that a relevance up to this can be chosen where all have less
 MOST_DOTS = 4  # the highest relevance that is shown as dots
 SHOWS = 5e-5  # what shows in four digits
+
+
+WORDS = (
+    "<details><summary>Relevance, score, retrieved, judged: what is what?</summary><ul>"
+    "<li><b>Relevance</b> is how well a document answers the query, as people judged it: 0 is not at all.</li>"
+    "<li>The <b>score</b> is what the search system gave the document; the ranking has the highest score first.</li>"
+    "<li><b>Retrieved</b> documents are those that the system returned; it can miss relevant ones.</li>"
+    "<li><b>Judged</b> documents are those of which somebody said how relevant they are; of the others nobody knows."
+    "</li></ul></details>"
+)
 
 
 class Advice(NamedTuple):
@@ -40,21 +52,19 @@ class Advice(NamedTuple):
 
 
 def advice(ranking: Ranking, ranked: Sequence[str], options: dict[str, Any]) -> Advice | None:
-    """Return the swap of two ranked documents, or the missed one put first, that adds most; None if none adds."""
-    at = {document: place for place, document in enumerate(ranking.documents)}
+    """Return the swap of two cards, or the missed one put first, that adds most when done; None if none adds."""
+    shown = [*ranked[:DRAWN]]
+    missed = [each for each, score in zip(ranking.documents, ranking.score, strict=True) if score is None]
     tries: list[tuple[str, tuple[str, ...]]] = [("", ())]
     rankings = [ranking]
-    for one, other in combinations(ranked[:SEARCHED], 2):
-        score = [*ranking.score]
-        score[at[one]], score[at[other]] = score[at[other]], score[at[one]]
-        tries.append((f"swap {one} and {other}", (one, other)))
-        rankings.append(ranking._replace(score=score))
-    first = 1 + max((score for score in ranking.score if score is not None), default=0.0)
-    missed = [each for each in ranking.documents if ranking.score[at[each]] is None]
-    for one in missed[:SEARCHED]:
-        score = [first if place == at[one] else each for place, each in enumerate(ranking.score)]
-        tries.append((f"retrieve {one} at rank 1", (one,)))
-        rankings.append(ranking._replace(score=score))
+    for one, other in combinations(range(min(len(shown), SEARCHED)), 2):
+        order = [*shown]
+        order[one], order[other] = order[other], order[one]
+        tries.append((f"swap {shown[one]} and {shown[other]}", (shown[one], shown[other])))
+        rankings.append(ranking.reordered(order, missed))
+    for document in missed[:SEARCHED]:
+        tries.append((f"retrieve {document} at rank 1", (document,)))
+        rankings.append(ranking.reordered([document, *shown], [each for each in missed if each != document]))
     scores = scores_of(rankings, options)
     best = max(range(len(scores)), key=scores.__getitem__)
     adds = scores[best] - scores[0]
@@ -79,44 +89,69 @@ def picture(
     ideal = sum(row["ideal"] for row in rows)
     found = advice(ranking, [row["document"] for row in ranked], options) if ideal > 0 else None
     tied = any("–" in row["rank"] for row in ranked)
-    cards = _Cards.of(ranking, rows, found)
+    highest = max([LEAST_DOTS, *(each for each in ranking.relevance if each is not None)])
+    cards = _Cards.of(ranking, rows, found, highest)
     tray = "".join(cards.unranked(row) for row in rows if row["rank"] == "not retrieved")
     removed = "".join(cards.unranked(row) for row in rows if row["rank"] == "removed")
     best = best_order(ranking, ranks, options)[:DRAWN]
     more = len(ranked) - DRAWN
     name, value = next(iter(result.items()))
-    highest = max([3.0, *(each for each in ranking.relevance if each is not None)])
     others = [f"<span>{escape(each)} <b>{number:.4f}</b></span>" for each, number in result.items() if each != name]
     return "".join(
         [
-            f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}'>",
-            f"<p class='score' role='status'><span class='name'>{escape(name)}</span>",
+            f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}'{_live(ranking, ranks, options)}>",
+            f"<p class='score' role='status'><span class='name'>{escape(name)} <b class='change'></b></span>",
             f"<output class='value'>{value:.4f}</output><span class='sign'>=</span>",
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
             f"<span class='sign'>÷</span>{_part('ideal', ideal, 'DCG, ideal order')}</p>",
             f"<p class='others'>{' '.join(others)}</p>" if others else "",
             f"<p class='said'>{_said(value, ideal, found, tied=tied)} {escape(note)}</p>",
-            f"<p class='formula'>{symbols(options)}</p>",
+            f"<p class='formula'>{symbols(options)} {_choices(options)}</p>",
             "<button type='button' class='undo' title='Ctrl+Z'>Undo</button>",
             "<div class='lists'><section><div class='heads'><h3>Your order<small>: drag, or ↑ ↓</small>",
             "<small class='shown'>relevance<span>, score</span></small></h3>",
-            "<h3 data-term='dcg'>gain × discount<small>, dashed: gain alone</small></h3></div>",
-            f"<ol class='order'>{''.join(map(cards.row, ranked[:DRAWN]))}</ol>",
+            "<h3 data-term='dcg'>gain × discount<small>, dashed: gain alone, line: discount</small></h3></div>",
+            f"<ol class='order'>{''.join(map(cards.row, curved(ranked[:DRAWN])))}</ol>",
             f"<p>{more:,} more documents are in the table below.</p>" if more > 0 else "",
             f"<div class='tray'><h3>Not retrieved</h3><ul>{tray}</ul><p class='nothing'>drop a document here</p></div>",
             f"<div class='removed'><h3>Removed, since not judged</h3><ul>{removed}</ul></div>" if removed else "",
             "</section><section class='best'><h3 data-term='ideal'>The ideal order</h3>",
-            f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol></section></div></div>",
+            f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol></section></div>",
+            f"{WORDS}</div>",
         ]
     )
 
 
-def bar_html(gain: float, added: float, widest: float, term: str) -> str:
-    """Return a gain as a dashed bar and, within it, what is added of it, beside a gain that fills the width."""
+def _choices(options: Mapping[str, Any]) -> str:
+    """Return the fields beside the formula: the gain, and the cutoff."""
+    words = [f"<option{' selected' if each == options['gain'] else ''}>{each}</option>" for each in CHOICES["gain"]]
+    k = "" if options["k"][0] is None else options["k"][0]
+    return (
+        f"<span class='choices'><label>gain <select data-option='gain' data-chosen='{options['gain']}'>{''.join(words)}"
+        f"</select></label> <label>k <input data-option='k' data-chosen='{k}' value='{k}' type='number' min='1' "
+        "placeholder='all'></label></span>"
+    )
+
+
+def curved(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with their part of the curve of discounts: from halfway to the row above to halfway to that below."""
+    discounts = [row["discount"] for row in rows]
+    around = zip([*discounts[:1], *discounts], discounts, [*discounts[1:], *discounts[-1:]], strict=False)
+    curves = [((above + here) / 2, here, (here + below) / 2) for above, here, below in around]
+    return [{**row, "curve": curve} for row, curve in zip(rows, curves, strict=True)]
+
+
+def bar_html(gain: float, added: float, widest: float, term: str, curve: Sequence[float] = ()) -> str:
+    """Return a gain as a dashed bar and, within it, what is added of it, beside a gain that fills the width.
+
+    The curve is that of discounts, as parts of the width: where it enters the row, where it is, and where it leaves.
+    """
+    points = " ".join(f"{100 * x:.4g},{y}" for x, y in zip(curve, (0, 50, 100), strict=False))
+    line = f"<svg viewBox='0 0 100 100' preserveAspectRatio='none'><polyline points='{points}'/></svg>" if curve else ""
     outer, inner = (100 * min(1, max(0, each) / widest) for each in (gain, added))
     return (
         f"<span class='bar {term}' aria-hidden='true'><i data-term='gain' style='width:{outer:.4g}%'></i>"
-        f"<b data-term='{term}' style='width:{inner:.4g}%'></b></span>"
+        f"<b data-term='{term}' style='width:{inner:.4g}%'></b>{line}</span>"
     )
 
 
@@ -133,6 +168,24 @@ def grade_html(relevance: float | None, dots: int) -> str:
     return "".join(f"<i{' class=on' if at < relevance else ''}></i>" for at in range(dots)) or f"{relevance:g}"
 
 
+def _live(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> str:
+    """Return what picture.js needs to sum an order before it is sent; nothing if the metric alone can tell.
+
+    Documents that are tied have the discounts of their places if they share them. What a card that comes or goes
+    changes of ties, of an ideal of what was retrieved, or of a list that is not drawn whole, is for the metric.
+    """
+    scores = [score for score in ranking.score if score is not None]
+    is_tied, ideal = len(set(scores)) < len(scores), float(ranks["ideal"].sum())
+    if ideal <= 0 or (is_tied and options["ties"] != "average"):
+        return ""
+    ranked = ranks[ranks["rank"].str[0].str.isdigit()]
+    discounts = json.dumps(place_discounts(ranks, options, options["k"][0]))
+    rest = float(ranked["contribution"][DRAWN:].sum())
+    is_free = not is_tied and len(ranked) <= DRAWN and options["ideal"] in ("judged", "full")
+    count = "" if is_free and not options["judged_only"] else f" data-count='{min(len(ranked), DRAWN)}'"
+    return f" data-discounts='{discounts}' data-ideal='{ideal!r}' data-rest='{rest!r}'{count}"
+
+
 def _part(term: str, number: float, what: str) -> str:
     return f"<span class='part' data-term='{term}'><b>{number + 0.0:.4f}</b><small>{what}</small></span>"
 
@@ -141,11 +194,17 @@ def _said(value: float, ideal: float, found: Advice | None, *, tied: bool) -> st
     """Return how good a score is, and what would help most, in words."""
     if ideal <= 0:
         return "Nothing relevant was judged: this is the value chosen for such queries."
-    share = f"{value:.0%} of what the best order would score." if 0 <= value <= 1 else ""
+    share = f"{_percent(value)} of what the best order would score." if 0 <= value <= 1 else ""
     if found is None:
         return f"{share} No swap helps{' while documents are tied' if tied and value < 1 else ''}."
     swap = f"<button class='advice' type='button'>{escape(found.text)}</button>"
     return f"{share} Most would be won by this: {swap} <b class='adds'>+{found.adds:.4f}</b>"
+
+
+def _percent(value: float) -> str:
+    """Return a share in percent, with decimals where it would be all or nothing and is not."""
+    texts = [f"{value:.{digits}%}" for digits in range(3)]
+    return next((each for each in texts if float(each[:-1]) not in (0, 100)), texts[0])
 
 
 class _Cards(NamedTuple):
@@ -153,6 +212,7 @@ class _Cards(NamedTuple):
 
     Attributes:
         relevance: of each document.
+        highest: the relevance that cards are graded up to.
         score: of each document.
         widest: the gain that fills the width of a bar.
         dots: how many dots show a relevance; 0 for its number.
@@ -160,19 +220,21 @@ class _Cards(NamedTuple):
     """
 
     relevance: dict[str, float | None]
+    highest: float
     score: dict[str, float | None]
     widest: float
     dots: int
     advised: tuple[str, ...]
 
     @classmethod
-    def of(cls, ranking: Ranking, rows: Sequence[Mapping[str, Any]], found: Advice | None) -> "_Cards":
+    def of(cls, ranking: Ranking, rows: Sequence[Mapping[str, Any]], found: Advice | None, highest: float) -> "_Cards":
         """Return the documents of a ranking."""
         return cls(
             dict(zip(ranking.documents, ranking.relevance, strict=True)),
+            highest,
             dict(zip(ranking.documents, ranking.score, strict=True)),
             max([abs(row[name]) for row in rows for name in ("gain", "ideal")]) or 1,
-            dots_for(ranking.relevance),
+            dots_for([LEAST_DOTS, *ranking.relevance]),
             found.documents if found else (),
         )
 
@@ -183,27 +245,32 @@ class _Cards(NamedTuple):
         tied = f"<small>tied {rank}</small>" if "–" in rank else ""
         kind = f" class='tied' data-tied='{rank}'" if tied else ""
         return (
-            f"<li data-document='{escape(document)}'{kind}>{self._card(document, f'rank {rank}')}"
-            f"{bar_html(gain, added, self.widest, 'dcg')}<span class='sum'><span class='product'>"
+            f"<li data-document='{escape(document)}' data-gain='{gain!r}'{kind}>{self._card(document, f'rank {rank}')}"
+            f"{bar_html(gain, added, self.widest, 'dcg', row['curve'])}<span class='sum'><span class='product'>"
             f"<span data-term='gain'>{gain:g}</span> × <span data-term='discount'>{discount}</span> = </span>"
             f"<span data-term='dcg'>{added + 0.0:.2f}</span>{tied}</span></li>"
         )
 
     def unranked(self, row: Mapping[str, Any]) -> str:
         """Return a document without a rank."""
-        return f"<li data-document='{escape(row['document'])}'>{self._card(row['document'], row['rank'])}</li>"
+        name = escape(row["document"])
+        return f"<li data-document='{name}' data-gain='{row['gain']!r}'>{self._card(row['document'], row['rank'])}</li>"
 
     def ideal(self, document: str, gain: float, added: float) -> str:
         """Return a document of the ideal order."""
-        term = f" data-term='document {escape(document)}'" if document else ""
-        text = f"<span{term}>{escape(document)}</span> <span data-term='ideal'>{added + 0.0:.2f}</span>"
+        name = escape(document)
+        term = f" data-term='document {name}' title='{name}'" if document else ""
+        text = f"<span{term}>{name}</span> <span data-term='ideal'>{added + 0.0:.2f}</span>"
         return f"<li>{bar_html(gain, added, self.widest, 'ideal')}<span class='sum'>{text}</span></li>"
 
     def _card(self, document: str, place: str) -> str:
         relevance, score = self.relevance[document], self.score[document]
-        name, judged = escape(document), "not judged" if relevance is None else f"relevance {relevance:g}"
+        name, judged = (
+            escape(document),
+            "not judged" if relevance is None else f"relevance {relevance:g} of {self.highest:g}",
+        )
         kind = f"card{' unjudged' if relevance is None else ''}{' advised' if document in self.advised else ''}"
-        scored = "" if score is None else f"<span class='at'>{score:g}</span>"
+        scored = "" if score is None else f"<span class='at'><span class='sr-said'>score </span>{score:g}</span>"
         return (
             f"<div class='{kind}' data-term='document {name}'>"
             f"<button type='button' class='grip' aria-label='Move {name}, {place}: arrow keys'>⋮⋮</button>"

@@ -1,5 +1,6 @@
 """Plots as drawings in HTML: each says in a sentence what it shows, for eyes and for screen readers."""
 
+import math
 from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
@@ -55,6 +56,38 @@ def histogram(counts: Sequence[int], edges: Sequence[float], caption: str, findi
     )
     labels = [(x, f"{edge:.3g}") for x, edge in list(zip(places, edges, strict=True))[:: len(counts) // 4]]
     return _figure(escape(caption), finding, f"<g class='own'>{bars}</g>", labels, 0, high)
+
+
+def bars_svg(values: Sequence[tuple[str, float]], caption: str, sides: Sequence[str]) -> str:
+    """Return bars as a picture in a file of its own.
+
+    Args:
+        values: by the names of the bars, from the top; nan has no bar.
+        caption: what is drawn.
+        sides: what bars to the left and to the right of the middle say; empty for bars from the left.
+    """
+    widest = max([abs(value) for _, value in values if value == value], default=0) or 1
+    start, length = (410, 200) if sides else (210, 400)
+    rows = []
+    for at, (name, value) in enumerate(values):
+        y, size = 50 + 18 * at, 0.0 if math.isnan(value) else length * abs(value) / widest
+        x = start - size if sides and value > 0 else start
+        color = "#a8470b" if value < 0 else "#2357d9"
+        text = "left out" if math.isnan(value) else f"{value + 0.0:+.4f}" if sides else f"{value + 0.0:.4f}"
+        rows.append(
+            f"<text x='200' y='{y + 12}' text-anchor='end'>{escape(name[:28])}</text>"
+            f"<rect x='{x:.1f}' y='{y}' width='{size:.1f}' height='14' fill='{color}'/>"
+            f"<text x='620' y='{y + 12}'>{text}</text>"
+        )
+    heads = "".join(
+        f"<text x='{x}' y='42'>{escape(side[:28])}</text>" for x, side in zip((210, 420), sides, strict=False)
+    )
+    high = 60 + 18 * len(values)
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='700' height='{high}' font-family='sans-serif' font-size='12'>"
+        f"<rect width='700' height='{high}' fill='#fff'/><text x='10' y='20' font-size='14'>{escape(caption)}</text>"
+        f"{heads}{''.join(rows)}</svg>"
+    )
 
 
 def _height(value: float, low: float, high: float) -> float:

@@ -14,6 +14,7 @@ from .choices import (
     WORDS,
     Rows,
     cell_of,
+    convention_of,
     largest,
     option_of,
     options_of,
@@ -25,7 +26,7 @@ from .events import EACH, QUIET, follow, raise_errors, show_errors
 from .figures import Ranking, curves, steps
 from .guide import guide
 from .metric import ndcg
-from .paste import pasted_rows
+from .paste import pasted_rows, with_point
 from .picture import JS, SHOWS, TEMPLATE, picture
 from .plots import line_plot
 from .render import csv_link, error_html, list_html, table_html
@@ -59,23 +60,28 @@ LARGEST = 1e100  # sums of more would not be finite
 EMPTY = "relevance is empty where not judged, score where not retrieved"
 
 
-def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Dataframe, gr.Textbox, gr.Textbox]:
-    """Lay out the tab and return its table, its guided step, and the field for the link to what it shows.
+def ranking_tab(
+    page: gr.Blocks, convention: gr.Dropdown, bar: list[Any]
+) -> tuple[gr.Dataframe, gr.HTML, gr.Textbox, gr.Textbox]:
+    """Lay out the tab and return its table, its title, its guided step, and the field for the link to what it shows.
 
     Args:
         page: that it is part of.
+        convention: the field of its name.
         bar: the options.
-        here: shows what each option changes.
     """
     # what a first visit shows is there before any event
     first = score_ranking(table_of(EXAMPLES[FIRST]), 0, *(each.value for each in bar))
     with gr.Tab("One ranking", id="ranking"):
         table = _table()
         edits = gr.Number(0, precision=0, visible="hidden")  # of the picture, that the table has
-        step = guide(table)
+        title = gr.HTML("", elem_id="ranking-title")
+        step = guide(table, title)
         drawn = gr.HTML(first[0], html_template=TEMPLATE, js_on_load=JS, apply_default_css=False, elem_id="picture")
         with gr.Accordion("Edit as a table, paste, or take an example", open=False):
-            _editor(table)
+            _editor(table, title)
+        with gr.Accordion("What each option changes here", open=False):
+            here = gr.HTML(first[8], elem_id="what-changes")
         with gr.Accordion("Every number", open=False):
             step_table = gr.HTML(first[3], elem_id="steps")
             cutoff_table = gr.HTML(first[4], elem_id="by-cutoff")
@@ -94,11 +100,11 @@ def ranking_tab(page: gr.Blocks, bar: list[Any], here: gr.HTML) -> tuple[gr.Data
 
     changes = [each.change for each in (table, *bar)]
     shown = [drawn, dcg_plot, ndcg_plot, step_table, cutoff_table, signature, code, file, here]
-    here.value = first[8]
     follow(changes, score_ranking, [table, edits, *bar], shown)
     edit = drawn.edit(take_edit, [table, *bar], [table, edits, *shown], **QUIET)  # shown by the one answer
     edit.failure(None, js="() => refuseEdit()")
-    return table, step, link
+    drawn.choose(take_choice, bar, [*bar[:3:2], convention], **EACH)
+    return table, title, step, link
 
 
 def _table() -> gr.Dataframe:
@@ -115,7 +121,7 @@ def _table() -> gr.Dataframe:
     )
 
 
-def _editor(table: gr.Dataframe) -> None:
+def _editor(table: gr.Dataframe, title: gr.HTML) -> None:
     """Lay out the table, with the examples and the buttons that change it."""
     with gr.Row():
         example = gr.Dropdown(list(EXAMPLES), value=FIRST, label="Examples", min_width=300)
@@ -131,8 +137,8 @@ def _editor(table: gr.Dataframe) -> None:
     place = gr.Number(1, precision=0, minimum=1, label="Row, for Remove", elem_id="row")
     with gr.Row():
         add, remove = gr.Button("Add"), gr.Button("Remove")
-    example.input(take_example, example, table, **QUIET)
-    paste.change(take_paste, paste, [unread, table], **QUIET)
+    example.input(take_example, example, [table, title], **QUIET)
+    paste.change(take_paste, paste, [unread, table, title], **QUIET)
     table.select(choose_row, None, place, **EACH)
     add.click(None, table, table, js=ADD)
     remove.click(None, [table, place], table, js=REMOVE)
@@ -162,17 +168,25 @@ def table_with(rows: Rows, what: str) -> gr.Dataframe:
     return gr.Dataframe([list(row) for row in rows], label=f"{what}; {EMPTY}")
 
 
-def take_example(name: str) -> gr.Dataframe:
-    """Return the table of an example."""
-    return table_with(EXAMPLES[name], "Documents")
+def take_example(name: str) -> tuple[gr.Dataframe, str]:
+    """Return the table of an example, and no title."""
+    return table_with(EXAMPLES[name], "Documents"), ""
 
 
-def take_paste(text: str) -> tuple[str, Any]:
-    """Return what is wrong with a pasted text, and the table of its ranking; without one, no change."""
+def take_paste(text: str) -> tuple[str, Any, Any]:
+    """Return what is wrong with a pasted text, the table of its ranking, and no title; without a ranking, no change."""
     try:
-        return "", table_with(pasted_rows(text), "Documents, as pasted") if text.strip() else gr.skip()
+        table = table_with(pasted_rows(text), "Documents, as pasted") if text.strip() else None
     except ValueError as problem:
-        return error_html(problem), gr.skip()
+        return error_html(problem), gr.skip(), gr.skip()
+    return ("", gr.skip(), gr.skip()) if table is None else ("", table, "")
+
+
+def take_choice(event: gr.EventData, *bar: Any) -> tuple[str, str, str]:
+    """Return the cutoffs, the gain and the convention as they are after a choice beside the formula."""
+    cutoffs, _, gain, *settings = bar
+    chosen = {"k": cutoffs, "gain": gain} | {event.name: event.value}
+    return chosen["k"], chosen["gain"], convention_of(chosen["gain"], *settings[:-1])
 
 
 def choose_row(event: gr.SelectData) -> int:
@@ -190,32 +204,9 @@ def take_edit(event: gr.EventData, table: pd.DataFrame, *bar: Any) -> list[Any]:
 
 
 def reordered(ranking: Ranking, ranked: Sequence[str], missed: Sequence[str]) -> list[list[Any]]:
-    """Return the rows of a ranking in another order.
-
-    The scores stay where they were: the first document gets the highest. One that was not retrieved
-    before gets a score between its neighbours'. Documents that are not named keep their scores.
-
-    Raises:
-        ValueError: A document is unknown, or named twice.
-    """
-    relevance = dict(zip(ranking.documents, ranking.relevance, strict=True))
-    score = dict(zip(ranking.documents, ranking.score, strict=True))
-    named = [*ranked, *missed]
-    if len(set(named)) < len(named) or not set(named) <= set(ranking.documents):
-        raise ValueError("The cards are not those of the table any more; move them again.")
-    known = [each for each in ranked if score[each] is not None]
-    best_first = sorted((score[each] or 0.0 for each in known), reverse=True)
-    given = dict(zip(known, best_first, strict=True))
-    above = None
-    for place, document in enumerate(ranked):
-        if document not in given:
-            below = next((given[each] for each in ranked[place:] if each in given), None)
-            ends = 1.0 if above is None else above - 1
-            given[document] = ends if below is None else below + 1 if above is None else (above + below) / 2
-        above = given[document]
-    kept = {each: score[each] for each in ranking.documents if each not in set(named)}
-    scores = {**{each: given[each] for each in ranked}, **kept, **dict.fromkeys(missed)}
-    return [[each, cell_of(relevance[each]), cell_of(number)] for each, number in scores.items()]
+    """Return the rows of a ranking in another order, as `Ranking.reordered` has it."""
+    columns = ranking.reordered(ranked, missed)
+    return [[each, cell_of(relevance), cell_of(score)] for each, relevance, score in zip(*columns, strict=True)]
 
 
 def ranking_of(rows: Rows) -> Ranking:
@@ -241,7 +232,7 @@ def _number(cell: str, name: str, row: int) -> float | None:
     if not cell:
         return None
     try:
-        value = float(cell if cell.isascii() and "_" not in cell else "")
+        value = float(with_point(cell) if cell.isascii() and "_" not in cell else "")
     except ValueError:
         meaning = "was not judged" if name == "relevance" else "was not retrieved"
         raise ValueError(f"Row {row}: {name} {cell[:40]!r} is not a number; leave it empty if it {meaning}.") from None

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 CSS = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+HEAD = f"<script>{Path(__file__).with_name('first.js').read_text(encoding='utf-8')}</script>"
 # where a spreadsheet may begin a formula: at the start of a cell, or where it splits one in spite of its quotes
 FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r＝＋－＠])")
 
@@ -54,13 +55,18 @@ def _rounded(value: float) -> str:
     return f"{round(value, 4) + 0.0:.4f}"  # no -0.0000
 
 
-def csv_link(frame: pd.DataFrame, name: str) -> str:
+def csv_link(frame: pd.DataFrame, name: str, title: str = "Download as CSV") -> str:
     """Return a link that holds a CSV file."""
     text = io.StringIO()
     rows = [list(frame.columns), *frame.astype(object).values.tolist()]
     csv.writer(text, quoting=csv.QUOTE_NONNUMERIC).writerows([map(_spreadsheet_cell, row) for row in rows])
-    data = base64.b64encode(text.getvalue().encode()).decode()
-    return f"<a class='csv' download='{name}' href='data:text/csv;charset=utf-8;base64,{data}'>Download as CSV</a>"
+    return file_link(text.getvalue(), name, "text/csv", title)
+
+
+def file_link(text: str, name: str, kind: str, title: str) -> str:
+    """Return a link that holds a file of text, of a media type."""
+    data = base64.b64encode(text.encode()).decode()
+    return f"<a class='csv' download='{name}' href='data:{kind};charset=utf-8;base64,{data}'>{html.escape(title)}</a>"
 
 
 def _spreadsheet_cell(cell: Any) -> Any:

@@ -1,6 +1,7 @@
 """The tab of search runs: qrels and runs to upload, audited, scored and compared, query by query too."""
 
 import html
+import json
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
@@ -11,10 +12,11 @@ import pandas as pd
 from gradio.processing_utils import save_bytes_to_cache
 from gradio.utils import get_upload_folder
 
-from .beside import JS, query_bars, side_by_side
-from .choices import options_of
+from .beside import BARS, JS, query_bars, side_by_side
+from .choices import options_of, settings_of
 from .events import ALOUD, EACH, QUIET, follow, raise_errors, show_errors
 from .found import (
+    Found,
     audit_row,
     compare_several,
     look_swapped,
@@ -28,8 +30,9 @@ from .found import (
 )
 from .metric import ndcg
 from .paste import ids_as_run
+from .plots import bars_svg
 from .ranking import ranking_of, table_with
-from .render import csv_link, error_html, note_html, score_card, table_html
+from .render import csv_link, error_html, file_link, note_html, score_card, table_html
 from .uploads import Mappings, read_groups
 
 AUDIT_CAPTION = (
@@ -39,12 +42,13 @@ AUDIT_CAPTION = (
 AUDIT = ["run", "documents", "queries", "not ranked", "not judged", "tied", "unjudged@k"]
 MEANS_CAPTION = "Scores, with 95% intervals, best first; chance: of a random order"
 MEANS = ["run", "measure", "mean", "from", "to", "standard error", "chance", "queries"]
-PAIRS = ["measure", "run", "other", "difference", "95% interval", "p", "p (Holm)", "t-test p", "t-test p (Holm)"]
+PAIRS = ["measure", "run", "other", "run − other", "95% interval", "p", "p (Holm)", "t-test p", "t-test p (Holm)"]
 PAIRS += ["won, tied, lost"]
 SAMPLES = Path(__file__).with_name("samples")
 ABOUT = (
     "Qrels and one to five runs: TREC files; CSV, TSV, JSONL or Parquet with query, document and score or relevance; "
-    "JSON `{query: {document: value}}`; also compressed by gzip or Zstandard; each up to 20 MB."
+    "JSON `{query: {document: value}}`; also compressed by gzip or Zstandard; each up to 20 MB. A link to this tab "
+    "keeps the options, not the files: whoever opens it uploads them again."
 )
 PASTE = (
     "The forms above as text, also lists of ids, best first, a query per line: `q1: d3 d1 d7`. A run that is pasted is "
@@ -53,19 +57,27 @@ PASTE = (
 SWAPPED = "The qrels and a run are in each other's place."
 LOOK_SWAPPED = "The qrels have fractions and a run has whole numbers only, as if they were in each other's place."
 INTO_VIEW = "() => document.querySelector('#beside .query')?.scrollIntoView({ block: 'nearest' })"
-SWAP_JS = """
+BUTTONS_JS = """
 element.addEventListener("click", event => {
   const button = event.target.closest("#swap-files");
   if (button) trigger("swap", { run: Number(button.dataset.run) });
+  if (event.target.closest("#as-trec-eval")) trigger("convention", {});
 });
 """
+AS_TREC_EVAL = "<button id='as-trec-eval' class='offer' type='button'>Score as trec_eval does</button>"
 ONE_QUERY = "This is one query, which says nothing of others: no interval, no test."
 GROUPS = 50  # that are shown
-SHOWN = 12  # outputs of `score_runs`
+SHOWN = 13  # outputs of `score_runs`
 
 
-def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File]:
-    """Lay out the tab and return its files; a query that is chosen in it opens in the table of the first tab."""
+def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Dataframe, gr.HTML, gr.Tabs]) -> list[gr.File]:
+    """Lay out the tab and return its files.
+
+    Args:
+        convention: the field of its name.
+        bar: the options.
+        ranking: the table of the first tab, its title, and the tabs: where a query opens that is chosen.
+    """
     with gr.Tab("Search runs", id="runs"):
         gr.Markdown(ABOUT)
         with gr.Row():
@@ -75,7 +87,7 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
         with gr.Row():
             score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
             sample = gr.Button("Try sample runs", elem_id="sample-runs")
-        score = gr.HTML(js_on_load=SWAP_JS, elem_id="runs-score")
+        score = gr.HTML(js_on_load=BUTTONS_JS, elem_id="runs-score")
         means = gr.HTML(elem_id="means")
         measure = gr.Radio(label="Shown query by query", visible=False, elem_id="measure")
         bars = gr.HTML(js_on_load=JS, apply_default_css=False, elem_id="by-query")
@@ -88,11 +100,14 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
             elem_id="queries",
         )
         signature = gr.Textbox(label="Signature", buttons=["copy"])
-        file = gr.HTML()
+        with gr.Accordion("Take it into a ticket", open=False):
+            file = gr.HTML(elem_id="runs-files")
+            markdown = gr.Textbox(label="As Markdown", lines=6, max_lines=20, buttons=["copy"], elem_id="runs-markdown")
         only = gr.Textbox(visible="hidden")
+        scored = gr.Textbox(visible="hidden")  # the options by which the results were made that are shown
     files = [qrels_file, run_files]
     given = [*files, groups, measure, *bar]
-    shown = [score, means, bars, beside, slices, pairs, audit, queries, signature, file, measure, only]
+    shown = [score, means, bars, beside, slices, pairs, audit, queries, signature, file, markdown, measure, only]
     filled = [
         sample.click(sample_files, None, [*files, groups], **QUIET),
         score.swap(swap_files, files, files, **{**QUIET, "trigger_mode": "once"}),
@@ -100,13 +115,16 @@ def runs_tab(bar: list[Any], table: gr.Dataframe, tabs: gr.Tabs) -> list[gr.File
     ]
     starts = [score_button.click, measure.input, *(each.success for each in filled)]
     scoring = [each(score_runs, given, shown, api_visibility="private") for each in starts]
+    chosen_for = [convention, *bar, scored]
+    score.convention(score_as_trec_eval, given, [*chosen_for, *shown], api_visibility="private")
     chosen = [event for each in (*files, groups) for event in (each.upload, each.clear, each.delete)]
-    follow([*chosen, *(each.change for each in bar)], forget_runs, None, shown, cancels=scoring)
+    follow(chosen, forget_runs, None, shown, cancels=scoring)
+    follow([each.change for each in bar], forget_others, [scored, *bar], shown, cancels=scoring)
     bars.choose(show_query, [*files, measure, *bar], beside, **QUIET).then(None, js=INTO_VIEW)
     opened = [
-        queries.select(open_query, files, [table, tabs], **EACH | ALOUD),
-        beside.open(open_run, files, [table, tabs], **QUIET | ALOUD),
-        only.change(open_only_query, [only, *files], [table, tabs], **QUIET | ALOUD),
+        queries.select(open_query, files, [*ranking], **EACH | ALOUD),
+        beside.open(open_run, files, [*ranking], **QUIET | ALOUD),
+        only.change(open_only_query, [only, *files], [*ranking], **QUIET | ALOUD),
     ]
     for each in opened[:2]:
         each.then(None, js="() => scrollTo(0, 0)")
@@ -130,6 +148,21 @@ def paste_fields() -> tuple[list[gr.Textbox], gr.Button, gr.File]:
 def forget_runs() -> tuple[Any, ...]:
     """Return no result, where files or choices are no longer those that were scored."""
     return (note_html("Press Score."), *[None] * (SHOWN - 3), gr.Radio(visible=False), "")
+
+
+def forget_others(scored: str, *bar: Any) -> tuple[Any, ...]:
+    """Return no result, unless those that are shown were scored by these options."""
+    return tuple([gr.skip()] * SHOWN) if scored == json.dumps(bar) else forget_runs()
+
+
+def score_as_trec_eval(
+    qrels_file: str | None, run_files: list[str] | None, groups: str | None, chosen: str | None, *bar: Any
+) -> tuple[Any, ...]:
+    """Return trec_eval's convention, the bar with its settings, and what the tab shows of runs scored by it."""
+    cutoffs, log_base, *settings = bar
+    chosen_bar = [cutoffs, log_base, *settings_of("trec_eval"), settings[-1]]
+    shown = score_runs(qrels_file, run_files, groups, chosen, *chosen_bar)
+    return ("trec_eval", *chosen_bar, json.dumps(chosen_bar), *shown)
 
 
 def sample_files() -> tuple[str, list[str], None]:
@@ -157,14 +190,14 @@ def _file_of(text: str, name: str) -> str:
 
 
 @raise_errors
-def open_query(qrels_file: str, run_files: list[str], event: gr.SelectData) -> tuple[gr.Dataframe, gr.Tabs]:
+def open_query(qrels_file: str, run_files: list[str], event: gr.SelectData) -> tuple[gr.Dataframe, str, gr.Tabs]:
     """Return the chosen query in the first tab, as the run of the chosen column ranks it."""
     names = list(run_names(run_files))
     return _opened(qrels_file, run_files, str(event.row_value[0]), names[max(0, event.index[1] - 1) % len(names)])
 
 
 @raise_errors
-def open_run(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[gr.Dataframe, gr.Tabs]:
+def open_run(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[gr.Dataframe, str, gr.Tabs]:
     """Return a query in the first tab, as a run ranks it."""
     return _opened(qrels_file, run_files, event.query, event.runs[0])
 
@@ -173,15 +206,15 @@ def open_run(qrels_file: str, run_files: list[str], event: gr.EventData) -> tupl
 def open_only_query(query: str, qrels_file: str | None, run_files: list[str] | None) -> Any:
     """Return the only query of the only run in the first tab, and say so; of no such query, no change."""
     if not query or not qrels_file or not run_files:
-        return [gr.skip(), gr.skip()]
+        return [gr.skip()] * 3
     gr.Info(f"{ONE_QUERY} It is opened here, in the tab One ranking.")
     return _opened(qrels_file, run_files, query, *run_names(run_files))
 
 
-def _opened(qrels_file: str, run_files: list[str], query: str, name: str) -> tuple[gr.Dataframe, gr.Tabs]:
+def _opened(qrels_file: str, run_files: list[str], query: str, name: str) -> tuple[gr.Dataframe, str, gr.Tabs]:
     qrels, runs = read_files(qrels_file, run_files, [name])
     rows, what = rows_of_query(runs[name], qrels, query, name)
-    return table_with(rows, what), gr.Tabs(selected="ranking")
+    return table_with(rows, what), note_html(what), gr.Tabs(selected="ranking")
 
 
 @show_errors(1)
@@ -208,7 +241,7 @@ def query_html(query: str, runs: Mapping[str, Mappings], qrels: Mappings, option
 
 def swap_html(text: str, run: int) -> str:
     """Return what speaks for files being in each other's place, and a button that swaps them."""
-    return f"{error_html(text)}<button id='swap-files' type='button' data-run='{run}'>Swap them</button>"
+    return f"{error_html(text)}<button id='swap-files' class='offer' type='button' data-run='{run}'>Swap them</button>"
 
 
 @show_errors(SHOWN)
@@ -237,25 +270,43 @@ def score_runs(
     suspect = look_swapped(qrels, runs)
     doubt = "" if suspect is None else swap_html(LOOK_SWAPPED, suspect)
     notes = " ".join([f"{found.report.resampling}.", *found.report.notes])
-    means = means_of(found.scores)
-    cards = score_card({f"{system}: {name}": number for system, name, number, *_ in means}, notes)
+    means = pd.DataFrame(means_of(found.scores), columns=MEANS)
+    # the measure that is spoken of first, and so the largest number
+    first = means.sort_values("measure", key=lambda each: each != found.measure, kind="stable")
+    cards = score_card(dict(zip(first["run"] + ": " + first["measure"], first["mean"], strict=True)), notes)
     audit = [audit_row(name, run, qrels, found.scores[name][found.measure]) for name, run in runs.items()]
-    pairs = [pair_row(pair) for pair in found.report.pairs] if len(best) > 1 else []
+    pairs = pd.DataFrame([pair_row(each) for each in found.report.pairs] if len(best) > 1 else [], columns=PAIRS)
     measures = list(found.scores[best[0]])
+    verdict = [*found.verdict, *found.tied]
+    caption = f"{found.measure}: {' − '.join(best)}"
     return (
-        f"<h3 class='verdict' role='status'>{html.escape(' '.join(found.verdict))}</h3>{doubt}{cards}",
-        table_html(MEANS_CAPTION, pd.DataFrame(means, columns=MEANS)),
-        query_bars(found.drawn, f"{found.measure}: {' less '.join(best)}", best, found.lacks, query),
+        f"<h3 class='verdict' role='status'>{html.escape(' '.join(verdict))}</h3>"
+        f"{AS_TREC_EVAL if found.tied else ''}{doubt}{cards}",
+        table_html(MEANS_CAPTION, means),
+        query_bars(found.drawn, caption, best, found.lacks, query),
         query_html(query, {name: runs[name] for name in best}, qrels, options, found.measure),
         groups_html(found.groups),
-        table_html("Paired comparison", pd.DataFrame(pairs, columns=PAIRS)) if pairs else None,
+        table_html("Paired comparison", pairs) if len(pairs) else None,
         table_html(AUDIT_CAPTION, pd.DataFrame(audit, columns=AUDIT)),
         found.table.round(4),
         found.report.signature,
-        csv_link(found.report.queries.to_pandas(), "queries.csv"),
+        files_html(found, caption, best, pd.concat([means, pairs]).astype(object).fillna("")),
+        "\n\n".join([" ".join(verdict), found.report.to_markdown()]),
         gr.Radio(measures, value=found.measure, visible=len(measures) > 1),
         "",
     )
+
+
+def files_html(found: Found, caption: str, best: list[str], summary: pd.DataFrame) -> str:
+    """Return links to the summary and to every query as CSV, and to the bars as a picture."""
+    bars = list(found.drawn.head(BARS).itertuples(index=False, name=None))
+    sides = [f"{each} better" for each in best] if len(best) > 1 else []
+    links = [
+        csv_link(summary, "summary.csv", "Summary as CSV"),
+        csv_link(found.report.queries.to_pandas(), "queries.csv", "Every query as CSV"),
+        file_link(bars_svg(bars, caption, sides), "queries.svg", "image/svg+xml", "Bars as a picture (SVG)"),
+    ]
+    return f"<p class='files'>{' '.join(links)}</p>"
 
 
 def groups_html(groups: Mapping[Any, Mapping[str, Any]]) -> str | None:
@@ -279,6 +330,6 @@ def one_query(qrels: Mappings, runs: Mapping[str, Mappings], options: dict[str, 
     only = query if len(runs) == 1 else ""
     signature = ndcg.signature(**options)
     return (
-        *(score_card(values, ONE_QUERY), None, None, drawn, *[None] * 4, signature, None),
+        *(score_card(values, ONE_QUERY), None, None, drawn, *[None] * 4, signature, None, None),
         *(gr.Radio(visible=False), only),
     )

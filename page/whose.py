@@ -1,5 +1,7 @@
 """The tab that finds whose number it is: the same data by every convention, and the number that was got among them."""
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -26,8 +28,10 @@ CARD_EXAMPLE = {
     "predictions": [[0.5, 0.5, 0.2, 0.1, 0], [0.9, 0.8, 0.7, 0.6, 0.5], [6, 5, 4, 3, 2, 1]],
     "references": [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]],
 }
-KNOWN = ("log_base", "judged_only")  # options that no convention sets
 SHOWN_WAYS = 5
+SLIPS = "#h-slips"  # the page of docs in the metric card
+ALLOWED = re.compile(r"[-+\d.eE%@, ]+|nan")  # never the path of a file of the server
+LONGEST = 200_000  # characters of values of queries
 
 
 def whose_tab(
@@ -43,25 +47,40 @@ def whose_tab(
             choices = [(label, name) for name, label in SOURCES.items()]
             source = gr.Radio(choices, value="ranking", label="Data", scale=3, min_width=320)
             got = gr.Textbox(
-                label="The number I got, such as 0.5921 or 59.21", max_length=30, min_width=320, elem_id="got"
+                label="The score I got, such as 0.5921 or 59.21; or several, such as 0.31@5,0.283@10",
+                max_length=30,
+                min_width=320,
+                elem_id="got",
             )
+        values = gr.Textbox(
+            label="Or the value of each query: lines of its id and the value, as trec_eval -q prints, or values alone",
+            lines=2,
+            max_lines=8,
+            max_length=LONGEST,
+            elem_id="values",
+        )
         found = gr.HTML(elem_id="whose")
         with gr.Accordion("What each convention chooses", open=False):
             gr.Markdown(tables.convention_notes())
-    inputs = [source, got, table, *files, *batch, *bar]
-    events = [tab.select, source.change, got.change, *(each.change for each in bar)]
+    inputs = [source, got, values, table, *files, *batch, *bar]
+    events = [tab.select, source.change, got.change, values.change, *(each.change for each in bar)]
     follow(events, find_owner, inputs, found, queue=True)
     return source, got
 
 
 @show_errors(1)
 def find_owner(
-    source: str, got: str, table: pd.DataFrame, qrels_file: str | None, run_files: list[str] | None, *others: Any
+    source: str,
+    got: str,
+    values: str,
+    table: pd.DataFrame,
+    qrels_file: str | None,
+    run_files: list[str] | None,
+    *others: Any,
 ) -> str:
     """Return whose number it is, as HTML: in words, as dots, and which choices make the difference."""
     batch, bar = others[:4], others[4:]
     options = options_of(*bar)
-    options = {"k": largest(options["k"])} | {name: options[name] for name in KNOWN}
     given: Mapping[str, Mapping[str, Any]]
     if source == "ranking":
         given = {"": ranking_of(rows_of(table)).ids()}
@@ -70,8 +89,26 @@ def find_owner(
         given = {name: {"predictions": run, "references": qrels} for name, run in runs.items()}
     else:
         given = {"": batch_of(*batch) if source == "batch" else CARD_EXAMPLE}
-    number = got.strip() or None
-    return "".join(_explained(name, ndcg.explain(**each, **options, got=number)) for name, each in given.items())
+    reported = f"{values.strip()}\n" if values.strip() else got.strip() or None
+    return "".join(_explained(name, explanation_of(each, reported, options)) for name, each in given.items())
+
+
+def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any]) -> Any:
+    """Return the explanation of what somebody reported, which is never read from a file of the server.
+
+    Args:
+        given: the rankings.
+        got: a score, several with their cutoffs, or the value of each query: a list, by id, or lines; None for nothing.
+        options: of `compute`; a convention's are not taken for what is known.
+    """
+    if isinstance(got, str) and "\n" not in got and not ALLOWED.fullmatch(got):
+        raise ValueError(f"got must be an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10; got {got[:40]!r}")
+    known = {"log_base": options["log_base"], **({"judged_only": True} if options["judged_only"] else {})}
+    if not (isinstance(got, str) and "@" in got) and not (
+        isinstance(got, Mapping) and any(str(name).startswith("nDCG") for name in got)
+    ):
+        known["k"] = largest(options["k"])  # else the scores have cutoffs
+    return ndcg.explain(**given, **known, got=got)
 
 
 def _explained(name: str, found: Any) -> str:
@@ -95,8 +132,9 @@ def _explained(name: str, found: Any) -> str:
         rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     title = f"{name}: " if name else ""
     heads = "".join(f"<th scope='col'>{each}</th>" for each in ("conventions", found.measure, "", ""))
+    ways = "".join(f"<li>{each}</li>" for each in _ways(found))
     parts = [
-        f"<h3>{escape(title + _conclusion(found))}</h3>",
+        f"<h3>{escape(title + _conclusion(found))}</h3>{f'<ul>{ways}</ul>' if ways else ''}",
         f"<table class='owners'><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>",
     ]
     if found.choices:
@@ -116,16 +154,45 @@ def _conclusion(found: Any) -> str:
     if found.got is None:
         different = len({f"{each:.4f}" for each in found.numbers.values() if each is not None})
         return f"The conventions make {different} different numbers of this. Give the one you got."
+    reported = found.reported[0].upper() + found.reported[1:]
     if found.matches:
-        return f"{found.got:g} is the {found.measure} of {_listed(found.matches)}."
-    ways = [str(each) for each in found.combinations[:SHOWN_WAYS]]
-    ways += [f"{convention} with a slip: {slip}" for slip, convention in found.slips[:SHOWN_WAYS]]
-    also = f"; it is that of {_listed(ways, 'or')}" if ways else ", nor has any combination of options"
-    chance = ""
+        return f"{reported} {_be(found)} the {found.measure} of {_listed(found.matches)}."
+    if found.combinations or found.slips:
+        return f"No convention has {found.reported}, but these do:"
+    return f"No convention has {found.reported}, nor has any combination of options."
+
+
+def _be(found: Any) -> str:
+    return "are" if " and " in found.reported or found.reported.endswith("queries") else "is"
+
+
+def _ways(found: Any) -> list[str]:
+    """Return what gives the reported scores as items of a list, in HTML; or which queries differ from the nearest."""
+    few = [each for each in found.combinations if len(each.changed) <= 1]
+    slips = [
+        f"{escape(convention)} with a slip: <a href='{SLIPS}'>{escape(slip)}</a>" for slip, convention in found.slips
+    ]
+    ways = [_way(each) for each in few] + slips + [_way(each) for each in found.combinations[len(few) :]]
+    items = ways[:SHOWN_WAYS]
+    if len(ways) > SHOWN_WAYS:
+        items.append(f"and {len(ways) - SHOWN_WAYS:,} more")
     if found.combinations:
-        count = f"{len(found.combinations):,} of {found.tried:,} combinations have it"
-        chance = f" {count}; by chance, about {found.by_chance:.1f} would."
-    return f"No convention has {found.reported}{also}.{chance}"
+        by_chance = "" if math.isnan(found.by_chance) else f"; by chance, about {found.by_chance:.1f} would"
+        items.append(f"{len(found.combinations):,} of {found.tried:,} combinations have it{by_chance}.")
+    if found.nearest is not None:
+        some = ", ".join(map(str, found.disagreeing[:SHOWN_WAYS]))
+        more = ", …" if len(found.disagreeing) > SHOWN_WAYS else ""
+        count = len(found.disagreeing)
+        differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
+        items.append(escape(f"The nearest is {found.nearest}; {differ}: {some}{more}."))
+        items += map(escape, found.in_common)
+    if not found.matches and found.got is not None:
+        items.append(f"All <a href='{SLIPS}'>known slips</a> of implementations, with rankings that show them")
+    return items
+
+
+def _way(combination: Any) -> str:
+    return f"{escape(str(combination))} <code>{escape(combination.call)}</code>"
 
 
 def _text(value: Any) -> str:

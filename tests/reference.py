@@ -20,6 +20,22 @@ NUMBERS = {
 }
 
 
+def gains_by_rank(documents: Sequence[tuple[Any, Fraction]], ties: str) -> list[Fraction]:
+    """The gain at each rank, from the score and the gain of each document."""
+    in_order = sorted(documents, key=lambda document: document[0], reverse=True)  # of equals, the first stays first
+    ranked: list[Fraction] = []
+    for _, group in itertools.groupby(in_order, key=lambda document: document[0]):
+        gains = [g for _, g in group]
+        ranked += {
+            "average": [sum(gains, Fraction(0)) / len(gains)] * len(gains),
+            "first": gains,
+            "last": gains[::-1],
+            "best": sorted(gains, reverse=True),
+            "worst": sorted(gains),
+        }[ties]
+    return ranked
+
+
 def slow_scores(
     relevance: Sequence[Any],
     score: Sequence[Any],
@@ -37,17 +53,7 @@ def slow_scores(
         for r, s in zip(relevance, score, strict=True)
         if s is not None and s != -math.inf
     ]
-    documents.sort(key=lambda document: document[0], reverse=True)  # of equals, the first in the input stays first
-    ranked: list[Fraction] = []
-    for _, group in itertools.groupby(documents, key=lambda document: document[0]):
-        gains = [g for _, g in group]
-        ranked += {
-            "average": [sum(gains, Fraction(0)) / len(gains)] * len(gains),
-            "first": gains,
-            "last": gains[::-1],
-            "best": sorted(gains, reverse=True),
-            "worst": sorted(gains),
-        }[ties]
+    ranked = gains_by_rank(documents, ties)
     judged = sorted((Fraction(gain(r)) for r in relevance if r is not None), reverse=True)
     retrieved = [
         Fraction(gain(r)) for r, s in zip(relevance, score, strict=True) if None not in (r, s) and s != -math.inf

@@ -22,11 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import evaluate
+import numpy as np
 import pytest
 from conftest import ROOT, lean_environment
 from reference import NUMBERS
 
 from page.choices import CHOICES, LABELS, WORDS
+from page.figures import Ranking, place_discounts, steps
 
 playwright = pytest.importorskip("playwright.sync_api", reason="make check installs Playwright")
 expect = playwright.expect
@@ -265,7 +267,7 @@ def field(page: Any, label: str, fold: str = "Options") -> Any:
 def choose(page: Any, label: str, option: str) -> None:
     unfold(page, "take an example" if label == "Examples" else "Options")
     page.get_by_label(label, exact=True).first.click()
-    page.get_by_role("option", name=option, exact=True).click()
+    page.locator("li[role=option]").filter(has_text=re.compile(f"^[✓\\s]*{re.escape(option)}$")).click()
 
 
 def cells(page: Any, table: str) -> list[list[str]]:
@@ -431,6 +433,47 @@ def test_a_card_that_is_dragged_is_scored_by_its_new_rank(visit: Opener, ndcg: e
     wait_for(page, score(ndcg, references=[[2, 3, 3, 2, 0, 1]]))
 
 
+def test_while_a_card_is_held_the_sums_are_those_of_its_rank_and_the_ideal_stays(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
+    page = visit()
+    ideal = page.inner_text("#picture .best")
+    pull(page, "d3", "d2")
+    held = [page.inner_text("#picture .score .value"), page.locator("#picture .order .sum").all_inner_texts()]
+    assert held[0] == score(ndcg, references=[[3, 3, 2, 0, 1, 2]])
+    change = float(held[0]) - float(score(ndcg))
+    shown, was = page.inner_text("#picture .change").split(" from ")
+    assert float(shown) == pytest.approx(change, abs=2e-4)
+    assert was == score(ndcg)
+    page.mouse.up()
+    wait_for_address(page, "?rel=3,3,2,0,1,2&ids=d1,d3,d2,d4,d5,d6&k=10")
+    come_to_rest(page)
+    assert [page.inner_text("#picture .score .value"), page.locator("#picture .order .sum").all_inner_texts()] == held
+    assert page.inner_text("#picture .best") == ideal
+    expect(page.locator("#picture .change")).to_be_empty()
+
+
+def test_the_sums_of_the_browser_are_those_of_the_metric_in_1000_rankings(visit: Opener, ndcg: evaluate.Metric) -> None:
+    rng = np.random.default_rng(0)
+    page = visit()
+    given, expected = [], []
+    for at in range(1000):
+        size = int(rng.integers(2, 9))
+        ranking = Ranking([f"d{d}" for d in range(size)], rng.integers(0, 4, size).tolist(), [0.0] * size)
+        ranking.relevance[0] = 3
+        scores = rng.integers(0, 5 if at % 2 else 1000, size)  # half of them with ties
+        ranking = ranking._replace(score=np.sort(scores)[::-1].astype(float).tolist())
+        options = {"k": [int(rng.integers(1, 10))], "ideal": "judged", "judged_only": False, "ties": "average"}
+        ranks = steps(ranking, options, options["k"][0])
+        moved = ranking.reordered([ranking.documents[each] for each in rng.permutation(size)], [])
+        gains = dict(zip(ranks["document"], ranks["gain"], strict=True))
+        sums = {"discounts": place_discounts(ranks, options, options["k"][0]), "ideal": ranks["ideal"].sum(), "rest": 0}
+        given.append([[gains[document] for document in moved.documents], sums])
+        expected += ndcg.compute(**moved.inputs, k=options["k"][0], ties="average").values()
+    summed = page.evaluate("given => given.map(([gains, sums]) => sumsOf(gains, sums).score)", given)
+    assert summed == pytest.approx(expected)
+
+
 @contextmanager
 def on_a_slow_line(page: Any) -> Iterator[None]:
     """Make every answer of the server take .3 s longer."""
@@ -453,8 +496,8 @@ def test_on_a_slow_line_every_change_counts(visit: Opener, ndcg: evaluate.Metric
     with on_a_slow_line(page):
         for _ in range(3):
             card(page, "d1").locator(".grip").press("ArrowDown")
-        for document in ("d2", "d4", "d4"):
-            card(page, document).locator(".grade").click()
+        for document, relevance in (("d2", 3), ("d4", 1), ("d4", 2)):
+            card(page, document).locator(".grade i").nth(relevance - 1).click()
         drag(page, "d6", "d5")
         assert order(page) == ["d2", "d3", "d4", "d1", "d6", "d5"]
         wait_for(page, score(ndcg, references=[[3, 3, 2, 3, 2, 1]]))
@@ -476,6 +519,119 @@ def test_an_answer_does_not_take_a_card_from_the_hand(visit: Opener, ndcg: evalu
         page.mouse.up()
         wait_for(page, score(ndcg, references=[[2, 3, 3, 2, 0, 1]]))
         wait_for_address(page, "?rel=2,3,3,2,0,1&ids=d2,d3,d1,d6,d4,d5&k=10")
+
+
+def test_each_dot_sets_its_own_relevance_and_once_more_one_less(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    grade = card(page, "d4").locator(".grade")
+    for dot, relevance in ((3, 3), (1, 1), (2, 2), (2, 1), (1, 0)):
+        grade.locator("i").nth(dot - 1).click()
+        expect(grade).to_have_attribute("aria-label", f"d4: relevance {relevance} of 3; press for more")
+        wait_for(page, score(ndcg, references=[[3, 2, 3, relevance, 1, 2]]))
+    for relevance in (1, 2, 3, 0):
+        grade.press("Enter")
+        expect(grade).to_have_attribute("aria-label", f"d4: relevance {relevance} of 3; press for more")
+
+
+def test_a_decimal_comma_is_understood(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    edit(page, 0, 2, "0,95")
+    wait_for(page, score(ndcg, predictions=[[0.95, 5, 4, 3, 2, 1]]))
+
+
+def test_the_step_of_ties_names_no_card_and_stays_true_when_cards_are_moved(visit: Opener) -> None:
+    page = visit("?step=ties&k=10")
+    wait_for(page, "share ranks 2 to 4", "#guide")
+    expect(page.locator("#picture .order > li.tied")).to_have_count(3)
+    card(page, "d1").locator(".grip").press("ArrowDown")
+    expect(page.locator("#picture .order .document").first).to_have_text("d2")
+    come_to_rest(page)
+    named = set(re.findall(r"\bd\d\b", page.inner_text("#guide p")))
+    tied = set(page.locator("#picture .order > li.tied .document").all_inner_texts())
+    assert tied == {"d1", "d3", "d4"}
+    assert named <= tied
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_the_number_stays_in_sight_while_options_are_open(visit: Opener, width: int, height: int) -> None:
+    page = visit("", width)
+    page.set_viewport_size({"width": width, "height": height})
+    unfold(page, "Options")
+    assert page.evaluate("scrollY") == 0
+    expect(page.locator("#picture .value")).to_be_in_viewport(ratio=1)
+    page.get_by_label("Not judged", exact=True).first.scroll_into_view_if_needed()
+    expect(page.locator("#picture .value")).to_be_in_viewport(ratio=1)
+
+
+def test_gain_and_cutoff_are_chosen_beside_the_formula(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    gain, k = page.locator(".formula select"), page.locator(".formula input")
+    gain.select_option("exponential")
+    wait_for(page, score(ndcg, gain="exponential"))
+    k.fill("3")
+    k.press("Tab")
+    wait_for(page, score(ndcg, k=3, gain="exponential"))
+    wait_for_address(page, "k=3&gain=exponential")
+    choose(page, "Gain", "linear")
+    wait_for(page, score(ndcg, k=3))
+    expect(gain).to_have_value("linear")
+    k.fill("")
+    k.press("Tab")
+    expect(page.locator("#picture .score .name")).to_have_text("nDCG")
+
+
+def test_what_each_option_changes_stands_with_the_ranking_that_it_is_of(visit: Opener) -> None:
+    page = visit()
+    unfold(page, "What each option changes here")
+    wait_for(page, "What each option changes here, in this one ranking", "#what-changes")
+    open_tab(page, "Batch")
+    expect(page.locator("#what-changes")).not_to_be_visible()
+
+
+LONG = ",".join(f"clueweb22-en0000-04-{at:05d}-and-a-name-that-goes-on-and-on" for at in range(6))
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_long_ids_leave_the_ideal_in_sight(visit: Opener, width: int) -> None:
+    page = visit(f"?rel=3,2,3,0,1,2&ids={LONG}", width)
+    expect(page.locator("#picture .order .document").first).to_have_text(LONG.partition(",")[0])
+    for each in page.locator("#picture .ideal .sum").all():
+        number, around = each.locator("[data-term=ideal]").bounding_box(), each.bounding_box()
+        assert number["x"] + number["width"] <= around["x"] + around["width"] + 1
+        assert around["x"] + around["width"] <= width
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_every_number_fits_a_phone(visit: Opener) -> None:
+    page = visit(f"?rel=3,2,3,0,1,2&ids={LONG}", 390)
+    expect(page.locator("#picture .order .document").first).to_have_text(LONG.partition(",")[0])
+    unfold(page, "Every number")
+    page.wait_for_selector("#steps td")
+    sheet = page.locator("#steps .sheet")
+    assert sheet.evaluate("each => each.scrollWidth - each.clientWidth") <= 0
+    right = sheet.evaluate(
+        "each => Math.max(...[...each.querySelectorAll('td')].map(td => td.getBoundingClientRect().right))"
+    )
+    assert right <= 390
+
+
+def test_screen_readers_hear_names_states_and_units(visit: Opener) -> None:
+    page = visit()
+    fold = page.get_by_role("button", name="Every number")
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    fold.click()
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    expect(card(page, "d1")).to_match_aria_snapshot("""
+        - 'button "Move d1, rank 1: arrow keys"'
+        - text: d1
+        - 'button "d1: relevance 3 of 3; press for more"'
+        - text: score 6 3 × 1.00 = 3.00
+    """)
+    open_tab(page, "Search runs")
+    for name in ("Qrels", "Runs"):
+        expect(page.get_by_role("button", name=f"{name}: Click to upload or drop files")).to_be_visible()
+    unfold(page, "Paste instead")
+    expect(page.get_by_role("button", name=re.compile("^Groups of queries.*: Click to upload"))).to_be_visible()
 
 
 def test_on_a_slow_line_the_last_of_two_steps_opens(visit: Opener) -> None:
@@ -522,6 +678,24 @@ def test_the_advice_does_what_it_says(visit: Opener, ndcg: evaluate.Metric) -> N
     expect(page.locator("#picture .adds")).to_have_text(f"+{gained:.4f}")
     page.get_by_role("button", name="swap d4 and d6").click()
     wait_for(page, f"{swapped:.4f}")
+
+
+def test_each_press_of_the_advice_adds_what_it_says_until_no_swap_helps(visit: Opener) -> None:
+    page = visit("?rel=1,3,2&scores=5,5,5&ties=first&k=10")
+    expect(page.locator("#picture .order > li")).to_have_count(3)
+    come_to_rest(page)
+    presses = 0
+    while page.locator("#picture .advice").count():
+        promised = float(value(page)) + float(page.inner_text("#picture .adds"))
+        before = page.inner_html("#picture .picture")
+        page.click("#picture .advice")
+        page.wait_for_function("before => document.querySelector('#picture .picture').innerHTML !== before", arg=before)
+        come_to_rest(page)
+        assert float(value(page)) == pytest.approx(promised, abs=2e-4)
+        presses += 1
+        assert presses < 4
+    wait_for(page, "No swap helps")
+    assert value(page) == "1.0000"
 
 
 def test_the_quotient_is_of_the_measures_at_the_largest_cutoff(visit: Opener, ndcg: evaluate.Metric) -> None:
@@ -736,7 +910,7 @@ def test_the_address_names_the_tab(visit: Opener) -> None:
     expect(again.get_by_role("tab", name="Batch")).to_have_attribute("aria-selected", "true")
 
 
-def test_the_five_steps_have_addresses(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_the_steps_have_addresses(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     time.sleep(1.1)  # what comes sooner belongs to the same step
@@ -751,6 +925,47 @@ def test_the_five_steps_have_addresses(visit: Opener, ndcg: evaluate.Metric) -> 
     wait_for(again, "share ranks 2 to 4", "#guide")
 
 
+def test_each_step_asks_for_a_guess_and_leads_to_the_next(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit("?step=discount")
+    wait_for(page, "Guess first: Which swap wins more?", "#guide")
+    answer = page.locator("#guide .answer")
+    expect(answer).not_to_be_visible()
+    guess = page.get_by_role("button", name="d2 with d3")
+    guess.click()
+    expect(answer).to_contain_text("d1 with d3: nDCG is 0.6480 now; d1 with d3 makes it 1.0000")
+    expect(guess).to_have_attribute("aria-pressed", "true")
+    wait_for(page, "Why a logarithm?", "#guide")
+    page.get_by_role("link", name="Next: Ideal").click()
+    wait_for(page, score(ndcg, predictions=[[4, 3, 2, 1]], references=[[0, 1, 2, 3]]))
+    expect(answer).not_to_be_visible()
+    page.get_by_role("link", name="6 Exponential gain").click()
+    last = {"predictions": [[4, 3, 2, 1]], "references": [[2, 2, 1, 3]]}
+    wait_for(page, score(ndcg, **last))
+    page.locator(".formula select").select_option("exponential")
+    wait_for(page, score(ndcg, **last, gain="exponential"))
+
+
+def test_the_curve_of_the_discount_crosses_the_bars_and_stays_with_its_ranks(visit: Opener) -> None:
+    page = visit()
+    at = "all => all.map(each => Number(each.getAttribute('points').split(' ')[1].split(',')[0]) / 100)"
+    expected = [1 / math.log2(rank + 1) for rank in range(1, 7)]
+    curve = page.locator("#picture .order polyline")
+    assert curve.evaluate_all(at) == pytest.approx(expected, abs=1e-3)
+    pull(page, "d6", "d2")
+    assert curve.evaluate_all(at) == pytest.approx(expected, abs=1e-3)
+    page.mouse.up()
+    wait_for_address(page, "ids=d1,d6,d2,")
+
+
+def test_words_are_explained_where_they_stand_and_tied_scores_show_on_a_phone(visit: Opener) -> None:
+    page = visit("?step=ties", 390)
+    wait_for(page, "share ranks 2 to 4", "#guide")
+    expect(card(page, "d2").locator(".at")).to_be_visible()
+    page.locator("#picture summary").click()
+    for word in ("Relevance", "score", "Retrieved", "Judged"):
+        expect(page.locator("#picture details b", has_text=word)).to_be_visible()
+
+
 def test_the_open_step_is_in_sight_on_a_phone(visit: Opener) -> None:
     page = visit("?step=missing", 390)
     expect(page.get_by_role("link", name="5 What is missing")).to_be_in_viewport(ratio=0.99)
@@ -762,7 +977,7 @@ def test_a_step_can_be_left(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit("?step=ties&k=10")
     tied = {"predictions": [[9, 5, 5, 5, 1]], "references": [[3, 0, 1, 2, 0]]}
     wait_for(page, score(ndcg, **tied))
-    card(page, "d2").locator(".grade").click()
+    card(page, "d2").locator(".grade i").first.click()
     wait_for(page, score(ndcg, **{**tied, "references": [[3, 1, 1, 2, 0]]}))
     wait_for_address(page, "?step=ties&rel=3,1,1,2,0&scores=9,5,5,5,1&k=10")
 
@@ -830,7 +1045,7 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     assert value(page, "#runs-score") == f"{max(means.values()):.4f}"
     wait_for(page, f"{min(means.values()):.4f}", "#runs-score")
     wait_for(page, "bm25 is", "#runs-score .verdict")
-    wait_for(page, "One query, q3, is missing from dense.", "#runs-score .verdict")
+    wait_for(page, "One query, q3, is missing from dense and counts as 0.", "#runs-score .verdict")
     page.wait_for_selector("#audit td")
     audit = [row for row in cells(page, "#audit") if row]
     assert audit[0] == ["bm25", "6", "3", "0", "0", "1", "2 of 6"]  # d1 and d2 are tied; d5 and d3 were not judged
@@ -892,14 +1107,14 @@ def test_sample_runs_are_scored_at_once_and_shown_query_by_query(visit: Opener, 
         mean = ndcg.compute(predictions=runs[name], references=qrels, k=10)["nDCG@10"]
         wait_for(page, f"{mean:.4f}", "#runs-score")
     wait_for(page, "dense beats bm25", "#runs-score .verdict")
-    wait_for(page, "One query, q17, is missing from dense.", "#runs-score .verdict")
+    wait_for(page, "One query, q17, is missing from dense and counts as 0.", "#runs-score .verdict")
     expect(page.locator("#by-query tr[data-query]")).to_have_count(len(qrels))
     how = {"references": qrels, "k": 10, "use_aggregator": False}
     dense, bm25 = (ndcg.compute(predictions=runs[name], **how)["nDCG@10"] for name in ("dense", "bm25"))
     less = {query: one - other for query, one, other in zip(qrels, dense, bm25, strict=True)}
     bars = {row[0].split()[0]: float(row[2]) for row in cells(page, "#by-query") if row}
     assert bars == pytest.approx(less, abs=5e-5)
-    assert list(bars.values()) == sorted(bars.values(), reverse=True)
+    assert list(bars.values()) == sorted(bars.values())  # where the better run loses comes first
     first = max((query for query in qrels if query in runs["dense"]), key=lambda query: abs(less[query]))
     expect(page.locator("#beside .query")).to_contain_text(f"Query {first}")
     for query in ("q17", "q05"):
@@ -915,6 +1130,7 @@ def test_sample_runs_are_scored_at_once_and_shown_query_by_query(visit: Opener, 
             expect(column.locator("li")).to_have_count(len(ranked))
             assert set(column.locator(".document").all_inner_texts()) == set(ranked)
     page.get_by_role("button", name="Open bm25 of query q05 in One ranking").click()
+    wait_for(page, "Query q05 by bm25", "#ranking-title")
     mean = ndcg.compute(predictions={"q05": runs["bm25"]["q05"]}, references={"q05": qrels["q05"]}, k=10)["nDCG@10"]
     wait_for(page, f"{mean:.4f}")
     expect(page.get_by_role("tab", name="One ranking")).to_have_attribute("aria-selected", "true")
@@ -937,6 +1153,73 @@ def test_each_cutoff_is_shown_query_by_query(visit: Opener, ndcg: evaluate.Metri
     wait_for(page, "nDCG@10", "#beside h3:not(.query)")
     heads = page.locator("#queries th").all_inner_texts()
     assert {f"{name} nDCG@{k}" for name in RUNS for k in (1, 10)} <= {each.strip() for each in heads}
+
+
+def test_every_difference_is_the_better_run_less_the_other(visit: Opener) -> None:
+    page = visit()
+    samples = ROOT / "page" / "samples"
+    scored(page, samples / "qrels.txt", samples / "bm25.txt", samples / "dense.txt")  # the worse one first
+    wait_for(page, "dense beats bm25", "#runs-score .verdict")
+    page.wait_for_selector("#pairs td")
+    (pair,) = [row for row in cells(page, "#pairs") if row]
+    assert pair[1:3] == ["dense", "bm25"]
+    assert float(pair[3]) > 0
+    heads = page.locator("#queries th").all_inner_texts()
+    assert "dense − bm25 nDCG@10" in {each.strip() for each in heads}
+    wait_for(page, "nDCG@10: dense − bm25", "#by-query figcaption")
+
+
+def test_the_largest_number_is_of_the_measure_that_the_verdict_speaks_of(visit: Opener) -> None:
+    page = visit("?k=1,10")
+    open_tab(page, "Search runs")
+    page.click("#sample-runs")
+    wait_for(page, "in nDCG@1 ", "#runs-score .verdict")
+    page.get_by_label("nDCG@10", exact=True).check()
+    wait_for(page, "in nDCG@10 ", "#runs-score .verdict")
+    expect(page.locator("#runs-score .score .name")).to_have_text("dense: nDCG@10")
+
+
+def test_what_ties_make_of_a_run_is_said_and_trec_evals_score_is_one_press_away(
+    visit: Opener, ndcg: evaluate.Metric, files: Path
+) -> None:
+    page = visit()
+    scored(page, files / "qrels.txt", files / "bm25.run")
+    run = {"predictions": files / "bm25.run", "references": files / "qrels.txt", "k": 10}
+    here, there = (f"{ndcg.compute(**run, convention=name)['nDCG@10']:.4f}" for name in ("sklearn", "trec_eval"))
+    wait_for(page, "One query has tied documents in bm25, whose order matters", "#runs-score .verdict")
+    wait_for(page, f"{here}; trec_eval orders them by id and has {there}.", "#runs-score .verdict")
+    page.get_by_role("button", name="Score as trec_eval does").press("Enter")
+    page.wait_for_function("text => document.querySelector('#runs-score .value')?.innerText === text", arg=there)
+    come_to_rest(page)
+    assert value(page, "#runs-score") == there
+    expect(page.get_by_role("button", name="Score as trec_eval does")).to_have_count(0)
+    wait_for_address(page, "convention=trec_eval")
+    choose(page, "Tied documents", "average")
+    wait_for(page, "Press Score.", "#runs-score")
+
+
+def test_a_comparison_goes_into_a_ticket(visit: Opener) -> None:
+    page = visit()
+    open_tab(page, "Search runs")
+    expect(page.locator("body")).to_contain_text("A link to this tab keeps the options, not the files")
+    page.click("#sample-runs")
+    wait_for(page, "dense beats bm25", "#runs-score .verdict")
+    unfold(page, "Take it into a ticket")
+    text = page.input_value("#runs-markdown textarea")
+    assert text.startswith(page.inner_text("#runs-score .verdict"))
+    assert re.search(r"^\| dense – bm25 \|", text, re.MULTILINE)
+    assert re.search(r"Signature: `nDCG@10\|gain:linear.*`$", text)
+    for name, title in (("summary.csv", "Summary as CSV"), ("queries.svg", "Bars as a picture (SVG)")):
+        with page.expect_download() as kept:
+            page.get_by_role("link", name=title).click()
+        assert kept.value.suggested_filename == name
+        content = kept.value.path().read_text()
+        assert "dense" in content
+        if name.endswith("svg"):
+            picture = page.context.new_page()
+            picture.set_content(content)
+            assert picture.locator("svg rect").count() == 1 + page.locator("#by-query tr[data-query]").count()
+            picture.close()
 
 
 def test_groups_of_queries_have_means_of_their_own(
@@ -1028,7 +1311,7 @@ def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metri
     page = visit()
     open_tab(page, "Batch")
     ragged = {"predictions": [[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]], "references": [[0, 1, 1], [1], [0, 0]]}
-    for policy, meant in (("0", 0.0), ("1", 1.0), ("left out", float("nan"))):
+    for policy, meant in (("0", 0.0), ("1", 1.0), ("skipped", float("nan"))):
         expected = ndcg.compute(**ragged, k=10, zero_division=meant)["nDCG@10"]
         wait_for(page, f"{policy}: {expected:.4f}", "#batch-score")
     page.get_by_label("References", exact=False).first.fill("[[0, 1, 1], [1], [0]]")
@@ -1147,17 +1430,14 @@ NAMES = """
   .map(each => (each.getAttribute("aria-label") || each.innerText || each.title).trim())
 """
 GRADIOS_RULES = {  # its button for one more file holds a smaller button, and that the field of the file
-    ("nested-interactive", 'aria-label="common.upload"'),
-    ("target-size", 'aria-label="common.upload"'),
+    ("nested-interactive", 'aria-label="Runs: upload"'),
+    ("target-size", 'aria-label="Runs: upload"'),
     ("target-size", "icon-mode"),
 }
 GRADIOS_NAMES = {
     "Clear",
     "Copy",
     "copy",
-    "common.upload",
-    "Click to upload or drop files",
-    "Remove this file",
 }  # of its own fields, which take no other names
 
 
@@ -1246,6 +1526,27 @@ def test_the_first_score_is_there_before_any_event(visit: Opener, expected: list
     page.goto(server.url)
     page.wait_for_selector("#picture .value")
     expect(page.locator(".toast-body")).to_contain_text("Connection to the server was lost")
+    page.close()
+
+
+def test_the_first_answer_is_compressed_and_the_card_comes_when_its_tab_opens(server: Server) -> None:
+    request = urllib.request.Request(server.url, headers={"Accept-Encoding": "gzip"})
+    with urllib.request.urlopen(request, timeout=PATIENCE / 1000) as answer:
+        assert answer.headers["Content-Encoding"] == "gzip"
+        content = answer.read()
+    assert len(content) < 60_000
+    assert "Metric Card for nDCG" not in gzip.decompress(content).decode()
+
+
+def test_a_first_visit_shows_the_picture_before_its_cards_can_be_moved(
+    visit: Opener, server: Server, ndcg: evaluate.Metric
+) -> None:
+    loaded = visit()
+    expect(loaded.locator("#first")).to_have_count(0)
+    page = loaded.context.new_page()
+    page.route("**/assets/HTML-*.js", lambda route: None)  # by which Gradio draws it; it does not come
+    page.goto(server.url)
+    expect(page.locator("#first .value")).to_have_text(score(ndcg))
     page.close()
 
 

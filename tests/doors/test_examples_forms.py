@@ -33,7 +33,7 @@ def run(name: str, folder: Path) -> str:
         [sys.executable, *LAUNCHERS.get(name, []), ROOT / "examples" / f"{name}.py"],
         cwd=folder,
         env={
-            **(os.environ if name == "trainer_loop" else lean_environment()),
+            **(os.environ if name in ("trainer_loop", "pair_trainer") else lean_environment()),
             "COLUMNS": "120",
             "NO_COLOR": "1",
             "OMP_NUM_THREADS": "1",
@@ -103,6 +103,24 @@ def test_the_trainer_logs_a_rising_ndcg_from_that_of_the_untrained_model(folder:
         queries.append((scores.tolist(), query["labels"].tolist()))
     assert len({len(relevance) for _, relevance in queries}) > 10
     assert rows[0][1] == f"{mean_ndcg(queries, 10):.4f}"
+
+
+def test_the_trainer_of_pairs_logs_the_ndcg_of_its_predictions(folder: Path) -> None:
+    import torch
+    from transformers import PreTrainedConfig
+
+    _, (_, before), (_, after), (_, computed) = table(run("pair_trainer", folder))
+    assert after == computed
+    assert float(after) > float(before) + 0.1
+
+    example = load("pair_trainer")
+    torch.manual_seed(0)
+    rows = example.make_pairs(np.arange(1697, 1797), 1)
+    with torch.no_grad():
+        scores = example.PairScorer(PreTrainedConfig())(torch.tensor(rows["features"]))["logits"]
+    scores, relevance = scores.reshape(100, 10).tolist(), np.reshape(rows["label"], (100, 10)).astype(int).tolist()
+    assert rows["query"][::10] == [*range(1697, 1797)]
+    assert before == f"{mean_ndcg(list(zip(scores, relevance, strict=True)), 10):.4f}"
 
 
 def read_lines(path: Path, value: int) -> dict[str, dict[str, float]]:

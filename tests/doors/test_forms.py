@@ -987,6 +987,8 @@ def test_flat_columns_without_document_ids_are_refused_where_docid_decides(ndcg:
         in_order = ndcg.compute(**given, ties="docid", ignore_index=-100)
         backwards = {name: side[::-1] for name, side in given.items()}
         assert ndcg.compute(**backwards, ties="docid", ignore_index=-100) == in_order
+    unretrieved = {**flat, "predictions": [1, -math.inf, 1, -math.inf, 2]}
+    assert ndcg.compute(**unretrieved, ties="docid") == {"nDCG": pytest.approx(0.5 * (SECOND + 0.5) / (1 + SECOND))}
     unjudged = {**flat, "references": [1, None, 1, 0, 0]}
     assert ndcg.compute(**unjudged, ties="docid", judged_only=True) == {
         "nDCG": pytest.approx(0.5 * (SECOND + 0.5) / (1 + SECOND))

@@ -197,39 +197,41 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float)) and not (isinstance(value, int) and abs(value) > 2**1000)
 
 
+def kept_documents(documents: list[Document], options: dict[str, Any]) -> list[Document] | None:
+    """The documents of a query without padding and what else takes no rank; None if the query is refused."""
+    for relevance, score in documents:
+        if relevance is not None and not (is_number(relevance) and math.isfinite(relevance)):
+            return None
+        if score is not None and not is_number(score):
+            return None
+    left = [d for d in documents if d.relevance is None or d.relevance != options.get("ignore_index", math.nan)]
+    if any(d.score is not None and not d.score < math.inf for d in left):  # that of padding does not matter
+        return None
+    if options.get("judged_only"):
+        left = [document for document in left if document.relevance is not None]
+    judged = [document.relevance for document in left if document.relevance is not None]
+    negative = options.get("negative_relevance", "raise")
+    if negative == "raise" and any(relevance < 0 for relevance in judged):
+        return None
+    in_table = [r in range(5) or (r < 0 and negative == "clip") for r in judged]
+    return None if options.get("gain") == "table" and not all(in_table) else left
+
+
 def expected(queries: Queries, options: dict[str, Any], weight: list[float] | None) -> Any:
     """The results of `compute` by the slow reference, with the size of what they are sums of; or Refused."""
     values = {}
     given = options.get("gain", "linear")
-    negative = options.get("negative_relevance", "raise")
+    clipped = options.get("negative_relevance") == "clip"
     ties = options.get("ties", "average")
     cutoffs = options.get("k")
     cutoffs = list(dict.fromkeys(cutoffs)) if isinstance(cutoffs, list) else [cutoffs]
     measures = list(dict.fromkeys(options.get("measures", ["nDCG"])))
-    kept = []
-    for documents in queries:
-        for document in documents:
-            relevance, score = document
-            if relevance is not None and not (is_number(relevance) and math.isfinite(relevance)):
-                return Refused
-            if score is not None and not is_number(score):
-                return Refused
-        left = [d for d in documents if d.relevance is None or d.relevance != options.get("ignore_index", math.nan)]
-        if any(d.score is not None and not d.score < math.inf for d in left):  # that of padding does not matter
-            return Refused
-        if options.get("judged_only"):
-            left = [document for document in left if document.relevance is not None]
-        judged = [document.relevance for document in left if document.relevance is not None]
-        if negative == "raise" and any(relevance < 0 for relevance in judged):
-            return Refused
-        if given == "table" and any(r not in range(5) and not (r < 0 and negative == "clip") for r in judged):
-            return Refused
-        kept.append(left)
-    if not queries:
+    kept = [kept_documents(documents, options) for documents in queries]
+    if not queries or None in kept:
         return Refused
 
     def gain(relevance: Any) -> Any:
-        return 0 if relevance < 0 and negative == "clip" else GAINS[given][1](relevance)
+        return 0 if relevance < 0 and clipped else GAINS[given][1](relevance)
 
     sizes = []
     for measure in measures:

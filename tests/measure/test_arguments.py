@@ -89,6 +89,28 @@ def test_each_word_of_a_row_is_taken_and_no_other(name: str) -> None:
         options.Options.parse(**{name: "linaer"})
 
 
+def test_the_first_rank_is_a_cutoff_and_there_is_none_before_it() -> None:
+    assert options.Options.parse(k=1).cutoffs == options.Options.parse(measures="nDCG@1").cutoffs == (1,)
+    assert options.Options.parse(measures="nDCG@1").names == ["nDCG@1"]
+    with pytest.raises(ValueError, match=r"^k must be a positive integer"):
+        options.Options.parse(k=0)
+    with pytest.raises(ValueError, match=r"^measures must have a cutoff after the @, such as nDCG@10; got 'nDCG@0'"):
+        options.Options.parse(measures="nDCG@0")
+
+
+@pytest.mark.parametrize("value", [-100, 0, -99.5, np.float32(7)])
+def test_padding_may_be_marked_by_any_finite_number(value: Any) -> None:
+    parsed = options.Options.parse(ignore_index=value).ignore_index
+    assert parsed == value
+    assert type(parsed) is (int if isinstance(value, int) else float)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, "-100", True])
+def test_padding_is_marked_by_nothing_else(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"^ignore_index must be a finite number, the reference of padding, or None"):
+        options.Options.parse(ignore_index=value)
+
+
 def test_options_that_were_checked_before_are_the_same_object() -> None:
     assert options.Options.parse(k=7, ties="best") is options.Options.parse(k=7, ties="best")
     assert options.Options.parse(k=True + 0) == options.Options.parse(k=1)

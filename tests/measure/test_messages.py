@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ndcg.measure.messages import in_short, shown, visible
+from ndcg.measure.messages import in_short, raise_unless_of_values, shown, visible
 
 
 @pytest.mark.parametrize("value", [[*range(10**6)], "x" * 10**6, {"d" * 10**6: 1}, b"x" * 10**6, "\n" * 50])
@@ -42,3 +42,18 @@ def test_what_does_not_print_is_spelled_out_and_nothing_is_lost(text: str, expec
 def test_what_a_library_says_is_one_short_line() -> None:
     assert in_short(ValueError("no numbers\n  in column x.")) == "no numbers in column x"
     assert len(in_short(ValueError("x" * 10**6))) == 200
+
+
+class PanicException(BaseException):
+    """What Rust's panics are called in Python."""
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), OverflowError("x"), PanicException("x")], ids=repr)
+def test_an_error_of_the_values_is_left_to_be_told_of_them(error: BaseException) -> None:
+    raise_unless_of_values(error)
+
+
+@pytest.mark.parametrize("error", [MemoryError("x"), KeyboardInterrupt("x"), SystemExit(1)], ids=repr)
+def test_an_error_that_is_not_of_the_values_is_raised_again(error: BaseException) -> None:
+    with pytest.raises(type(error)):
+        raise_unless_of_values(error)

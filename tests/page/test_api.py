@@ -84,6 +84,12 @@ def test_queries_are_there_on_request() -> None:
     assert (queries["query"], queries["nDCG@10"]) == (["q1", "q2"], by_query["nDCG@10"])
 
 
+@pytest.mark.parametrize("got", ["0.8155", {"q1": 0.6309, "q2": 1}, "q1 0.6309\nq2 1.0000", "0.5@1,0.8155@2"])
+def test_what_somebody_got_is_explained(got: Any) -> None:
+    given = {"run": "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t", "qrels": "q1 0 b 1\nq2 0 a 1"}
+    assert "sklearn" in call(BY_NAME["explain"], **given, got=got)["matches"]
+
+
 def test_runs_have_the_names_that_were_given_or_those_of_their_files() -> None:
     assert name_runs({"mine": "text", "yours": UPLOAD}) == {"mine": "text", "yours": UPLOAD}
     assert name_runs([UPLOAD, "text", UPLOAD]) == {"bm25": UPLOAD, "run 2": "text", "bm25 (2)": UPLOAD}
@@ -115,6 +121,8 @@ def test_a_file_is_read_from_its_text_or_its_bytes() -> None:
         ("score_run", {"run": "/etc/passwd"}, "^run: line 1: 1 column"),
         ("score_run", {"run": {"path": "/etc/passwd"}}, "^run must be the text of a file, or a file that is uploaded"),
         ("score_run", {"missing": "raise", "qrels": "q 0 d 1\np 0 d 1"}, "^run: .*p"),
+        ("explain", {"got": "/etc/passwd"}, "^got must be an nDCG, such as 0.5921, or several"),
+        ("explain", {"got": {"p": 0.5}}, "^got: query 'q' is missing"),
         ("compare", {"runs": "q Q0 d 1 1 t"}, "^runs must be a list of runs, or map their names to them; got str"),
         ("compare", {"runs": ["q Q0 d 1 1 t"]}, "^runs must be 2 to 5; got 1"),
         ("compare", {"runs": {"a": "q Q0 d 1 1 t", "b": "q"}}, "^runs: b: line 1: 1 column"),
@@ -127,6 +135,7 @@ def test_what_is_refused_is_a_sentence_in_the_words_of_the_function(
         "score": {"predictions": [[1]], "references": [[1]]},
         "score_run": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1"},
         "compare": {"qrels": "q 0 d 1"},
+        "explain": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1", "got": 1},
     }
     with pytest.raises(gr.Error) as refused:
         call(BY_NAME[name], **{**usual[name], **given})

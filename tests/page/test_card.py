@@ -15,7 +15,7 @@ def test_the_links_of_the_card_lead_within_it() -> None:
     pictures = [link for link in links if link.startswith("data:")]
     links = [link for link in links if link not in pictures]
     within = [link for link in links if not link.startswith("https://")]
-    assert {"#h-forms", "#h-speed", "#h-padding", "#h-how-sure-is-it"} < set(within)
+    assert {"#h-input-formats", "#h-speed", "#h-padding", "#h-how-sure-is-it"} < set(within)
     assert set(within) <= {f"#h-{anchor}" for anchor in anchors(card)}
     pages = [page.read_text("utf-8") for page in (README, *DOCS)]
     shown = [

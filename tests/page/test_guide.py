@@ -1,6 +1,7 @@
 """The five steps: what their texts say of their rankings is so."""
 
 import math
+import re
 import urllib.parse
 
 import evaluate
@@ -57,6 +58,27 @@ def test_what_is_missing_costs(ndcg: evaluate.Metric) -> None:
     assert scored(ndcg, rows, judged_only=True) == pytest.approx((2 + 1 / math.log2(3) + 1 / 2) / ideal)
 
 
+def test_the_answer_to_each_guess_is_what_the_metric_says(ndcg: evaluate.Metric) -> None:
+    gain, discount, missing = (STEPS[name].rows for name in ("gain", "discount", "missing"))
+    graded = [*gain[:3], ["d4", "3", "3"], *gain[4:]]
+    retrieved = [*missing[:4], ["d5", "3", "5"], missing[5]]
+    ties, last = STEPS["ties"].rows, STEPS["exponential"].rows
+    scores = {
+        "gain": [scored(ndcg, gain), scored(ndcg, graded)],
+        "discount": [scored(ndcg, discount), scored(ndcg, moved(discount, 0, 2)), scored(ndcg, moved(discount, 1, 2))],
+        "ideal": [scored(ndcg, STEPS["ideal"].rows)],
+        "ties": [scored(ndcg, ties), *(scored(ndcg, ties, ties=each) for each in ("worst", "best"))],
+        "missing": [scored(ndcg, missing), scored(ndcg, retrieved), scored(ndcg, missing, judged_only=True)],
+        "exponential": [scored(ndcg, last, gain="exponential"), scored(ndcg, last)],
+    }
+    assert scores.keys() == STEPS.keys()
+    for name, expected in scores.items():
+        assert re.findall(r"\d\.\d{4}", STEPS[name].answer) == [f"{each:.4f}" for each in expected], name
+    assert scores["exponential"][0] < scores["exponential"][1]
+    gains = [2 ** int(relevance) - 1 for _, relevance, _ in last]
+    assert gains[-1] == sum(gains) / 2
+
+
 @pytest.mark.parametrize("name", STEPS)
 def test_each_step_has_an_address_of_its_own(name: str) -> None:
     step, table, *_ = shown_at({"step": name})
@@ -73,5 +95,5 @@ def test_a_step_that_is_open_closes() -> None:
     class Event:
         name = "ties"
 
-    assert take_step("", Event()) == ["ties", STEPS["ties"].rows]  # type: ignore[arg-type]
+    assert take_step("", Event()) == ["ties", STEPS["ties"].rows, ""]  # type: ignore[arg-type]
     assert take_step("ties", Event())[0] == ""  # type: ignore[arg-type]

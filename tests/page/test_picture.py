@@ -7,9 +7,9 @@ import evaluate
 import pytest
 
 from page.choices import bar_of, options_of
-from page.figures import Ranking, steps
+from page.figures import Ranking, scores_of, steps
 from page.picture import advice, picture
-from page.ranking import reordered
+from page.ranking import ranking_of, reordered
 
 TEXTBOOK = Ranking([f"d{at}" for at in range(1, 7)], [3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1])
 OPTIONS = options_of(*bar_of("sklearn"))
@@ -41,6 +41,31 @@ def test_a_document_that_was_missed_is_to_be_retrieved_first(ties: str) -> None:
     found = advice(ranking, ["b"], {**OPTIONS, "ties": ties})
     assert found is not None
     assert (found.text, found.documents) == ("retrieve a at rank 1", ("a",))
+
+
+@pytest.mark.parametrize("ties", ["first", "last", "average", "docid", "best", "worst"])
+def test_following_the_advice_adds_what_it_says_until_there_is_none(ties: str) -> None:
+    options = {**OPTIONS, "ties": ties}
+    ranking = Ranking([f"d{at}" for at in range(1, 7)], [3, 0, 1, 2, 3, 2], [9, 5, 5, 5, 5, None])
+    for _ in range(20):
+        rows = steps(ranking, options, 10)
+        ranked = [row["document"] for row in rows.to_dict("records") if row["rank"][0].isdigit()]
+        found = advice(ranking, ranked, options)
+        if found is None:
+            return
+        missed = [each for each in ranking.documents if each not in ranked]
+        one, *others = found.documents
+        if others:
+            swapped = {one: others[0], others[0]: one}
+            order = [swapped.get(each, each) for each in ranked]
+        else:
+            order = [one, *ranked]
+            missed.remove(one)
+        followed = ranking_of(reordered(ranking, order, missed))
+        before, after = scores_of([ranking, followed], options)
+        assert after - before == pytest.approx(found.adds)
+        ranking = followed
+    pytest.fail(f"with ties={ties!r} the advice has no end")
 
 
 def test_the_best_order_needs_no_advice() -> None:
@@ -86,3 +111,21 @@ def test_a_document_that_is_retrieved_now_scores_between_its_neighbours() -> Non
 def test_cards_of_another_table_are_refused(ranked: list[str]) -> None:
     with pytest.raises(ValueError, match="The cards are not those of the table any more"):
         reordered(Ranking(["a", "b"], [0, 1], [2, 1]), ranked, [])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1.0, "100%"),
+        (0.9961, "99.6%"),
+        (0.99996, "100%"),
+        (0.9994, "99.9%"),
+        (0.3, "30%"),
+        (0.004, "0.4%"),
+        (0.0, "0%"),
+    ],
+)
+def test_a_share_is_all_or_nothing_only_if_it_is(value: float, text: str) -> None:
+    ranking = Ranking(["a", "b"], [1, 2], [2, 1])
+    html = picture(ranking, steps(ranking, OPTIONS, 10), {"nDCG@10": value}, OPTIONS, "", 0)
+    assert f">{text} of what the best order would score." in html

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from page.choices import bar_of
-from page.ranking import rows_of, score_ranking, table_of, take_edit
+from page.ranking import ranking_of, rows_of, score_ranking, table_of, take_edit
 
 BAR = bar_of("sklearn")
 RANKING = [["a", "0", "2"], ["b", "1", "1"]]  # nDCG: 1 / log2(3) = 0.6309
@@ -41,10 +41,15 @@ def test_a_table_of_other_columns_has_no_score(table: pd.DataFrame) -> None:
     assert others == [None] * 8
 
 
-@pytest.mark.parametrize("cell", ["1_000", "\u0661", "0x10", "1,5"])
+@pytest.mark.parametrize("cell", ["1_000", "\u0661", "0x10", "1,000"])
 def test_a_cell_is_a_number_where_a_file_would_hold_one(cell: str) -> None:
     score, *_ = score_ranking(table_of([["a", cell, "2"], *RANKING]), 0, *BAR)
     assert f"Row 1: relevance {cell!r} is not a number" in score.replace("&#x27;", "'")
+
+
+@pytest.mark.parametrize(("cell", "number"), [("0,95", "0.95"), (",5", "0.5"), ("-1,25", "-1.25"), ("2,0", "2")])
+def test_a_decimal_comma_is_a_point(cell: str, number: str) -> None:
+    assert ranking_of([["a", "1", cell]]) == ranking_of([["a", "1", number]])
 
 
 def test_a_negative_relevance_is_refused_by_its_row_and_the_fields_of_the_page() -> None:

@@ -12,6 +12,7 @@ from page.choices import DOCUMENTS, bar_of, options_of
 from page.figures import Ranking
 from page.found import (
     audit_row,
+    best_first,
     compare_runs,
     compare_several,
     look_swapped,
@@ -63,9 +64,11 @@ def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:
     good = {query: {"a": 2.0, "b": 1.0} for query in qrels}
     bad = {query: {"a": 1.0, "b": 2.0} for query in qrels}
     for systems in ({"good": good, "bad": bad}, {"bad": bad, "good": good}):
-        (pair,) = compare_runs(systems, qrels, options_of(*bar_of("sklearn"))).pairs
-        sign = 1 if pair.system == "good" else -1
-        low, high = sorted((sign * pair.low, sign * pair.high))
+        report = best_first(compare_runs(systems, qrels, options_of(*bar_of("sklearn"))), "nDCG@10")
+        (pair,) = report.pairs
+        assert (list(report.scores), pair.system, pair.wins) == (["good", "bad"], "good", 10)
+        assert report.scores["good"]["nDCG@10"].value - report.scores["bad"]["nDCG@10"].value == pair.difference
+        low, high = pair.low, pair.high
         # 1 - 1 / log2(3) in each query; of 2^10 exchanges 2 are as extreme
         sure = f"95% interval {low:.3f} to {high:.3f}, p = 0.002; won 10, tied 0, lost 0"
         assert verdict_on(pair, False) == f"good beats bad by 0.369 in nDCG@10 ({sure})."
@@ -76,10 +79,58 @@ def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:
 def test_what_is_missing_is_named() -> None:
     qrels = {query: {"d": 1.0} for query in "abcde"}
     runs = {"bm25": qrels, "dense": {q: each for q, each in qrels.items() if q != "c"}, "none": {"e": {"d": 1.0}}}
-    assert missing_texts(runs, qrels) == [
-        "One query, c, is missing from dense.",
-        "4 queries are missing from none: a, b, c, ….",
+    assert missing_texts(runs, qrels, {"missing": "empty"}) == [
+        "One query, c, is missing from dense and counts as 0.",
+        "4 queries are missing from none and count as 0: a, b, c, ….",
     ]
+    assert missing_texts(runs, qrels, {"missing": "skip"}) == [
+        "One query, c, is missing from dense and is left out.",
+        "4 queries are missing from none and are left out: a, b, c, ….",
+    ]
+
+
+def test_every_difference_of_three_runs_is_the_better_less_the_other() -> None:
+    qrels = {f"q{at}": {"a": 2.0, "b": 1.0, "c": 0.0} for at in range(5)}
+    orders = {"low": "cba", "high": "abc", "middle": "bac"}
+    runs = {name: {query: {d: 9.0 - at for at, d in enumerate(ids)} for query in qrels} for name, ids in orders.items()}
+    runs["high"]["q1"] = runs["low"]["q1"]  # where the best loses
+    found = compare_several(runs, qrels, options_of("1, 3", *BAR[1:]), dict.fromkeys(qrels, "all"), "nDCG@3")
+    differences = [each for each in found.table.columns if "−" in each]
+    assert differences == [f"high − {other} nDCG@{k}" for k in (1, 3) for other in ("middle", "low")]
+    means = {name: each["nDCG@3"].value for name, each in found.scores.items()}
+    assert list(means) == ["high", "middle", "low"]
+    pairs = [*found.report.pairs, *found.report.slices["all"].pairs]
+    for pair in pairs:
+        values = (
+            found.report.scores[pair.system][pair.measure].value,
+            found.report.scores[pair.other][pair.measure].value,
+        )
+        assert pair.difference == pytest.approx(values[0] - values[1])
+        assert pair.low <= pair.difference <= pair.high
+        assert list(means).index(pair.system) < list(means).index(pair.other)
+    assert found.drawn.columns[1] == "high − middle"
+    assert found.drawn["query"].iloc[0] == "q1"  # the losses of the best come first
+    assert "high" in found.verdict[0]
+    assert found.report.to_markdown().count("high – middle") >= 1
+
+
+def test_what_ties_make_of_a_score_is_said_beside_trec_eval() -> None:
+    qrels = {"q1": {"a": 1.0, "b": 0.0}, "q2": {"a": 1.0, "b": 0.0}}
+    run = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+    options = options_of(*BAR)
+    found = score_one({"mine": run}, qrels, options, None, "")
+    here, there = (
+        ndcg.compute(predictions=run, references=qrels, k=10, convention=name)["nDCG@10"]
+        for name in ("sklearn", "trec_eval")
+    )
+    assert found.tied == [
+        f"One query has tied documents in mine, whose order matters: with tied documents by average it has nDCG@10 "
+        f"{here:.4f}; trec_eval orders them by id and has {there:.4f}."
+    ]
+    by_id = options_of("10", *bar_of("trec_eval")[1:])
+    assert score_one({"mine": run}, qrels, by_id, None, "").tied == []
+    untied = {**run, "q1": run["q2"]}
+    assert score_one({"mine": untied}, qrels, options, None, "").tied == []
 
 
 def test_bars_are_on_the_side_of_the_better_run() -> None:
@@ -169,12 +220,12 @@ def test_each_query_has_every_cutoff_of_every_run() -> None:
         for name, run in runs.items()
     }
     names = [f"{run} nDCG@{k}" for k in (1, 10) for run in runs]
-    assert list(found.table.columns) == ["query", *names, "difference nDCG@1", "difference nDCG@10"]
+    assert list(found.table.columns) == ["query", *names, "x − y nDCG@1", "x − y nDCG@10"]
     for k in (1, 10):
         for run in runs:
             assert found.table[f"{run} nDCG@{k}"].tolist() == pytest.approx(values[run][f"nDCG@{k}"])
         less = found.table[f"x nDCG@{k}"] - found.table[f"y nDCG@{k}"]
-        assert found.table[f"difference nDCG@{k}"].tolist() == pytest.approx(less.tolist())
+        assert found.table[f"x − y nDCG@{k}"].tolist() == pytest.approx(less.tolist())
     assert found.measure == "nDCG@10"
     assert found.lacks == {"q3": "x", "q2": "y"}
     assert set(found.drawn["query"]) == set(qrels)

@@ -15,8 +15,10 @@ RANKING, RUNS, BATCH, CARD = SOURCES
 TEXTBOOK = table_of(EXAMPLES[FIRST])
 
 
-def shown(source: str, got: str = "", batch: tuple[str, ...] = ("",) * 4, files: tuple = (None, None)) -> str:
-    return find_owner(source, got, TEXTBOOK, *files, *batch, *bar_of("sklearn"))
+def shown(
+    source: str, got: str = "", batch: tuple[str, ...] = ("",) * 4, files: tuple = (None, None), values: str = ""
+) -> str:
+    return find_owner(source, got, values, TEXTBOOK, *files, *batch, *bar_of("sklearn"))
 
 
 def owners(html: str) -> dict[str, str]:
@@ -44,8 +46,42 @@ def test_the_conventions_that_have_the_number_are_named_and_marked(ndcg: evaluat
 def test_a_number_of_no_convention_is_that_of_one_with_a_choice_changed(ndcg: evaluate.Metric) -> None:
     number = ndcg.compute(**CARD_EXAMPLE, k=10, discount="reciprocal")["nDCG@10"]
     html = shown(CARD, f"{number:.6f}")
-    assert f"No convention has {number:.6f}; it is that of sklearn, but discount=reciprocal" in html
+    assert f"<h3>No convention has {number:.6f}, but these do:</h3>" in html
+    assert "<li>sklearn, but discount=reciprocal <code>convention=&#x27;sklearn&#x27;, " in html
     assert "combinations have it; by chance, about " in html
+
+
+def test_scores_at_several_cutoffs_are_explained(ndcg: evaluate.Metric) -> None:
+    scores = ndcg.compute(**CARD_EXAMPLE, measures=["nDCG@2", "nDCG@3"], convention="lightgbm")
+    html = shown(CARD, f"{scores['nDCG@2']:.4f}@2,{scores['nDCG@3']:.4f}@3")
+    assert " are the nDCG@2 of lightgbm" in html
+
+
+def test_the_value_of_each_query_is_explained_by_id_or_in_order(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    values = ndcg.compute(**CARD_EXAMPLE, k=10, convention="lightgbm", use_aggregator=False)["nDCG@10"]
+    lines = "".join(f"{value:.4f}\n" for value in values)
+    assert "These values of queries are the nDCG@10 of lightgbm" in shown(CARD, values=lines)
+    (tmp_path / "qrels.txt").write_text("q 0 a 0\nq 0 b 1\np 0 a 1\n")
+    (tmp_path / "bm25.run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\np Q0 a 1 2 t\n")
+    files = (str(tmp_path / "qrels.txt"), [str(tmp_path / "bm25.run")])
+    html = shown(RUNS, values="ndcg_cut_10 q 0.6309\nndcg_cut_10 p 1.0000\nndcg_cut_10 all 0.8155", files=files)
+    assert html.startswith("<h3>bm25: These values of queries are the nDCG@10 of sklearn")
+    html = shown(RUNS, values="q 0.1\np 1.0000", files=files)
+    assert "No convention has these values of queries, nor has any combination of options." in html
+    assert "1 query differs: q." in html
+
+
+def test_a_slip_is_named_with_a_link_to_the_page_of_slips(ndcg: evaluate.Metric) -> None:
+    dcg = ndcg.compute(**CARD_EXAMPLE, k=10, measures="DCG")["DCG@10"]
+    html = shown(CARD, f"{dcg:.6f}")
+    assert "<li>sklearn with a slip: <a href='#h-slips'>DCG called nDCG</a></li>" in html
+
+
+def test_a_file_of_the_server_is_never_read(tmp_path: Path) -> None:
+    path = tmp_path / "1"
+    path.write_text("q1 0.5\n")
+    for got in (str(path), "/etc/passwd"):
+        assert "The number I got must be an nDCG" in shown(CARD, got)
 
 
 def test_a_ranking_a_batch_and_runs_are_explained(ndcg: evaluate.Metric, tmp_path: Path) -> None:

@@ -121,6 +121,14 @@ def test_a_lack_of_memory_is_no_bug(call: Call, monkeypatch: pytest.MonkeyPatch)
     assert call("gate qrels.txt main.txt worse.txt") == (2, "", "ndcg gate: not enough memory\n")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def interrupts() -> Iterator[None]:
+    """Let interrupts come, here and in processes begun here, also if a shell that runs the tests ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_an_interrupt_ends_it_with_status_130(environment: dict[str, str], folder: Path) -> None:
     os.mkfifo(folder / "run")
     command = [sys.executable, "-m", "ndcg", "score", "qrels.txt", "run"]

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threads_functions import UNKNOWN, WRITTEN, discount_table_of_12
 
 from ndcg.measure.conventions import CONVENTIONS
 from ndcg.statistics.check import Check, check
-from ndcg.statistics.slips import Query, query_scores
+from ndcg.statistics.slip_terms import Query, query_scores
 
 Documents = Mapping[str, float]
 
@@ -320,3 +321,26 @@ def test_pytrec_eval_is_named() -> None:
         return float(measure.evaluate({"q": run})["q"][f"ndcg_cut_{k}"]) if run else math.nan
 
     assert "pytrec_eval" in asked(own).conventions
+
+
+# Functions written from the words of public reports
+
+
+@pytest.mark.parametrize("function", WRITTEN, ids=lambda function: function.__name__)
+def test_a_function_that_a_thread_describes_is_named(function: Callable[..., float]) -> None:
+    result = check(function, k=5, form="mappings", cases=80)
+    slips = WRITTEN[function]
+    assert slips in [each.slips for each in result.matches] or (not slips and result.conventions)
+
+
+@pytest.mark.parametrize("function", UNKNOWN, ids=lambda function: function.__name__)
+def test_a_fault_that_the_table_lacks_is_said_to_be_unknown(
+    function: Callable[..., float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ndcg.statistics.check.TRIED_IN_PAIRS", ("sklearn",))  # which takes a quarter of the time
+    result = check(function, k=20 if function is discount_table_of_12 else 10, form="mappings", cases=80)
+    assert result.matches == ()
+    assert result.status == 1
+    assert "No convention and no known slip explains it." in str(result)
+    assert result.example is not None
+    assert f"The smallest ranking on which it differs from {result.nearest} has " in str(result)

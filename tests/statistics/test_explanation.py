@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from reference import NUMBERS, RELEVANCE, SCORES
 
 from ndcg.measure.conventions import CHOICES, CONVENTIONS
-from ndcg.statistics.slips import Query
+from ndcg.statistics.slip_terms import Queries, Query, Slip, in_order
+from ndcg.statistics.slips import SLIPS, slip_named
 
 CARD: dict[str, Any] = {"predictions": SCORES, "references": RELEVANCE}
 RUN = {"q1": {"d1": 1.0, "d2": 1.0, "d3": 0.2}, "q2": {"d9": 1.0}, "q4": {"d1": 2.0}}
@@ -191,6 +192,8 @@ def test_a_convention_at_another_cutoff_is_found(ndcg: evaluate.Metric) -> None:
     assert str(first) == "trec_eval, but k=20"
     assert first.call == "convention='trec_eval', k=20"
     assert first.flags == "--convention trec_eval -k 20"
+    found = ndcg.explain(**SEARCHED, k=10, got=got)
+    assert found.signature == ndcg.signature(**first.options)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -238,25 +241,95 @@ def test_values_of_queries_are_read_from_a_file_of_trec_eval(ndcg: evaluate.Metr
     assert "trec_eval" in ndcg.explain(**SEARCHED, k=10, got=path).matches
 
 
-def test_queries_that_differ_from_the_nearest_convention_are_named(ndcg: evaluate.Metric) -> None:
-    values = ndcg.compute(**SEARCHED, k=10, use_aggregator=False)["nDCG@10"]
-    values[3], values[7] = 0.123, 0.987
-    found = ndcg.explain(**SEARCHED, k=10, got=values)
+def test_queries_that_differ_from_the_nearest_combination_are_named_with_what_they_have_in_common(
+    ndcg: evaluate.Metric,
+) -> None:
+    how = {"gain": "exponential", "discount": "reciprocal", "ties": "first", "zero_division": 1.0}
+    values = ndcg.compute(**SEARCHED, k=10, **how, use_aggregator=False)["nDCG@10"]
+    missing = dict.fromkeys(SEARCHED_QUERIES[55:], 0.5)
+    found = ndcg.explain(**SEARCHED, k=10, got={**dict(zip(SEARCHED_QUERIES, values, strict=True)), **missing})
     assert found.combinations == found.slips == ()
-    assert found.disagreeing == ("q3", "q7")
-    assert "2 queries differ from the nearest convention: q3, q7." in str(found)
+    assert found.nearest is not None
+    (nearest,) = ndcg.compute(**SEARCHED, **found.nearest.options, use_aggregator=False).values()
+    assert nearest[:55] == pytest.approx(values[:55])
+    assert found.disagreeing == tuple(missing)
+    assert f"The nearest combination is {found.nearest}: 5 queries differ from it: q55, q56, q57, q58, q59" in str(
+        found
+    )
+    assert found.in_common[0] == (
+        f"5 of the 5 queries that differ from {found.nearest} have no place in the run; of the 55 that agree, 0 do."
+    )
 
 
-@pytest.mark.parametrize(
-    "slip", ["ideal from the top k retrieved", "DCG called nDCG", "ascending order", "no discount"]
-)
-def test_a_slip_is_found_if_no_combination_is(ndcg: evaluate.Metric, slip: str) -> None:
-    chosen = next(each for each in ndcg.SLIPS if each.name == slip)
-    queries = [Query(SEARCHED_RUN.get(each, {}), SEARCHED_QRELS[each], 10) for each in SEARCHED_QUERIES]
-    values = chosen.scores(queries, {"convention": "sklearn"}).tolist()
-    found = ndcg.explain(**SEARCHED, k=10, got=values)
-    assert slip in [name for name, _ in found.slips]
-    assert f"with a slip: {slip}." in str(found)
+def test_the_nearest_combination_is_told_by_tied_and_by_empty_queries(ndcg: evaluate.Metric) -> None:
+    """Ties that are broken by something that is not in the data: the values of other queries agree."""
+    rng = np.random.default_rng(1)
+    whole = {query: {each: round(score) for each, score in run.items()} for query, run in SEARCHED_RUN.items()}
+    tied = [query for at, query in enumerate(whole) if at % 3 == 0]
+    run = {query: whole[query] if query in tied else in_order(documents) for query, documents in whole.items()}
+    shuffled = {query: {each: score + rng.uniform(0, 0.5) for each, score in of.items()} for query, of in run.items()}
+    got = ndcg.compute(predictions=shuffled, references=SEARCHED_QRELS, k=10, use_aggregator=False)["nDCG@10"]
+    found = ndcg.explain(predictions=run, references=SEARCHED_QRELS, k=10, got=got)
+    assert set(found.disagreeing) <= set(tied)
+    assert "have documents with equal scores; of the" in found.in_common[0]
+    assert found.to_dict()["in_common"] == list(found.in_common)
+
+
+def test_values_of_queries_may_lack_those_that_programs_leave_out(ndcg: evaluate.Metric) -> None:
+    values = ndcg.compute(**SEARCHED, k=10, convention="trec_eval", use_aggregator=False)["nDCG@10"]
+    got = {query: value for query, value in zip(SEARCHED_QUERIES, values, strict=True) if query in SEARCHED_RUN}
+    assert "pytrec_eval" in ndcg.explain(**SEARCHED, k=10, got=got).matches
+    with pytest.raises(ValueError, match=r"^got: query 'q1' is missing \(1 such queries\)"):
+        ndcg.explain(**SEARCHED, k=10, got={query: value for query, value in got.items() if query != "q1"})
+    with pytest.raises(ValueError, match=r"^got: query 'x' is not in the references$"):
+        ndcg.explain(**SEARCHED, k=10, got={**got, "x": 0.5})
+
+
+CLOSE_RUN = {
+    query: {each: score + float(RUNS.integers(0, 9) * 10.0 ** -RUNS.choice([3, 5, 7, 9])) for each, score in of.items()}
+    for query, of in list(SEARCHED_RUN.items())[35:]
+}
+CLOSE_QRELS = {query: SEARCHED_QRELS[query] for query in SEARCHED_QUERIES[35:]}
+for at, query in enumerate(CLOSE_RUN):
+    if at % 5 == 0:  # fewer documents than the cutoff
+        CLOSE_RUN[query] = dict(list(CLOSE_RUN[query].items())[:6])
+        CLOSE_QRELS[query] = dict(list(CLOSE_QRELS[query].items())[:4])
+CLOSE: dict[str, Any] = {"predictions": CLOSE_RUN, "references": CLOSE_QRELS}
+OWN_SLIPS = [slip for slip in SLIPS if not slip.is_option]
+WITHOUT_EFFECT = {"negative relevance removed", "run cut at k before everything else"}  # on these rankings
+KNOWN = {"gain": "linear", "discount": "log", "judged_only": False}  # so that less is searched
+
+
+@pytest.mark.parametrize("slip", OWN_SLIPS, ids=lambda slip: slip.name)
+def test_a_slip_that_no_option_makes_is_found_in_values_and_in_a_mean(ndcg: evaluate.Metric, slip: Slip) -> None:
+    queries = Queries(Query(CLOSE_RUN.get(each, {}), judged, 10) for each, judged in CLOSE_QRELS.items())
+    values = slip.scores(queries, {"convention": "sklearn"})
+    for got in (values.tolist(), f"{values.mean():.7f}"):
+        found = ndcg.explain(**CLOSE, k=10, got=got, **KNOWN)
+        same = found.matches or found.combinations  # an option makes the same of these rankings
+        assert slip.name in [name for name, _ in found.slips] or same
+        if slip.name not in WITHOUT_EFFECT:
+            assert "sklearn" not in found.matches
+        if not same:
+            assert f"with a slip: {slip.name}." in str(found)
+
+
+def test_slips_on_a_convention_come_before_combinations_that_change_more(ndcg: evaluate.Metric) -> None:
+    slip = slip_named("no discount")
+    queries = Queries(Query(SEARCHED_RUN.get(each, {}), SEARCHED_QRELS[each], 10) for each in SEARCHED_QUERIES)
+    found = ndcg.explain(**SEARCHED, k=10, got=f"{slip.scores(queries, {}).mean():.4f}", gain="linear")
+    assert min(len(each.changed) for each in found.combinations) > 1
+    ways = [line for line in str(found).splitlines() if line.startswith("It is that of ")]
+    assert ways[0] == "It is that of sklearn with a slip: no discount."
+    assert len(ways) > 1
+
+
+def test_a_mean_above_1_may_be_a_dcg(ndcg: evaluate.Metric) -> None:
+    dcg = ndcg.compute(**SEARCHED, k=10, measures="DCG")["DCG@10"]
+    assert dcg > 1
+    found = ndcg.explain(**SEARCHED, k=10, got=f"{dcg:.5f}", **KNOWN)
+    assert ("DCG called nDCG", "sklearn") in found.slips
+    assert ("DCG called nDCG", "sklearn") not in ndcg.explain(**SEARCHED, k=10, got=f"{dcg:.5f}%", **KNOWN).slips
 
 
 def test_a_score_that_nothing_has_is_said_to_be_unknown(ndcg: evaluate.Metric) -> None:
@@ -270,7 +343,7 @@ def test_a_score_that_nothing_has_is_said_to_be_unknown(ndcg: evaluate.Metric) -
     ("got", "error"),
     [
         ([0.5], r"^got: 1 values for 60 queries; give the value of each query$"),
-        ({"q0": 0.5}, r"^got: query 'q1' is missing \(59 such queries\); give the value of each query"),
+        ({"q0": 0.5}, r"^got: query 'q1' is missing \(\d+ such queries\); give the value of each query"),
         ("0.3@x", r"^got must be scores with their cutoffs, such as 0.31@5,0.283@10; got '0.3@x'$"),
         ([0.5] * 59 + ["high"], r"^got must hold a number for each query; got 'high'$"),
     ],

@@ -12,6 +12,8 @@ import pytest
 from systems import PREDICTIONS, REFERENCES, RELEVANCE, SEVERAL, SMALL, SYSTEMS
 
 from ndcg.inputs.reading import Inputs
+from ndcg.inputs.slices import Slices
+from ndcg.measure.arguments import TIES
 from ndcg.measure.options import Options
 from ndcg.statistics import measured as room
 
@@ -38,6 +40,40 @@ def test_queries_are_described_alike_in_pieces_of_any_size(
     for name, column in whole.items():
         assert column.dtype == pieces[name].dtype
         np.testing.assert_array_equal(column, pieces[name])
+
+
+@pytest.mark.parametrize("size", [1, 4, 7, 1000])
+def test_pieces_hold_each_slice_once_and_whole(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    code = np.random.default_rng(32).integers(0, 6, 20)
+    slices = Slices(["a", "b", "c", "d", "e", None], np.concatenate([np.arange(6), code]))
+    monkeypatch.setattr(room, "SLICED", size)
+    pieces = list(room.in_pieces(slices))
+    assert (len(pieces) == 1) == (size == 1000)
+    assert [value for piece in pieces for value in piece.values] == slices.values
+    queries = [part for piece in pieces for part in np.split(piece.queries, np.cumsum(piece.parts.sizes)[:-1])]
+    assert [part.tolist() for part in queries] == [np.flatnonzero(slices.code == at).tolist() for at in range(6)]
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("form", ["grid", "ragged", "with documents that were not retrieved"])
+def test_few_documents_are_described_as_many_are(
+    monkeypatch: pytest.MonkeyPatch, form: str, tied: bool, ties: str
+) -> None:
+    rng = np.random.default_rng(31)
+    lengths = [4] * 12 if form == "grid" else rng.integers(1, 8, 12).tolist()
+    scores = [(rng.integers(0, 3, size) if tied else rng.permutation(size)).tolist() for size in lengths]
+    if form == "with documents that were not retrieved":
+        scores = [[-np.inf, *row[1:-1], None] if len(row) > 2 else row for row in scores]
+    inputs = Inputs(scores, [rng.integers(0, 3, size).tolist() for size in lengths])
+    options = Options.parse(measures=["nDCG", "CG"], k=[1, 3], ties=ties)
+    few = room.query_columns(inputs, options)
+    assert (few["worst nDCG@3"] < few["best nDCG@3"]).any() == tied
+    monkeypatch.setattr(room, "SORTED", 0)
+    many = room.query_columns(inputs, options)
+    assert list(few) == list(many)
+    for name, column in many.items():
+        np.testing.assert_array_equal(few[name], column)
 
 
 @pytest.mark.parametrize(

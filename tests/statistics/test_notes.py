@@ -37,6 +37,17 @@ def test_a_few_heavy_queries_are_noted_as_few(ndcg: evaluate.Metric) -> None:
     assert any(each.startswith(note) for each in report.notes)
 
 
+@pytest.mark.parametrize(
+    ("predictions", "references"),
+    [([[3, 2, None], [1, 2]], [[1, 0, None], [1, 0]]), ([[3, None], [1, 2]], [[1, None], [1, 0]])],
+)
+def test_a_cutoff_beyond_the_longest_query_is_noted(ndcg: evaluate.Metric, predictions: Any, references: Any) -> None:
+    found = ndcg.report(predictions=predictions, references=references, k=[1, 2, 3]).notes
+    assert [note for note in found if "cuts nothing off" in note] == [
+        "The cutoff 3 cuts nothing off: no query has more than 2 documents retrieved, or judged."
+    ]
+
+
 def test_a_score_that_may_be_chance_is_noted(ndcg: evaluate.Metric) -> None:
     rng = np.random.default_rng(0)
     relevance = rng.integers(0, 2, (40, 8))

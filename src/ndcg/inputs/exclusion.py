@@ -71,15 +71,15 @@ def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[
     >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
     [[1, 1], [0, 0]]
     """
-    queries = list(_documents_by_query(before[1]))
+    queries = list(_document_counts(before[1]))
     columns = []
     for side, left in zip(before, after, strict=True):
-        had, has = _documents_by_query(side), _documents_by_query(left)
+        had, has = _document_counts(side), _document_counts(left)
         columns.append([had.get(query, 0) - has.get(query, 0) for query in queries])
     return np.array(columns, np.int64).T
 
 
-def _documents_by_query(side: Any) -> dict[Any, int]:
+def _document_counts(side: Any) -> dict[Any, int]:
     """Return how many documents each query of a mapping or a file has."""
     if isinstance(side, Mapping):
         return {query: len(documents) for query, documents in side.items()}

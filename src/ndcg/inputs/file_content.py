@@ -283,6 +283,7 @@ def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
 
 def check_header(names: Sequence[str], wanted: Wanted) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
+    wanted.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
     known = set(chain.from_iterable(wanted.names.values()))
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
         header = ",".join(possible[0] for possible in wanted.names.values())

@@ -55,6 +55,20 @@ class Rankings(NamedTuple):
         """The number of queries."""
         return len(self.offsets) - 1
 
+    def names(self) -> list[Any]:
+        """Return the id of each query, or its index.
+
+        >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).names()
+        [0, 1]
+        """
+        if self.query_ids is None:
+            return list(range(self.queries))
+        return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
+
+    def lacking(self) -> Mask:
+        """Return which queries are missing from the predictions, or have no documents at all."""
+        return self.empty() if self.missing is None else self.empty() | self.missing
+
     def only(self, kept: Mask) -> "Rankings":
         """Return the same documents, neither judged nor retrieved where a mask is False."""
         judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))

@@ -1,4 +1,4 @@
-"""What trainers, evaluators, scorers, training loops and leaderboards call.
+"""Interfaces for trainers, evaluators, scorers, training loops and leaderboards.
 
 May import: measure, inputs, scores, statistics.
 """

@@ -1,7 +1,7 @@
-"""The metric as an evaluator of sentence-transformers: of bi-encoders, sparse encoders and rerankers.
+"""The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
 
-A model ranks the documents of each query, and the report on that run gives the numbers. Of the
-corpus only one chunk is encoded at a time, and of each query only the documents that may count are kept.
+A model ranks the documents of each query, and a report on that run gives the scores. The corpus is encoded one chunk at
+a time, and only the documents of each query that may count are kept.
 """
 
 import csv
@@ -30,14 +30,14 @@ TIED = 1000  # documents of each query that are kept beyond its depth, as they t
 
 
 class Calls(NamedTuple):
-    """How a model and its similarity are called.
+    """The arguments for calls of a model and its similarity.
 
     Attributes:
-        query: the arguments of the model for queries, and for pairs.
-        document: those for documents.
-        embedding: more of them, for either as an embedding.
-        chunk: how many documents, or pairs, are encoded and scored at a time.
-        score_function: of the embeddings of queries and of documents; None for the model's own.
+        query: the model's arguments for queries, and for pairs.
+        document: the model's arguments for documents.
+        embedding: more arguments, for both as embeddings.
+        chunk: the number of documents, or pairs, that are encoded and scored at a time.
+        score_function: a function of the embeddings of queries and of documents; None for the model's own.
     """
 
     query: dict[str, Any]
@@ -59,14 +59,14 @@ class Search:
         judged: Mapping[Any, Collection[Any]] | None,
         calls: Calls,
     ) -> None:
-        """Keep what to rank.
+        """Keep the queries and the documents to rank.
 
         Args:
             queries: the text of each query, by its id.
             corpus: the text of each document, by its id.
             candidates: the documents to rank for each query; None for the whole corpus.
-            depth: how many documents of each query to keep; None for all.
-            judged: documents of each query to keep at any rank; None for none.
+            depth: the number of documents to keep for each query; None for all.
+            judged: documents to keep for each query at any rank; None for none.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
@@ -82,8 +82,8 @@ class Search:
         """Return the documents of each query with their scores, the highest first and equal ones by ascending ids.
 
         Raises:
-            ValueError: a reranker without candidates, or with several scores for a pair; scores that are no tensor of
-            queries and documents.
+            ValueError: a reranker without candidates, or with several scores for a pair; scores that are not a tensor
+                of queries and documents.
         """
         from sentence_transformers import CrossEncoder
 
@@ -134,7 +134,7 @@ class Search:
         return {query: _ranked(documents) for query, documents in run.items()}
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
-        """Return the scores of a chunk, -inf where a document is no candidate of the query."""
+        """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
         if self.candidates is None:
             return scores
         kept = scores.new_full(scores.shape, -np.inf)
@@ -163,7 +163,7 @@ def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
 def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
     """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
 
-    Scores that tie with the k-th are returned too, up to `TIED` of them, as they share its rank. Rows with fewer
+    Up to `TIED` scores that tie with the k-th are also returned, since they share its rank. Rows with fewer
     are padded with -inf.
     """
     import torch
@@ -176,7 +176,7 @@ def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
     width = int(reach.max())
     if width > k:
         columns = scores.topk(width, dim=1).indices
-        tied = reach[:, 0] > k  # topk takes any of them
+        tied = reach[:, 0] > k  # topk returns any of them
         columns[tied] = scores[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
     values, order = scores.gather(1, columns).sort(dim=1, descending=True, stable=True)
@@ -209,98 +209,82 @@ def sentence_transformers_evaluator(
     write_csv: bool = True,
     **options: Unpack[QueryOptions],
 ) -> Any:
-    """Return an evaluator of sentence-transformers, for `evaluator=` of its trainers or to be called with a model.
+    """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
-    It takes a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, and a `CrossEncoder`, which reranks
-    `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low` and
-    `nDCG@10_high`, and `en_nDCG@10` for each slice; the first of them is `primary_metric`. It leaves the `report` and
-    the `run`, `{query: {document: score}}`, as attributes of the evaluator. The scores are those of `compute` on the
-    whole ranking of each query: besides its k best documents the run has those that tie with the last of them, up to
-    1,000, the lowest ids first, and if `judged_only` or `ideal="retrieved"` is set all judged documents.
+    The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
+    reranks `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low`
+    and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The evaluator keeps the
+    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those of `compute` on the
+    whole ranking of each query: in addition to its k best documents, the run contains up to 1,000 documents that tie
+    with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is set, all judged
+    documents.
 
-    At any time there are in memory the embeddings of the queries and of one chunk of the corpus, queries × (chunk +
-    k) scores, and these documents of each query; with `k=None` all documents.
+    Only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and these documents
+    of each query are in memory; with `k=None` all documents.
 
     Args:
         queries: the text of each query, by its id.
         corpus: the text of each document, by its id.
-        relevant_docs: the relevance of documents, `{query: {document: grade}}`; of ids alone it is 1. Queries that
-            are not in it are left out.
-        k: the cutoff or cutoffs; None for the whole list, or beside `measures` that have cutoffs.
+        relevant_docs: the relevance of documents, `{query: {document: grade}}`; it is 1 for ids without grades. Queries
+            that are not in it are skipped.
+        k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
         documents: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
-            A query that is not in it has no ranking, which `missing=` is about.
-        exclude: documents to leave out, `{query: ids}`.
+            A query that is not in it has no ranking; see `missing`.
+        exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
         by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
-        confidence: of the intervals, between 0 and 1.
-        name: put before the names of results, and into that of the CSV file.
-        batch_size: texts, or pairs of them, that the model takes at once.
-        corpus_chunk_size: documents, or pairs, that are encoded and scored at a time.
-        score_function: of the embeddings of queries and of documents, or its name; None for the model's similarity.
-        truncate_dim: dimensions of a dense embedding; None for all.
-        max_active_dims: dimensions of a sparse embedding that are not 0; None for as many as there are.
-        query_prompt: what is put before each query, by a reranker before each pair.
-        query_prompt_name: likewise, by its name in the model.
-        corpus_prompt: what is put before each document.
-        corpus_prompt_name: likewise, by its name in the model.
-        show_progress_bar: of the model, for each chunk.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        name: a prefix of the names of results, and a part of the name of the CSV file.
+        batch_size: the number of texts, or pairs, in a batch of the model.
+        corpus_chunk_size: the number of documents, or pairs, that are encoded and scored at a time.
+        score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
+            similarity.
+        truncate_dim: the number of dimensions of a dense embedding; None for all.
+        max_active_dims: the number of dimensions of a sparse embedding that are not 0; None for no limit.
+        query_prompt: a prefix of each query, or of each pair in a reranker.
+        query_prompt_name: the name of such a prompt in the model.
+        corpus_prompt: a prefix of each document.
+        corpus_prompt_name: the name of such a prompt in the model.
+        show_progress_bar: show the model's progress bar for each chunk.
         write_csv: append the results to a file in the folder that a call, or the trainer, names.
-        **options: of `compute`, but `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: what `report` refuses; an id that is not in `queries` or `corpus`.
+        ValueError: as in `report`; or an id is not in `queries` or `corpus`.
         ImportError: sentence-transformers or SciPy is missing.
     """
     parsed = Options.of_method(sentence_transformers_evaluator, k, options)
     resampling = Resampling.parse(confidence)
     evaluator_class = _evaluator_class()
-    _check_texts(queries, corpus, relevant_docs)
-    references: Run = {
-        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
-        for query, each in relevant_docs.items()
-    }
+    references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
     candidates = None if documents is None else _candidates(documents, queries, corpus, references)
-    if isinstance(score_function, str):
-        from sentence_transformers import SimilarityFunction
-
-        score_function = SimilarityFunction.to_similarity_fn(score_function)
-    embedding = {"truncate_dim": truncate_dim, "max_active_dims": max_active_dims}
-    sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size}
-    sizes |= {argument: size for argument, size in embedding.items() if size is not None}
-    for argument, size in sizes.items():
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
-    prompts = {"query_prompt": query_prompt, "query_prompt_name": query_prompt_name}
-    prompts |= {"corpus_prompt": corpus_prompt, "corpus_prompt_name": corpus_prompt_name}
-    given = {name: value for name, value in (embedding | prompts).items() if value is not None}
+    embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
+    _check_settings(name, {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding})
+    prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
+    prompts |= _given(corpus_prompt=corpus_prompt, corpus_prompt_name=corpus_prompt_name)
     shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
     calls = Calls(
         query={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
         document={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
-        embedding={"convert_to_tensor": True, **{each: given[each] for each in embedding if each in given}},
+        embedding={"convert_to_tensor": True, **embedding},
         chunk=corpus_chunk_size,
-        score_function=score_function,
+        score_function=_similarity(score_function),
     )
-    if not isinstance(name, str):
-        raise ValueError(f"name must be a text; got {shown(name)}")
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
-    report_of = partial(_report_of, references, exclude, how)
-    try:  # what is wrong with the judgments is said before a model is trained
-        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
-    except ValueError as error:
-        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    report_of = _reports(references, exclude, how)
     texts = {query: queries[query] for query in (references if candidates is None else candidates)}
-    depth = _depth(parsed, exclude or {}, references)
-    # beyond the depth too, judged documents are in the condensed list, or in the ideal
-    needs_judged = depth is not None and (parsed.judged_only or parsed.ideal == "retrieved")
-    search = Search(texts, corpus, candidates, depth, references if needs_judged else None, calls)
-    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], given)
+    search = Search(texts, corpus, candidates, *_kept(parsed, exclude or {}, references), calls)
+    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
-def _check_texts(queries: Any, corpus: Any, relevant_docs: Any) -> None:
-    """Raise an error unless queries and corpus hold texts by ids, and the judgments are of both."""
+def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
+    """Return the grades of each query's documents; ids without grades have the grade 1.
+
+    Raises:
+        ValueError: queries and corpus do not map ids to texts, or a judged id is missing from them.
+    """
     for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
         _check_mapping(argument, side)
         if not side:
@@ -313,6 +297,34 @@ def _check_texts(queries: Any, corpus: Any, relevant_docs: Any) -> None:
         for each, text in texts.items():
             if text is None or isinstance(text, (int, float)):
                 raise ValueError(f"{argument}: {shown(each)}: must be a text; got {shown(text)}")
+    return {
+        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
+        for query, each in relevant_docs.items()
+    }
+
+
+def _given(**arguments: Any) -> dict[str, Any]:
+    """Return the arguments that are not None."""
+    return {argument: value for argument, value in arguments.items() if value is not None}
+
+
+def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
+    """Raise an error unless the name is a text and all sizes are positive integers."""
+    if not isinstance(name, str):
+        raise ValueError(f"name must be a text; got {shown(name)}")
+    for argument, size in sizes.items():
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
+
+
+def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
+    """Return the function with a name in sentence-transformers, and any other value unchanged."""
+    if not isinstance(score_function, str):
+        return score_function
+    from sentence_transformers import SimilarityFunction
+
+    function: Callable[[Any, Any], Tensor] = SimilarityFunction.to_similarity_fn(score_function)
+    return function
 
 
 def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
@@ -326,18 +338,24 @@ def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> d
     return {query: dict.fromkeys(documents[query]) for query in references if query in documents}
 
 
-def _depth(options: Options, exclude: Mapping[Any, Collection[Any]], references: Run) -> int | None:
-    """Return how many documents of a query can count; None for all. Those excluded or ignored take no rank."""
+def _kept(
+    options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
+) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
+    """Return the number of documents to keep for a query, None for all, and those to keep at any rank.
+
+    Documents that are excluded or ignored have no rank. Judged documents at any rank are in the condensed list, or
+    in the ideal.
+    """
     if None in options.cutoffs:
-        return None
+        return None, None
     depth = max(each for each in options.cutoffs if each is not None) + max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
         depth += max(list(each.values()).count(options.ignore_index) for each in references.values())
-    return depth
+    return depth, references if options.judged_only or options.ideal == "retrieved" else None
 
 
 def _check_mapping(argument: str, given: Any) -> None:
-    """Raise an error for what is no mapping of ids."""
+    """Raise an error for a value that is not a mapping of ids."""
     if not isinstance(given, Mapping):
         holds = "text" if argument in ("queries", "corpus") else "ids of documents"
         raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}")
@@ -345,7 +363,7 @@ def _check_mapping(argument: str, given: Any) -> None:
 
 
 def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> None:
-    """Raise an error for documents, by query, that are not in the corpus, or are no ids."""
+    """Raise an error for documents, by query, that are not in the corpus, or are not ids."""
     _check_mapping(argument, given)
     for query, documents in given.items():
         if isinstance(documents, str) or not isinstance(documents, Collection):
@@ -356,13 +374,23 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
                 raise ValueError(f"{argument}: {problem}; give its text there, or leave it out")
 
 
+def _reports(references: Run, exclude: Any, how: Mapping[str, Any]) -> Callable[[Run], Report]:
+    """Return the function that reports on a run; an error in the judgments is raised here, before any training."""
+    report_of = partial(_report_of, references, exclude, how)
+    try:
+        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
+    except ValueError as error:
+        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+    return report_of
+
+
 def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) -> Report:
     """Return the report on a run."""
     return report_on(Inputs(run, references, exclude=exclude), **how)
 
 
 def _flat(report: Report) -> dict[str, float]:
-    """Return the scores of a report with the ends of their intervals, then those of its slices."""
+    """Return the scores of a report with the ends of their intervals, then the scores of its slices."""
     values: dict[str, float] = {}
     for name, score in report.scores.items():
         values |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
@@ -372,11 +400,11 @@ def _flat(report: Report) -> dict[str, float]:
 
 
 class NDCGEvaluator:
-    """The report on what a model retrieves or reranks; `_evaluator_class` gives it the base of sentence-transformers.
+    """The report on the documents that a model retrieves or reranks; `_evaluator_class` adds the base class.
 
     Attributes:
         run: the ranking of the last model, `{query: {document: score}}`.
-        report: on that ranking.
+        report: the report on that ranking.
     """
 
     prefix_name_to_metrics: Callable[..., Any]  # of the base
@@ -400,7 +428,7 @@ class NDCGEvaluator:
         self.prefix_name_to_metrics({}, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle: a model whose card has the results is sent to other processes with the evaluator."""
+        """Pickle: the evaluator is sent to other processes with a model that has the results in its card."""
         return _blank_evaluator, (), self.__dict__
 
     def __call__(
@@ -427,14 +455,14 @@ class NDCGEvaluator:
             writer.writerow(row)
 
     def get_config_dict(self) -> dict[str, Any]:
-        """Return the signature of the numbers and what the embeddings depend on, for the model card."""
+        """Return the signature of the scores and the options of the embeddings, for the model card."""
         signature = {} if self.report is None else {"signature": self.report.signature}
         return {**signature, **self.config}
 
 
 @cache
 def _evaluator_class() -> Callable[..., Any]:
-    """Return the class of evaluators, whose base is that of sentence-transformers."""
+    """Return the class of evaluators, with the base class of sentence-transformers."""
     try:
         from sentence_transformers.base.evaluation import BaseEvaluator
     except ImportError:
@@ -444,6 +472,6 @@ def _evaluator_class() -> Callable[..., Any]:
 
 
 def _blank_evaluator() -> Any:
-    """Return an evaluator whose attributes are yet to be restored."""
+    """Return an evaluator without its attributes, which are restored next."""
     made: Any = _evaluator_class()
     return made.__new__(made)

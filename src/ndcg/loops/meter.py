@@ -1,7 +1,7 @@
-"""The metric as a loop of PyTorch takes it: batch by batch, in one process or in several.
+"""The metric for a PyTorch loop: batch by batch, in one process or in several.
 
-Of whole queries only sums are kept, exact ones, so that their mean is the same number however the
-queries are split into batches and processes. Rows of documents wait until their queries are whole.
+For whole queries, only exact sums are kept, so that their mean is the same however the queries are split into batches
+and processes. Rows of documents are kept until their queries are complete.
 """
 
 import math
@@ -25,7 +25,7 @@ Sums = dict[str, tuple[int, list[float]]]  # of each result: how many queries ha
 
 
 class MeterState(NamedTuple):
-    """What a meter holds of the batches so far."""
+    """The state of a meter after the batches so far."""
 
     sums: Sums
     rows: tuple[MeterRows, ...]
@@ -44,20 +44,20 @@ class Meter:
         self._state = MeterState({}, ())
 
     def update(self, scores: Any, labels: Any, mask: Any = None, query_ids: Any = None) -> None:
-        """Add a batch; one that is refused adds nothing.
+        """Add a batch; a batch that is rejected adds nothing.
 
         Args:
-            scores: what `compute` calls predictions: a row per query and a column per document,
-                or with `query_ids` one score per document. Tensors on any device and of any
-                type of floats, arrays, or lists, which may differ in length.
-            labels: what `compute` calls references, likewise.
+            scores: the `predictions` of `compute`: a row per query and a column per document, or with `query_ids` one
+                score per document. Tensors on any device and with any float type, arrays, or lists, which may differ in
+                length.
+            labels: the `references` of `compute`, in the same shape.
             mask: True or 1 for a document, False or 0 for padding, in the shape of the scores.
-            query_ids: the query of each document, whose others may come in other batches, and in
-                other processes unless `ties` goes by their order. Then all rows are kept. What depends
-                on all rows of a query, such as `missing="raise"`, is checked by `compute`.
+            query_ids: the query of each document. Its other documents may be in other batches, and in other processes
+                unless `ties` depends on their order. All rows are then kept. Conditions on all rows of a query, such as
+                `missing="raise"`, are checked by `compute`.
 
         Raises:
-            ValueError: what `compute` refuses; a mask of another shape or with other values.
+            ValueError: as in `compute`; or a mask has another shape or other values.
         """
         scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
         if query_ids is not None:
@@ -88,9 +88,9 @@ class Meter:
             self._state = MeterState(sums, (*rows, batch))
 
     def compute(self) -> dict[str, float]:
-        """Return the mean over the queries of all processes since the last reset, the same number in each of them.
+        """Return the mean over the queries of all processes since the last reset, the same in each process.
 
-        Where `torch.distributed` is initialized, each of its processes must call it.
+        If `torch.distributed` is initialized, each of its processes must call it.
 
         Raises:
             ValueError: there are no queries, or none has a value; the processes have different options.
@@ -158,10 +158,10 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` rejects.
 
     >>> batches = meter(k=2)
     >>> batches.update([[.9, .4, .1]], [[0, 1, 2]])
@@ -173,7 +173,7 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
-    """Return a few numbers whose sum is exactly that of many.
+    """Return a few numbers with exactly the same sum as many.
 
     >>> exact_parts([1e30, 1.0, 1.0, 1e30])
     [2e+30, 2.0]
@@ -210,7 +210,7 @@ def _is_empty(side: Any) -> bool:
 
 
 def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
-    """Return arrays of one shape.
+    """Return arrays of the same shape.
 
     Raises:
         ValueError: they differ in shape, or one of them is lists that differ in length.
@@ -233,7 +233,7 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask as bools.
 
     Raises:
-        ValueError: it holds other values than True, False, 1 and 0, or masked ones.
+        ValueError: it contains values other than True, False, 1 and 0, or masked values.
     """
     if np.ma.is_masked(mask):
         raise ValueError("mask: is masked itself; give False or 0 for padding")
@@ -257,10 +257,10 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
-    """Return copies of what there is of documents, one row each, so that no batch is kept as a whole.
+    """Return copies of the columns of documents, one row per document, so that no batch is kept as a whole.
 
     Raises:
-        ValueError: there is more than one per document, or another number of them; masked values.
+        ValueError: a column has more than one value per document, another length, or masked values.
     """
     flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
     for name, column in flat.items():

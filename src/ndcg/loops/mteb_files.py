@@ -1,4 +1,4 @@
-"""What MTEB leaves of an evaluation, across tasks: its predictions as one ranking, its results as a value per task."""
+"""Read MTEB's output across tasks: its predictions as one set of rankings, its results as one value per task."""
 
 import math
 import os
@@ -30,14 +30,14 @@ Described = TypeVar("Described", Report, Comparison)
 
 @dataclass(frozen=True)
 class MTEBResults:
-    """nDCG of models on MTEB's tasks, as its result files have it: a mean for each subset and split of a task.
+    """The nDCG of models on MTEB's tasks in its result files: a mean for each subset and split of a task.
 
     Attributes:
-        measure: such as ``"nDCG@10"``.
-        scores: by model, then by task, subset and split.
-        languages: of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
-        versions: of MTEB, by which the files were written.
-        others: tasks without this measure, which are left out.
+        measure: the measure, such as ``"nDCG@10"``.
+        scores: the scores by model, then by task, subset and split.
+        languages: the language of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
+        versions: the versions of MTEB that wrote the files.
+        others: tasks without this measure, which are skipped.
     """
 
     measure: str
@@ -54,13 +54,13 @@ class MTEBResults:
         by: Any = None,
         confidence: float = 0.95,
     ) -> Report:
-        """Return a report on one model, in which tasks stand for queries.
+        """Return a report on one model, with tasks in place of queries.
 
         Args:
-            model: its name; None where there is only one.
-            per: what counts once: a "task", as the mean of its subsets and splits, or a "subset".
+            model: its name; None if there is only one.
+            per: the unit that counts once: a "task", as the mean of its subsets and splits, or a "subset".
             by: "language", "task", or `{name: value}` of the tasks or subsets.
-            confidence: of the intervals, between 0 and 1.
+            confidence: the confidence level of the intervals, between 0 and 1.
 
         Raises:
             ValueError: an unknown model, fewer than two tasks, a task without a value in `by`.
@@ -95,23 +95,23 @@ class MTEBResults:
         margin: float = 0.0,
         corrected_over: Literal["measure", "all"] = "measure",
     ) -> Comparison:
-        """Return a comparison of the models, task by task, in which tasks stand for queries.
+        """Return a comparison of the models, with tasks in place of queries.
 
         Args:
             baseline: the model to compare all others with; None for every pair.
-            per: what counts once, as in `report`.
-            by: as in `report`.
-            missing: what to do if models have results of different tasks, subsets or splits: "raise", or "skip"
-                what any of them lacks.
-            confidence: as in `compare`.
-            resamples: likewise.
-            seed: likewise.
-            alternative: likewise.
-            margin: likewise.
-            corrected_over: likewise.
+            per: the unit that counts once, as in `report`.
+            by: "language", "task", or a mapping, as in `report`.
+            missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
+                that are missing from any model.
+            confidence: the confidence level of the intervals, as in `compare`.
+            resamples: the minimum number of permutations, as in `compare`.
+            seed: the random seed, as in `compare`.
+            alternative: the direction of the tests, as in `compare`.
+            margin: the non-inferiority margin, as in `compare`.
+            corrected_over: the p-values that are corrected together, as in `compare`.
 
         Raises:
-            ValueError: fewer than two models or tasks, an unknown baseline, a result that a model lacks.
+            ValueError: fewer than two models or tasks, an unknown baseline, a result that is missing from a model.
         """
         names = system_names(self.scores, baseline)
         shared = set.intersection(*(set(each) for each in self.scores.values()))
@@ -172,7 +172,7 @@ class MTEBResults:
         return {name: next(iter(of)) if len(of) == 1 else "several" for name, of in of_units.items()}
 
     def _described(self, found: Described, per: str, left: int = 0) -> Described:
-        """Return a report or a comparison with notes on what its queries are."""
+        """Return a report or a comparison with notes on the meaning of its queries."""
         what = {"task": "tasks", "subset": "subsets of tasks"}[per]
         own: list[str] = [
             f"Queries are MTEB's {what}, each with its mean: intervals and p-values are about other tasks like these, "
@@ -188,7 +188,7 @@ class MTEBResults:
 
 
 class _Result(NamedTuple):
-    """What a result file holds of one measure."""
+    """The values of one measure in a result file."""
 
     task: str
     version: str | None
@@ -200,10 +200,11 @@ def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
     """Read MTEB's result files of one or more models, for reports and comparisons across tasks.
 
     Args:
-        path: a folder of them, at any depth, such as MTEB's cache, `~/.cache/mteb`: a folder for each model. Its name
-            is that in `model_meta.json`, or else the folder's; folders of one name have their paths added. Links to
-            folders are followed, and each folder is read once. Predictions and other JSON files are ignored.
-        k: the cutoff, of those that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
+        path: a folder that contains them at any depth, such as MTEB's cache, `~/.cache/mteb`: one folder per model.
+            The name of a model is in `model_meta.json`, or else the folder's; models with the same name have their
+            paths added. Links to folders are followed, and each folder is read once. Predictions and other JSON files
+            are ignored.
+        k: a cutoff that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
 
     Raises:
         ValueError: no file of results, one in another format, a subset twice for a model, no nDCG@k. Names the file.
@@ -295,18 +296,19 @@ def _read_result(file: Path, k: int) -> _Result | None:
 
 
 def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
-    """Return the rankings, or the judgments, of several tasks as one, whose queries are named after their tasks.
+    """Return the rankings, or the judgments, of several tasks as one mapping, with the task in the name of each query.
 
     Args:
-        tasks: by the name of a task the path of MTEB's `{task}_predictions.json`, or a mapping
-            `{query: {document: value}}`, by subset and split where MTEB has them so.
+        tasks: for the name of each task, the path of MTEB's `{task}_predictions.json`, or a mapping
+            `{query: {document: value}}`, also by subset and split as in MTEB.
 
     Returns:
-        `{query: {document: value}}`, where a query is called `task/subset/split/id`, without subset and split where
-        they are not given.
+        `{query: {document: value}}`. A query is called `task/subset/split/id`, without subset and split if they are not
+        given.
 
     Raises:
-        ValueError: a file that is not JSON, or what is neither a mapping nor a path; two queries of one name.
+        ValueError: a file that is not JSON, a value that is neither a mapping nor a path, or two queries with the same
+            name.
 
     >>> join_tasks({"NFCorpus": {"default": {"test": {"q1": {"d1": 2}}}}, "SciFact": {"q1": {"d7": 1}}})
     {'NFCorpus/default/test/q1': {'d1': 2}, 'SciFact/q1': {'d7': 1}}
@@ -351,7 +353,7 @@ def _json(file: Path) -> Any:
 
 
 def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
-    """Return the name of the model of each folder, with the path of the folder if several have one name."""
+    """Return the name of the model of each folder, with the path of the folder if several have the same name."""
     paths = {folder: folder.relative_to(root).as_posix() for folder in folders}
     names = {}
     for folder, path in paths.items():

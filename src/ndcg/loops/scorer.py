@@ -16,20 +16,20 @@ from ..scores.queries import from_frame, scores
 
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
-    """Return a scorer of scikit-learn, for `scoring=` in `cross_validate` and `GridSearchCV`.
+    """Return a scikit-learn scorer, for `scoring=` in `cross_validate` and `GridSearchCV`.
 
     It ranks by `decision_function`, else `predict_proba`, else `predict`. Rows are documents, and
-    `groups` has the query of each: enable metadata routing, request them by
-    `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. So does
-    `sample_weight`, the weight of each row's query. Without `groups` each row of a 2-D `y` is a
-    query, its columns the documents; a 1-D `y` is refused.
+    `groups` has the query of each row: enable metadata routing, request them with
+    `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. Pass
+    `sample_weight`, the weight of each row's query, in the same way. Without `groups`, each row of a 2-D
+    `y` is a query and its columns are the documents; a 1-D `y` is rejected.
 
     Args:
         k: the cutoff.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses; several results, where a scorer has one.
+        ValueError: an option that `compute` rejects; or several results, since a scorer has one.
         ImportError: scikit-learn is not installed.
     """
     names = Options.of_method(scorer, k, options).names
@@ -45,10 +45,10 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
 
 
 def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
-    """Return the one result of a model's scores, as a scorer calls it.
+    """Return the only result of a model's scores, with the arguments of a scorer.
 
     Raises:
-        ValueError: rows without groups, several scores for a row, or what `compute` refuses.
+        ValueError: rows without groups, several scores for a row, or as in `compute`.
     """
     labels, predicted = np.asanyarray(y_true), np.asanyarray(y_score)
     if groups is None and labels.ndim != 2:
@@ -75,15 +75,15 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
 def lightgbm_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float, bool]]]:
     """Return a function for `LGBMRanker.fit(eval_metric=...)` and for `lightgbm.train(feval=...)`.
 
-    Queries are the groups of the data. A query's weight is the mean of its rows', as in LightGBM.
+    Queries are the groups of the data. The weight of a query is the mean of its rows' weights, as in LightGBM.
 
     Args:
         k: the cutoff or cutoffs.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`;
-            `convention="lightgbm"` gives the number of LightGBM itself.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`;
+            `convention="lightgbm"` gives LightGBM's own score.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` rejects.
 
     >>> metric = lightgbm_metric(k=1, convention="lightgbm")
     >>> metric(np.array([1, 0, 0]), np.array([.1, .9, .5]), None, np.array([2, 1]))
@@ -117,18 +117,18 @@ def _for_lightgbm(
 
 
 def xgboost_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float]]]:
-    """Return a function for `xgboost.train(custom_metric=...)`, of a `DMatrix` with `qid`.
+    """Return a function for `xgboost.train(custom_metric=...)`, with a `DMatrix` that has `qid`.
 
-    Its results are called `ndcg.nDCG@10`, since early stopping takes more for better by the first
-    letters of a name. XGBoost keeps six decimals of them.
+    Its results are called `ndcg.nDCG@10`, since early stopping infers from the first letters of a
+    name whether higher is better. XGBoost keeps six decimals of a result.
 
     Args:
         k: the cutoff or cutoffs.
-        **options: of `compute`, but `sample_weight`, `use_aggregator` and `engine`;
-            `convention="xgboost"` gives the number of XGBoost itself.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`;
+            `convention="xgboost"` gives XGBoost's own score.
 
     Raises:
-        ValueError: an option that `compute` refuses.
+        ValueError: an option that `compute` rejects.
     """
     return partial(_for_xgboost, Options.of_method(xgboost_metric, k, options))
 
@@ -149,10 +149,10 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
 def _results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
-    """Return the results of queries whose rows lie one after the other.
+    """Return the results of queries with contiguous rows.
 
     Raises:
-        ValueError: several scores for a row, or what `compute` refuses.
+        ValueError: several scores for a row, or as in `compute`.
     """
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:

@@ -22,20 +22,20 @@ class TrainerMetrics:
     """A function of a Trainer's predictions and labels, for a whole set or batch by batch.
 
     Without ``query_ids`` every row of the predictions is a query, its columns the documents.
-    With it every row is a document (of one score), and ``query_ids`` is a column of the evaluation
-    set, or tells the query of a row from the model's inputs, which
-    ``TrainingArguments(include_for_metrics=["inputs"])`` passes on.
+    With it every row is a document with one score, and ``query_ids`` is a column of the evaluation
+    set, or a function from the model's inputs to the query of each row. For the function,
+    ``TrainingArguments(include_for_metrics=["inputs"])`` passes the inputs on.
 
-    Batch by batch only the results of queries are kept, or one score, label and id per document.
-    After a batch-wise evaluation that broke off, ``reset`` forgets its batches.
+    Batch by batch, only the results of queries are kept, or one score, label and id per document.
+    After an interrupted batch-wise evaluation, ``reset`` drops its batches.
     """
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
-        """Keep how to score, and how to tell the query of a document.
+        """Keep the options, and the queries of documents.
 
         Raises:
-            ValueError: ``query_ids`` is neither a function nor a column with one of references, or ``main_input``
-                no name.
+            ValueError: ``query_ids`` is neither a function nor a column with a column of references, or ``main_input``
+                is not a name.
         """
         if not isinstance(main_input, str):
             raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
@@ -52,10 +52,10 @@ class TrainerMetrics:
         self._batches = []
 
     def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
-        """Take predictions, and return the results unless more are to come.
+        """Add predictions, and return the results unless more batches follow.
 
         Args:
-            evaluation: a `transformers.EvalPrediction`. Of several outputs of a model the first counts.
+            evaluation: a `transformers.EvalPrediction`. If a model has several outputs, the first is used.
             compute_result: False for a batch that is not the last, True for the last
                 (`batch_eval_metrics=True`); None for a whole set.
 
@@ -86,7 +86,7 @@ class TrainerMetrics:
         return result
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
-        """Keep what is needed of a batch."""
+        """Keep the needed values of a batch."""
         scores, labels = _first("predictions", predictions), _first("labels", label_ids)
         if self.query_ids is None:
             if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
@@ -101,7 +101,7 @@ class TrainerMetrics:
         columns = {"predictions": scores, "references": labels}
         if self.columns is None:
             ids = self.query_ids(self._main(inputs))
-            # a list may hold ids of several types
+            # a list may contain ids of several types
             columns["query_ids"] = _array(ids) if hasattr(ids, "dtype") else np.array(ids, object)
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
@@ -120,8 +120,8 @@ class _Columns(NamedTuple):
     """The queries and labels of an evaluation set, a row per document, in its order.
 
     Attributes:
-        ids: of the queries.
-        labels: nan where they are missing.
+        ids: the query of each row.
+        labels: the label of each row; nan if it is missing.
     """
 
     ids: pa.Array
@@ -153,7 +153,7 @@ class _Columns(NamedTuple):
         """Return the ids of rows with these labels.
 
         Raises:
-            ValueError: they are not those of the evaluation set in its order.
+            ValueError: the labels are not the labels of the evaluation set in its order.
         """
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
@@ -183,27 +183,25 @@ def trainer_metrics(
 ) -> TrainerMetrics:
     """Return the function for `transformers.Trainer(compute_metrics=...)`.
 
-    It serves whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`,
-    batches: then no predictions are kept. The Trainer reports the results as
-    `eval_nDCG@10`.
+    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch by
+    batch, which keeps no predictions. The Trainer reports the results as `eval_nDCG@10`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        query_ids: None where each row of the model's output is a query and its columns are
-            documents. Where each row is one document: the column of the evaluation set that
-            has the query id of each row, with `references`. Or a function that gets the model's
-            main input, an array, and returns the query id of each row. It needs
-            `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single
-            process: the Trainer does not gather the inputs of several.
-        references: with such a column that of the labels, in the same order: an evaluation whose
-            labels differ, as of another set or of shuffled rows, is refused.
+        query_ids: None if each row of the model's output is a query and its columns are documents. If each
+            row is one document: the column of the evaluation set with the query id of each row, together
+            with `references`; or a function that accepts the model's main input (an array) and returns the
+            query id of each row. The function needs `TrainingArguments(include_for_metrics=["inputs"])`,
+            and with batches a single process: the Trainer does not gather the inputs of several.
+        references: with such a column, the column of the labels in the same order. An evaluation with
+            different labels, for example on another set or with shuffled rows, is rejected.
         main_input: the name of the model's main input.
-        ignore_index: the label of padding, which the Trainer itself uses to make
-            batches of one width.
-        **options: of `compute`, but `sample_weight`, `missing`, `use_aggregator` and `engine`.
+        ignore_index: the label that marks padding, which the Trainer itself uses to make batches of equal
+            width.
+        **options: the options of `compute`, except `sample_weight`, `missing`, `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: an option that `compute` refuses, or columns that cannot be read.
+        ValueError: an option that `compute` rejects, or columns that cannot be read.
 
     >>> metrics = trainer_metrics(k=1)
     >>> from transformers import EvalPrediction  # doctest: +SKIP
@@ -219,7 +217,7 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     """Return the predictions, labels and inputs of each batch; a whole set is one batch.
 
     Raises:
-        ValueError: The sides are not in the same batches, or there are none.
+        ValueError: predictions and labels are not in the same batches, or there are none.
     """
     sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
     if not any(isinstance(side, list) for side in sides.values()):

@@ -118,13 +118,13 @@ OPTIONS: dict[str, Option] = {
         TIES
         | {
             "docid": "descending document ids, as in trec_eval; lists without ids are ranked as by `last`; flat inputs "
-            "with `query_ids` are refused if a tie matters and `document_ids` are missing"
+            "with `query_ids` are rejected if a tie matters and `document_ids` are missing"
         },
         said_as="ties",
     ),
     "zero_division": Option(
-        "the nDCG of a query with no relevant documents, whose ideal DCG is 0: a number (default 0.0); `nan` leaves "
-        f'such queries out of the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
+        "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default 0.0); `nan` excludes "
+        f'such queries from the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
         "nothing was retrieved, else 0",
         said_as="empty",
     ),
@@ -145,7 +145,7 @@ OPTIONS: dict[str, Option] = {
         "how to score a judged query that is missing from the predictions, or that has no scores in them",
         {
             "empty": "as if nothing was retrieved",
-            "skip": "left out of the mean, as in trec_eval without `-c`; so are queries without documents, for example "
+            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries without documents, such as "
             "fully padded lists",
             "raise": "an error",
         },
@@ -186,7 +186,7 @@ ARGUMENTS = {
         "arguments that hold rankings or weights may then be names of its columns."
     ),
     "exclude": (
-        "documents to leave out of rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
+        "documents to remove from rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
         "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
         "in `data`, or the path of a file."
     ),

@@ -1,32 +1,32 @@
-"""Whose nDCG: the choices that libraries make when they say nDCG, as data.
+"""The definition of nDCG in each library, as data.
 
-A convention is a set of values for the options of ``NDCG.compute``. Each is that of one
-library, and where the library can be installed a test runs it on the same rankings
-(tests/conformance/test_libraries.py). What no option can express is told as a quirk.
+A convention is a set of values for the options of ``NDCG.compute``. Each reproduces one library. If the library can be
+installed, a test runs it on the same rankings (tests/conformance/test_libraries.py). Behavior that no option can
+express is described in `quirks`.
 """
 
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-# What a convention chooses.
+# The options that a convention sets.
 CHOICES = ("gain", "discount", "ideal", "ties", "zero_division", "negative_relevance", "missing")
 
 
 class Convention(NamedTuple):
-    """What a library means by nDCG.
+    """The definition of nDCG in a library.
 
     Attributes:
-        library: whose it is, as people call it.
-        meaning: one sentence on what its choices do to the number.
-        gain: as in ``compute``, like the following.
-        discount: of the ranks.
-        ideal: which documents the ideal ranking has.
-        ties: of documents with equal scores.
-        zero_division: the nDCG of a query with nothing relevant; nan leaves it out of the mean.
-        negative_relevance: what becomes of a negative relevance.
-        missing: what becomes of a judged query that the run lacks.
-        quirks: what its numbers depend on besides.
+        library: the library and its function, as people call them.
+        meaning: one sentence on the effect of its options.
+        gain: the gain, with the same values as in ``compute``, like the following options.
+        discount: the discount.
+        ideal: the documents in the ideal ranking.
+        ties: the order of documents with equal scores.
+        zero_division: the nDCG of a query with no relevant documents; nan excludes it from the mean.
+        negative_relevance: how a negative relevance is treated.
+        missing: how a judged query that is missing from the run is treated.
+        quirks: behavior that the options cannot express.
     """
 
     library: str
@@ -54,84 +54,84 @@ class Convention(NamedTuple):
 CONVENTIONS: dict[str, Convention] = {
     "sklearn": Convention(
         "scikit-learn `ndcg_score`",
-        "Tied documents share their ranks, so the order of the input does not matter; a query with nothing relevant "
-        "pulls the mean down.",
-        quirks="It refuses one-document queries, and `ignore_ties=True` orders ties in no fixed way. A query with "
-        "nothing relevant counts as 0 up to version 1.9; a later one may leave it out, which is `zero_division=nan`.",
+        "Tied documents share their ranks, so the order of the input does not matter. A query with no relevant "
+        "documents lowers the mean.",
+        quirks="It rejects queries with one document, and `ignore_ties=True` orders ties in no fixed way. A query with "
+        "no relevant documents counts as 0 up to version 1.9. A later version may skip it (`zero_division=nan`).",
     ),
     "trec_eval": Convention(
         "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
-        "Tied documents are ordered by their ids, the highest first, which is arbitrary but the same for everyone.",
+        "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
         ties="docid",
         negative_relevance="clip",
-        quirks="Up to version 9.0.8 scores are held as 32-bit floats, so scores that differ from the eighth digit on "
-        "are tied; from 10.0 on as 64-bit ones. Queries that the run lacks count as 0 with `-c`; without it, they are "
-        'left out of the mean, which is `missing="skip"`, and 10.0 fails.',
+        quirks="Up to version 9.0.8 scores are stored as 32-bit floats, so scores that differ only from the eighth "
+        "digit on are tied. From version 10.0 on they are 64-bit floats. With `-c`, queries that are missing from the "
+        'run count as 0. Without it they are skipped (`missing="skip"`), and version 10.0 fails.',
     ),
     "pytrec_eval": Convention(
         "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
-        "As trec_eval, but queries that the run lacks are left out of the mean, so a run that answers easy queries "
-        "only scores high.",
+        "As in trec_eval, but queries that are missing from the run are skipped, so a run with only the easy queries "
+        "has a high score.",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Scores are held as 32-bit floats.",
+        quirks="Scores are stored as 32-bit floats.",
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",
-        "pytrec_eval's number, rounded to five digits.",
+        "pytrec_eval's score, rounded to five digits.",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="A document whose id is the query's takes no rank: `exclude={query: [query] for query in run}`, where "
-        "such a document is not judged relevant.",
+        quirks="A document with the same id as the query has no rank: use `exclude={query: [query] for query in run}`, "
+        "if such documents are not judged relevant.",
     ),
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
-        "pytrec_eval's number, rounded to five digits.",
+        "pytrec_eval's score, rounded to five digits.",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Tasks with `ignore_identical_ids` drop a document whose id is the query's, as BEIR does.",
+        quirks="Tasks with `ignore_identical_ids` drop a document with the same id as the query, as in BEIR.",
     ),
     "gdeval": Convention(
         "gdeval.pl `ndcg@k` of TREC's web tracks",
-        "trec_eval's order of ties with exponential gain; queries with nothing relevant are left out, and so are those "
-        "that the run lacks.",
+        "trec_eval's order of ties, with exponential gain. Queries with no relevant documents are skipped, and so are "
+        "queries that are missing from the run.",
         gain="exponential",
         ties="docid",
         zero_division=math.nan,
         negative_relevance="clip",
         missing="skip",
-        quirks="It prints five digits, and refuses relevances above 4.",
+        quirks="It prints five digits, and rejects a relevance above 4.",
     ),
     "ranx": Convention(
         "ranx `ndcg`",
-        "Tied documents stay in the order of the run, so what wrote the run decides.",
+        "Tied documents stay in the order of the run, so it depends on the program that wrote the run.",
         ties="first",
         negative_relevance="clip",
-        quirks="A relevance counts as its integer part. Lists of 16 documents and more are sorted by an unstable "
+        quirks="A relevance counts as its integer part. Lists of 16 or more documents are sorted with an unstable "
         "algorithm, so their ties are in no fixed order.",
     ),
     "ranx_burges": Convention(
         "ranx `ndcg_burges`",
-        "Exponential gain, which puts highly relevant documents far above the others.",
+        "The gain is exponential, so highly relevant documents count far more than the others.",
         gain="exponential",
         ties="first",
         negative_relevance="clip",
-        quirks="As ranx `ndcg`.",
+        quirks="Otherwise the same as ranx `ndcg`.",
     ),
     "torchmetrics": Convention(
         "TorchMetrics `RetrievalNormalizedDCG`",
-        "scikit-learn's definition, with a policy for queries with nothing relevant: `empty_target_action` "
-        '`"neg"` is `zero_division=0` (the default), `"pos"` 1, `"skip"` nan.',
+        "scikit-learn's definition, with an option for queries with no relevant documents: `empty_target_action` "
+        '`"neg"` is `zero_division=0` (the default), `"pos"` is 1, and `"skip"` is nan.',
         negative_relevance="keep",
-        quirks="It computes in 32-bit floats, in which close scores are tied. A query whose relevances add up to 0 "
-        "counts as one with nothing relevant. Where the ideal DCG is negative, it divides by it.",
+        quirks="It computes in 32-bit floats, in which close scores are tied. A query with relevance values that add "
+        "up to 0 counts as having no relevant documents. If the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
-        "Queries with nothing relevant are left out, so the mean is over fewer queries than were asked.",
+        "Queries with no relevant documents are skipped, so the mean covers fewer queries than the data.",
         gain="exponential",
         ties="first",
         zero_division=math.nan,
@@ -140,147 +140,147 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "rax": Convention(
         "Rax `ndcg_metric`",
-        "Exponential gain, and tied documents in the order of the input.",
+        "The gain is exponential, and tied documents stay in the order of the input.",
         gain="exponential",
         ties="first",
         negative_relevance="keep",
         missing="skip",
-        quirks="It computes in 32-bit floats unless JAX is told otherwise. Where the ideal DCG is negative, it "
-        "divides by it. Lists that are masked whole are left out, which `missing` says.",
+        quirks="It computes in 32-bit floats unless JAX is configured otherwise. If the ideal DCG is negative, it "
+        'divides by it. Fully masked lists are skipped (`missing="skip"`).',
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
-        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="Labels are the integers 0 to 30, with `label_gain` for other gains.",
+        quirks="Labels are the integers 0 to 30; `label_gain` sets other gains.",
     ),
     "xgboost": Convention(
         "XGBoost `ndcg`",
-        "As LightGBM: a query with nothing relevant counts as perfect; `ndcg@10-` is `zero_division=0`.",
+        "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is `zero_division=0`.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="`ndcg` without a cutoff may stop at rank 32, the pairs its ranking objectives sample by default: ask "
-        "here for `k=32`. Scores are held as 32-bit floats. `ndcg_exp_gain=False` is the linear gain.",
+        quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking objectives sample by "
+        'default: set `k=32`. Scores are stored as 32-bit floats. `ndcg_exp_gain=False` is `gain="linear"`.',
     ),
     "tf_ranking": Convention(
         "TensorFlow Ranking `NDCGMetric`",
-        "Exponential gain, and tied documents in random order: the mean over all orders is what to expect.",
+        "The gain is exponential, and tied documents are in random order; the mean over all orders is its expectation.",
         gain="exponential",
         missing="skip",
-        quirks="It computes in 32-bit floats. A label below 0 is padding: give it as `ignore_index`. Lists that are "
-        "padding throughout are left out, which `missing` says.",
+        quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as `ignore_index`. Lists that are "
+        'all padding are skipped (`missing="skip"`).',
     ),
     "allrank": Convention(
         "allRank `ndcg`",
-        "A query with nothing relevant counts as perfect, which lifts the mean where many are.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="A label of -1 is padding: give `ignore_index=-1`. It sorts by an algorithm that leaves ties in no "
-        "fixed order, and computes in 32-bit floats.",
+        quirks="A label of -1 is padding: set `ignore_index=-1`. Its sorting algorithm leaves ties in no fixed order, "
+        "and it computes in 32-bit floats.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
-        "Of tied documents the least relevant ranks first, so ties never help; a query with nothing relevant counts "
-        "as perfect.",
+        "The least relevant of several tied documents ranks first, so ties never help. A query with no relevant "
+        "documents counts as perfect.",
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevances are held as 32-bit floats.',
+        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevance is stored as 32-bit floats.',
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",
-        "Documents are relevant or not, and queries with nothing relevant are left out.",
+        "Relevance is binary, and queries with no relevant documents are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="From version 6 on tied documents rank by ascending id: list them in that order. Its rerankers are "
-        "scored by scikit-learn.",
+        quirks="From version 6 on, tied documents rank by ascending id: list them in that order. It scores rerankers "
+        "with scikit-learn.",
     ),
     "spark": Convention(
         "Spark `RankingMetrics.ndcgAt`",
-        "Documents are relevant or not; whatever ranked their ids has ordered the ties.",
+        "Relevance is binary. The input is ranked ids, so their order has already resolved the ties.",
         gain="binary",
         ties="first",
         negative_relevance="clip",
-        quirks="The relevances that PySpark lets one give as a third column do not change its number. With those that "
-        "Scala takes the gain is exponential, and the ideal is the order in which the relevant documents are listed.",
+        quirks="PySpark accepts relevance values as a third column, but they do not change the score. With relevance "
+        "values in Scala, the gain is exponential, and the ideal is the order in which relevant documents are listed.",
     ),
     "elasticsearch": Convention(
         "Elasticsearch `_rank_eval` `dcg` with `normalize`",
-        "Exponential gain, over the hits in the engine's order.",
+        "The gain is exponential, over the hits in the engine's order.",
         gain="exponential",
         ideal="truncated",
         ties="first",
-        quirks="Documents that nobody judged have gain 0, or that of `unknown_doc_rating`.",
+        quirks="Unjudged documents have gain 0, or the gain of `unknown_doc_rating`.",
     ),
     "mlflow": Convention(
         "MLflow `ndcg_at_k`",
-        "The ideal is no longer than the answer, so a short answer scores higher, and an empty one to a query with "
-        "nothing relevant is perfect.",
+        "The ideal is no longer than the result list, so a short result list scores higher. An empty list for a query "
+        "with no relevant documents is perfect.",
         gain="binary",
         ideal="truncated",
         ties="first",
         zero_division="rightly_empty",
-        quirks="A document that is retrieved twice counts twice, as two documents.",
+        quirks="A duplicate document counts twice, as two documents.",
     ),
     "haystack": Convention(
         "Haystack `DocumentNDCGEvaluator`",
-        "The scores of the expected documents are their gains; the order is that of the retrieved ones.",
+        "The gains are the scores of the expected documents; the retrieved documents set the order.",
         ties="first",
         negative_relevance="keep",
-        quirks="There is no cutoff: all that was retrieved counts.",
+        quirks="There is no cutoff: all retrieved documents count.",
     ),
     "llama_index": Convention(
         "LlamaIndex `NDCG`",
-        "Documents are expected or not; all that was retrieved counts.",
+        "Relevance is binary (expected or not), and all retrieved documents count.",
         gain="binary",
         ties="first",
-        quirks="It has no cutoff: give no `k`. It refuses a query for which nothing is expected or nothing retrieved.",
+        quirks="It has no cutoff: do not set `k`. It rejects a query with no expected or no retrieved documents.",
     ),
     "lenskit": Convention(
         "LensKit `NDCG`",
-        "The discount of the first papers, the same for the first two ranks; users without recommendations are left "
-        "out.",
+        "It uses the original discount, which is the same for the first two ranks. Users without recommendations are "
+        "skipped.",
         gain="binary",
         discount="jarvelin",
         ties="first",
         missing="skip",
-        quirks="A user without test items has none, which `RunAnalysis` counts as 0. "
-        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 counts as relevant too.',
+        quirks="A user without test items has no nDCG, and `RunAnalysis` counts it as 0. "
+        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 also counts as relevant.',
     ),
     "recommenders": Convention(
         "Recommenders `ndcg_at_k`",
-        "Items are rated or not, whatever the rating, and users who rated nothing are left out.",
+        "Relevance is binary: every rated item is relevant. Users without rated items are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
-        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`; the base of its logarithm does not '
-        "matter. An item rated 0 counts as relevant too.",
+        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`. The base of its logarithm does not '
+        "matter. An item rated 0 also counts as relevant.",
     ),
     "recbole": Convention(
         "RecBole `NDCG`",
-        "Items are relevant or not.",
+        "Relevance is binary.",
         gain="binary",
         ties="first",
-        quirks="It is handed the best k of all items, so every user has k. Version 1.2.1 asks for `np.float`, which "
-        "NumPy lacks from 1.24 on.",
+        quirks="It receives the best k of all items, so every user has k of them. Version 1.2.1 uses `np.float`, which "
+        "NumPy 1.24 removed.",
     ),
     "cornac": Convention(
         "Cornac `NDCG`",
-        "Items are relevant or not, and users without relevant items are left out.",
+        "Relevance is binary, and users without relevant items are skipped.",
         gain="binary",
         ties="first",
         zero_division=math.nan,
     ),
     "rectools": Convention(
         "RecTools `NDCG`",
-        "The ideal has k relevant items, whether or not there are as many, so few can score 1; users without relevant "
-        "items are left out.",
+        "The ideal has k relevant items even if there are fewer, so few users can reach 1. Users without relevant "
+        "items are skipped.",
         gain="binary",
         ideal="full",
         ties="first",
@@ -289,25 +289,26 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "evidently": Convention(
         "Evidently `NDCG`",
-        "Users with nothing relevant are left out.",
+        "Users without relevant items are skipped.",
         zero_division=math.nan,
         negative_relevance="keep",
-        quirks="Tied items share one rank, the mean of theirs rounded down, which no order of ties gives.",
+        quirks="Tied items share the same rank, the mean of their ranks rounded down, which no order of ties gives.",
     ),
 }
 
 
 def convention_table(values: Mapping[str, float]) -> str:
-    """Markdown: what each convention chooses, and its number for one example.
+    """Return a Markdown table of the options that each convention sets, and its score for one example.
 
     Args:
         values: the nDCG of the example under the name of each convention.
 
     >>> print(convention_table({"sklearn": .5921}).splitlines()[0])
-    | `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |
+    | `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | missing |
     """
     lines = [
-        "| `convention=` | whose | nDCG | gain | discount | ideal | ties | nothing relevant | negative | missing |",
+        "| `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | "
+        "missing |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, value in values.items():
@@ -319,21 +320,21 @@ def convention_table(values: Mapping[str, float]) -> str:
 
 
 def empty_text(zero_division: float | str) -> str:
-    """Return in words what a query with nothing relevant is worth.
+    """Return in words the nDCG of a query with no relevant documents.
 
     >>> empty_text(math.nan), empty_text(1.0), empty_text("rightly_empty")
-    ('left out', '1', '1 if nothing was retrieved, else 0')
+    ('skipped', '1', '1 if nothing was retrieved, else 0')
     """
     if isinstance(zero_division, str):
         return "1 if nothing was retrieved, else 0"
-    return "left out" if math.isnan(zero_division) else f"{zero_division:g}"
+    return "skipped" if math.isnan(zero_division) else f"{zero_division:g}"
 
 
 def convention_notes() -> str:
-    """Markdown: a line on each convention, its meaning and its quirks.
+    """Return a Markdown list with the meaning and the quirks of each convention.
 
     >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
-    - `"evidently"`: Users with nothing relevant
+    - `"evidently"`: Users without relevant items
     """
     return "\n".join(
         f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()

@@ -238,7 +238,7 @@ def _score_block(
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # what is not finite is refused, with its place
         gains, lowest = _gains(block, gain, negative_relevance)
-        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties)
+        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties, into)
         sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], into)
         if over == "full" and "IDCG" in sums:
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
@@ -391,9 +391,18 @@ def _padded(
 
 
 def _gains_at_ranks(
-    block: _Block, ranks: int, gains: Floats, lowest: float, gain: Gain, over: str, ties: str
+    block: _Block,
+    ranks: int,
+    gains: Floats,
+    lowest: float,
+    gain: Gain,
+    over: str,
+    ties: str,
+    measures: Collection[str],
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
+
+    Without a measure that needs one of the two, it has no ranks.
 
     Args:
         block: the queries.
@@ -403,9 +412,24 @@ def _gains_at_ranks(
         gain: the option that made them.
         over: the documents of the ideal.
         ties: the order of tied documents.
+        measures: those that are summed over these gains.
     """
     # half as wide is read twice as fast, and float32 holds all that float64 would
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
+    needs_ideal, needs_ranked = not {"nDCG", "IDCG"}.isdisjoint(measures), not {"IDCG"}.issuperset(measures)
+    ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, over) if needs_ideal else gains[:, :0]
+    ranked, highest = (
+        ranked_gains(score, gains, ranks, ties) if needs_ranked else (gains[:, :0], score.max(initial=-np.inf))
+    )
+    whole = needs_ideal and over not in ("retrieved", "truncated")
+    most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
+    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
+        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
+    return ranked, ideal
+
+
+def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, over: str) -> Floats:
+    """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
     counted = block.judged if lowest < 0 else None  # others have gain 0, which is the lowest
     if over == "retrieved":
         counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
@@ -416,11 +440,7 @@ def _gains_at_ranks(
         ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
     if over == "truncated":
         ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
-    ranked, highest = ranked_gains(score, gains, ranks, ties)
-    most = gains.max(initial=0) if over in ("retrieved", "truncated") else ideal[:, :1].max(initial=0)
-    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
-    return ranked, ideal
+    return ideal
 
 
 def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:

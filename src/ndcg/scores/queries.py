@@ -70,7 +70,7 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
     """
     scored = score_queries(**part.arrays(), **{**options.scoring, **other})
     if options.missing == "skip":
-        skipped = part.empty() if part.missing is None else part.empty() | part.missing
+        skipped = part.lacking()
         for values in scored.values():
             values[:, skipped] = np.nan
     return scored

@@ -1,4 +1,4 @@
-"""`ndcg check`: what a function of the user's computes."""
+"""`ndcg check`: find what the user's own function computes."""
 
 import argparse
 import importlib.util
@@ -13,7 +13,7 @@ from .output import Listing
 
 
 def check_function(asked: argparse.Namespace) -> Listing:
-    """Answer what a function computes."""
+    """Return what a function computes."""
     (k, *others) = asked.k or [10]
     if others:
         raise ValueError("-k must be one cutoff, since each ranking is asked about once")

@@ -1,4 +1,4 @@
-"""The command line: what `ndcg` and `python -m ndcg` run, with its streams, signals and exit status.
+"""The command line, run by `ndcg` and `python -m ndcg`: its streams, signals and exit status.
 
 `commands.py` does the work. It is imported, with everything it needs, only when a command runs, so that `--help` is
 fast.
@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from .flags import ArgumentsError, parser
 
-BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses besides 0, and 1 for a regression
+BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses other than 0, and 1 for a regression
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,10 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _flush(stream: Any) -> None:
-    """Write what a stream still holds, or drop it if it cannot be written.
+    """Write the buffer of a stream, or drop it if it cannot be written.
 
     Raises:
-        OSError: it cannot be written, and somebody waits for it.
+        OSError: it cannot be written, and a reader waits for it.
     """
     try:
         stream.flush()
@@ -94,7 +94,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     """Run a command; return its exit status.
 
     Raises:
-        SystemExit: help was asked for.
+        SystemExit: help was printed.
     """
     try:
         asked = parser().parse_args(arguments)
@@ -127,6 +127,6 @@ class _WithoutPandas(MetaPathFinder):
     """Keeps pyarrow from importing pandas, as it does if that is installed; nothing here needs it."""
 
     def find_spec(self, name: str, *_: Any) -> None:
-        """Refuse pandas, and leave other modules to other finders."""
+        """Block the import of pandas; other finders import other modules."""
         if name == "pandas":
             raise ModuleNotFoundError("No module named 'pandas'", name=name)

@@ -1,4 +1,4 @@
-"""The commands: each reads files, asks the functions of the package, and answers with a `Listing`."""
+"""The commands: each reads files, calls the functions of the package, and returns a `Listing`."""
 
 import argparse
 import re
@@ -24,7 +24,7 @@ from .sides import Sides, scoring
 
 
 def answer(asked: argparse.Namespace) -> Listing:
-    """Answer a command.
+    """Run a command and return its output.
 
     Raises:
         ValueError: bad input; names the file and the line, or the option.
@@ -63,7 +63,7 @@ def _in_words_of_the_shell(problem: str) -> str:
 
 
 def _score(asked: argparse.Namespace) -> Listing:
-    """Answer with the means of runs and their intervals, or with the values of all queries."""
+    """Return the means of runs with their intervals, or the values of all queries."""
     sides = Sides.read(asked, asked.runs)
     reports = {name: sides.report(name) for name in sides.runs}
     one = next(iter(reports.values()))
@@ -99,7 +99,7 @@ def _means(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[li
 
 
 def _score_rows(of_what: Row, scores: Mapping[str, Score], queries: int) -> list[Row]:
-    """Return a row for programs of each mean, with how many queries it is over and how many are left out."""
+    """Return a row for programs for each mean, with the numbers of queries in it and of skipped queries."""
     return [
         {**of_what, "measure": name, "queries": score.queries, "left_out": score.left_out(queries), **score._asdict()}
         for name, score in scores.items()
@@ -120,7 +120,7 @@ def _by_query(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple
 
 
 def _compare(asked: argparse.Namespace) -> Listing:
-    """Answer with the differences of runs from a baseline, their intervals and tests, and the queries that differ."""
+    """Return the differences of runs from a baseline, their intervals and tests, and the queries that differ."""
     sides = Sides.read(asked, [asked.baseline, *asked.runs])
     options = ("confidence", "resamples", "seed", "alternative", "margin", "corrected_over")
     found = compare(
@@ -155,7 +155,7 @@ def _compare(asked: argparse.Namespace) -> Listing:
 
 
 def _pair_row(pair: Pair, queries: int) -> Row:
-    """Return a row for programs of a difference, with how many queries it is over and how many are left out."""
+    """Return a row for programs for a difference, with the numbers of queries in it and of skipped queries."""
     measure, run, baseline, *_ = pair
     counts = {"queries": pair.queries, "left_out": queries - pair.queries}
     figures = dict(zip(pair._fields[3:], pair[3:], strict=True))
@@ -179,7 +179,7 @@ def _query_rows(found: Comparison, worst: int | None) -> list[Row]:
 
 
 def _audit(asked: argparse.Namespace) -> Listing:
-    """Answer with what a score rests on: ties, unjudged documents, chance, and queries that do not meet."""
+    """Return what affects the reliability of a score: ties, unjudged documents, a random order, missing queries."""
     sides = Sides.read(asked, [asked.run])
     ((name, run),) = sides.runs.items()
     found = sides.report(name)
@@ -202,12 +202,12 @@ def _audit(asked: argparse.Namespace) -> Listing:
 
 
 def _findings(found: Report, judged: Sequence[Any], ranked: Sequence[Any]) -> dict[str, tuple[int, Sequence[Any]]]:
-    """Return how many queries have each property, and which they are, if an answer names them.
+    """Return the number of queries with each property, and these queries if the output names them.
 
     Args:
         found: the report on the run.
         judged: the queries of the qrels.
-        ranked: those of the run.
+        ranked: the queries of the run.
     """
     first = next(iter(found.scores))
     ids = np.array(found.queries["query"].to_pylist(), object)
@@ -228,7 +228,7 @@ def _findings(found: Report, judged: Sequence[Any], ranked: Sequence[Any]) -> di
 
 
 def _explain(asked: argparse.Namespace) -> Listing:
-    """Answer with the conventions that give a score."""
+    """Return the conventions that give a score."""
     sides = Sides.read(asked, [asked.run])
     (run,) = sides.runs.values()
     options = sides.shared

@@ -1,6 +1,6 @@
 """The arguments of the commands, and their help.
 
-Help comes at once: nothing here imports NumPy or pyarrow.
+This module imports neither NumPy nor pyarrow, so that `--help` is fast.
 """
 
 import argparse
@@ -42,14 +42,14 @@ examples:
   ndcg score qrels.txt bm25.txt --convention trec_eval -q        trec_eval's scores, query by query
   ndcg score qrels.txt bm25.txt -k 10 -o json > baseline.json    to compare with later: see ndcg gate
   ndcg score ratings.parquet scores.csv -k 10 --query user_id --document item_id --label stars
-  ndcg score qrels.txt bm25.txt -k 10 --by languages.csv         each language separately, too
+  ndcg score qrels.txt bm25.txt -k 10 --by languages.csv         also each language separately
   zcat run.gz | ndcg score qrels.txt -
 """,
     ),
     "compare": (
         "differences of runs from a baseline, with tests",
         "Print how each run differs from the baseline on the same queries: the difference of the means, its\n"
-        "interval, p of a paired randomisation test with Holm's correction, and the queries that lost and that\n"
+        "interval, p of a paired randomization test with Holm's correction, and the queries that lost and that\n"
         "gained most.",
         """\
 examples:
@@ -64,11 +64,11 @@ examples:
     "gate": (
         "exit status 1 if a run is worse than a baseline",
         "Exit with status 1 only if the mean of a measure falls by more than --max-drop and a one-sided paired\n"
-        "randomisation test finds the fall significant at --alpha (with several measures after Holm's\n"
-        "correction); with --any-drop, if it falls by more than --max-drop at all. The answer says of each fall\n"
-        "whether it is significant, and whether so few differing queries could prove it. A run that is empty,\n"
-        "shares no query with the qrels or is missing queries that the baseline ranks is bad input, status 2,\n"
-        "never a pass.",
+        "randomization test finds the fall significant at --alpha (with several measures, after Holm's\n"
+        "correction); with --any-drop, whenever it falls by more than --max-drop. The output says whether each\n"
+        "fall is significant, and whether so few differing queries could prove it. If the run is empty, has no\n"
+        "query in common with the qrels, or is missing queries that the baseline ranks, the status is 2, never\n"
+        "a pass.",
         """\
 examples:
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10
@@ -80,10 +80,11 @@ examples:
 """,
     ),
     "audit": (
-        "what a score rests on: ties, unjudged documents, missing queries",
-        "Print what a score rests on: the range over the orders of ties, unjudged documents within the cutoff,\n"
-        "the score of a random order, and queries that are missing, extra, or have no relevant documents. A\n"
-        "file that lists a document twice for a query is rejected, with both lines.",
+        "what affects the reliability of a score: ties, unjudged documents, missing queries",
+        "Print what affects the reliability of a score: the range over the orders of ties, the unjudged documents\n"
+        "within the cutoff, the score of a random order, and queries that are missing, extra, or have no relevant\n"
+        "documents. If a file lists a document twice for a query, it is rejected, and the message names both\n"
+        "lines.",
         """\
 examples:
   ndcg audit qrels.txt bm25.txt -k 10
@@ -92,8 +93,8 @@ examples:
     ),
     "explain": (
         "which convention gives a score",
-        "Print the nDCG of a run by the convention of every library, and which of them give the score you got. If\n"
-        "none does, every combination of options and cutoffs is tried, and known slips.",
+        "Print the nDCG of a run under the convention of every library, and the conventions that give the score you\n"
+        "got. If none does, every combination of options and cutoffs is tried, and then known slips.",
         """\
 examples:
   ndcg explain qrels.txt bm25.txt -k 10
@@ -104,20 +105,20 @@ examples:
 """,
     ),
     "check": (
-        "what a function of yours that computes nDCG computes",
-        "Ask a Python function for the nDCG of small random rankings, and print which library's nDCG it computes, or\n"
-        "which known slip it makes, with the smallest ranking on which it differs and both sums by hand. FUNCTION\n"
-        "is FILE.py:NAME or package.module:NAME; it gets one query and returns its nDCG. --form says how:\n"
+        "what your own nDCG function computes",
+        "Call a Python function with small random rankings, and print which library's nDCG it computes, or which\n"
+        "known slip it has, with the smallest ranking on which it differs and both sums. FUNCTION is FILE.py:NAME\n"
+        "or package.module:NAME; it receives one query and returns its nDCG. --form sets its arguments:\n"
         "  mappings   {document: score}, {document: relevance}, k\n"
         "  lists      scores, relevance of the same documents, k (arrays: the same as NumPy arrays)\n"
         "  ranked     ids of documents, best first, {document: relevance}, k\n"
-        "By default, the form is found out by trying. Exit status: 0 if the function computes the nDCG of a library\n"
-        "(with --convention, of that one), 1 if not, 2 if it returns no score.",
+        "By default, all forms are tried. Exit status: 0 if the function computes the nDCG of a library (with\n"
+        "--convention, of that library), 1 if not, 2 if it returns no score.",
         """\
 examples:
   ndcg check my_metrics.py:ndcg_at
   ndcg check my_package.metrics:ndcg -k 5 --form ranked
-  ndcg check my_metrics.py:ndcg_at --convention trec_eval        exit status 1 if it is another's
+  ndcg check my_metrics.py:ndcg_at --convention trec_eval        exit status 1 if it computes another nDCG
 """,
     ),
 }
@@ -130,9 +131,9 @@ class Argument(NamedTuple):
         name: its name in Python; a flag has dashes for underscores.
         commands: the commands that have it.
         sentence: what it is or does.
-        default: its value if it is left out, False if it is a switch. The convention sets those of scoring options.
-        words: the words it may be.
-        besides: what else it may be, after these.
+        default: its value if it is not given, False for a switch. The convention sets the values of scoring options.
+        words: the words it accepts.
+        besides: a phrase on the other values it accepts, after these.
     """
 
     name: str
@@ -170,26 +171,38 @@ ARGUMENTS = {
         Argument(
             "got",
             EXPLAIN,
-            "the score to look for, with all of its digits, which say how close a match must be; or "
-            "several as 0.31@5,0.283@10; or a file with the value of each query",
+            "the score to look for; give all of its digits: they decide how close a match must be; or "
+            "several scores, as 0.31@5,0.283@10; or a file with the value of each query",
         ),
-        Argument("between", EXPLAIN, "two conventions whose difference to explain"),
+        Argument("between", EXPLAIN, "two conventions: explain the difference between them"),
         Argument("function", CHECK, "FILE.py:NAME or package.module:NAME"),
         Argument("k", CHECK, "the cutoff, or all (default: 10)"),
-        Argument("form", CHECK, "how the function takes a ranking", words=("mappings", "lists", "arrays", "ranked")),
-        Argument("convention", CHECK, "the convention that it should compute; by default any"),
+        Argument("form", CHECK, "the arguments of the function", words=("mappings", "lists", "arrays", "ranked")),
+        Argument("convention", CHECK, "the convention that it should compute (default: any)"),
         Argument("cases", CHECK, "the number of rankings", 200),
         Argument("seed", CHECK, "random seed of the rankings", 0),
     ],
     "regression criteria": [
-        Argument("max_drop", GATE, "the fall that is tolerated", 0.01),
+        Argument("max_drop", GATE, "the largest fall of the mean that is tolerated", 0.01),
         Argument("alpha", GATE, "significance level of the test, from 0 to 1", 0.05),
         Argument("any_drop", GATE, "fail for any fall by more than --max-drop, significant or not", False),
     ],
     "test options": [
         Argument("alternative", COMPARE, "test whether a run differs, is better or is worse", "two-sided", SIDES),
-        Argument("margin", COMPARE, "test whether a run is worse (greater) or better (less) by less than this", 0.0),
-        Argument("corrected_over", COMPARE, "p-values that Holm corrects together", "measure", ("measure", "all")),
+        Argument(
+            "margin",
+            COMPARE,
+            "non-inferiority margin: with greater, test whether a run is worse by less than X; with less, whether it "
+            "is better by less than X",
+            0.0,
+        ),
+        Argument(
+            "corrected_over",
+            COMPARE,
+            "the p-values that Holm's correction covers, those of each measure and cutoff or all of them",
+            "measure",
+            ("measure", "all"),
+        ),
     ],
     SCORING: [
         Argument("k", EXPLAIN, "the cutoff: how many ranks count", "all"),
@@ -201,16 +214,24 @@ ARGUMENTS = {
         *(_of_python(name, ALL) for name in ("log_base", "ideal", "ties", "zero_division", "negative_relevance")),
         *(_of_python(name, ALL) for name in ("judged_only", "ignore_index")),
         _of_python("missing", ("score", "audit", "explain")),
-        _of_python("missing", COMPARE, "; by default, stop if another run ranks one, but for conventions that skip"),
-        _of_python("missing", GATE, "; by default, stop if the baseline ranks one"),
-        Argument("exclude", ALL, "documents that take no rank: a file of queries and documents"),
+        _of_python(
+            "missing",
+            COMPARE,
+            "; by default, stop if a query is missing from one run only, unless the convention skips it",
+        ),
+        _of_python("missing", GATE, "; by default, stop if a query is missing from the run and not from the baseline"),
+        Argument("exclude", ALL, "documents to remove from rankings and ideals: a file of queries and documents"),
     ],
     "columns of CSV, TSV, JSON, Parquet and Arrow": [
-        Argument("query", ALL, "the column of query ids in all files, if it is not called query_id or the like"),
-        Argument("document", ALL, "the column of document ids in all files, if it is not called doc_id or the like"),
-        Argument("score", ALL, "the column of scores in runs, if it is not called score or the like"),
-        Argument("label", ALL, "the column of relevances in the qrels, if it is not called relevance or the like"),
-        Argument("by", RUNS, "also score slices of the queries, by a file of queries and slices or a qrels column"),
+        Argument("query", ALL, "the column of query ids in all files, if its name is not a known one such as query_id"),
+        Argument(
+            "document", ALL, "the column of document ids in all files, if its name is not a known one such as doc_id"
+        ),
+        Argument("score", ALL, "the column of scores in runs, if its name is not a known one such as score"),
+        Argument(
+            "label", ALL, "the column of relevance in the qrels, if its name is not a known one such as relevance"
+        ),
+        Argument("by", RUNS, "also score slices of the queries: a file that maps queries to slices, or a qrels column"),
     ],
     "output": [
         Argument(
@@ -220,11 +241,11 @@ ARGUMENTS = {
             "place of the pairs (default: 5)",
         ),
         Argument("by_query", SCORE, "print the value of every query, then the mean", False),
-        Argument("output", (*ALL, *CHECK), "the format (junit in ndcg gate only)", "text", FORMATS),
+        Argument("output", (*ALL, *CHECK), "the format; only ndcg gate writes junit", "text", FORMATS),
         Argument("places", MEANS, "decimal places of tables", 4),
-        Argument("signature", MEANS, "print every choice the numbers depend on, and score nothing", False),
+        Argument("signature", MEANS, "print every option that affects the scores, and score nothing", False),
         Argument("confidence", ("score", "compare", "gate"), "confidence level of the intervals", 0.95),
-        Argument("resamples", TESTS, "least number of permutations; values below 1,048,576 have no effect", 10_000),
+        Argument("resamples", TESTS, "minimum number of permutations; values below 1,048,576 have no effect", 10_000),
         Argument("seed", TESTS, "random seed of the test", 0),
         Argument("plot", PLOTS, "also save a figure: png, svg or pdf"),
     ],
@@ -261,7 +282,7 @@ def _number(text: str) -> float | str:
     return numbers[0] if isinstance(numbers, list) and len(numbers) == 1 else text
 
 
-# How the shell spells and reads arguments, and what help shows in their place.
+# How the shell spells and reads arguments, and the placeholders that help shows.
 POSITIONAL = ("qrels", "baseline", "runs", "run", "function")
 FILES = (*POSITIONAL, "exclude", "by", "plot")  # which shells complete
 SHORT = {"k": "-k", "measures": "-m", "judged_only": "-J", "by_query": "-q", "output": "-o", "places": "-p"}
@@ -286,7 +307,7 @@ CHOICES = {"convention": tuple(CONVENTIONS), "output": FORMATS}  # words that ar
 
 
 class ArgumentsError(Exception):
-    """The arguments are not those of a command; says so in a sentence."""
+    """A sentence on arguments that a command does not accept."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -300,14 +321,14 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _CommandParser(_Parser):
-    """The parser of a command, which rejects options that the command does not have by its own name."""
+    """The parser of a command; its errors about unknown options name the command."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Return the arguments, and an empty list of others."""
-        found, others = super().parse_known_args(args, namespace)
-        if others:
-            self.error(f"unrecognized arguments: {' '.join(others)}")
-        return found, others
+        """Return the arguments, and an empty list of unknown ones."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
 
 
 def parser() -> argparse.ArgumentParser:
@@ -323,7 +344,7 @@ def parser() -> argparse.ArgumentParser:
         for heading, arguments in ARGUMENTS.items():
             if own := [each for each in arguments if name in each.commands]:
                 about = (
-                    "options that you leave out follow the convention"
+                    "options that you do not set follow the convention"
                     if heading == SCORING and name != "explain"
                     else None
                 )

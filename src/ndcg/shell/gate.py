@@ -26,7 +26,7 @@ REGRESSION = 1  # the exit status; 0 for all else
 
 
 class Criteria(NamedTuple):
-    """What counts as a regression.
+    """The criteria of a regression.
 
     Attributes:
         max_drop: the fall that is tolerated, in units of the measure.
@@ -38,10 +38,10 @@ class Criteria(NamedTuple):
 
     @classmethod
     def parse(cls, asked: argparse.Namespace) -> "Criteria":
-        """Check the criteria that were given.
+        """Check the criteria.
 
         Raises:
-            ValueError: names the option, what it was and what it may be.
+            ValueError: a value is not allowed; names the option, the value and the allowed values.
         """
         if not is_real(asked.alpha) or not 0 <= asked.alpha <= 1:
             raise ValueError(f"--alpha must be from 0 to 1, such as 0.05; got {shown(asked.alpha)}")
@@ -61,7 +61,7 @@ class Criteria(NamedTuple):
 
 
 def gate_run(asked: argparse.Namespace) -> Listing:
-    """Answer whether a run is worse than a baseline: by more than is tolerated, and significantly."""
+    """Return whether a run is worse than a baseline: by more than is tolerated, and significantly."""
     criteria = Criteria.parse(asked)
     resampling = Resampling.parse(asked.confidence, asked.resamples, asked.seed)
     if resampling.confidence <= 0.5:
@@ -90,14 +90,14 @@ def gate_run(asked: argparse.Namespace) -> Listing:
 
 
 def _row(pair: Pair, least: float, found: Comparison, new: Report, criteria: Criteria) -> Row:
-    """Return what the gate tells programs about a measure.
+    """Return the result of the gate on a measure, for programs.
 
     Args:
         pair: the run and the baseline.
         least: the least p-value, corrected, that the pair could have.
         found: their comparison.
         new: the report on the run.
-        criteria: what a regression is.
+        criteria: the criteria of a regression.
     """
     return {
         "measure": pair.measure,
@@ -116,7 +116,7 @@ def _row(pair: Pair, least: float, found: Comparison, new: Report, criteria: Cri
 
 
 def _verdict(pair: Pair, least: float, criteria: Criteria) -> str:
-    """Return in words what the gate makes of a measure."""
+    """Return the verdict on a measure in words."""
     if not falls_beyond(pair.difference, criteria.max_drop):
         return f"did not fall by more than {criteria.max_drop:g}"
     fell = f"fell by {_amount(-pair.difference)}"
@@ -141,7 +141,7 @@ def _amount(value: float) -> str:
 
 
 def _summary(run: str, rows: list[Row], criteria: Criteria) -> str:
-    """Return in a sentence what the gate makes of all measures."""
+    """Return the verdict on all measures in a sentence."""
     failed = [row["measure"] for row in rows if row["regression"]]
     if failed:
         return f"Regression: {', '.join(failed)} of {run} fell by more than {criteria.max_drop:g}."
@@ -166,7 +166,7 @@ def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
 
 
 def _listing(asked: argparse.Namespace, found: Comparison, rows: list[Row], new: Report, criteria: Criteria) -> Listing:
-    """Return the answer of a gate: a table of its measures, and what a regression is."""
+    """Return the output of a gate: a table of its measures, and the criteria of a regression."""
     baseline, run = found.scores
     failed = any(row["regression"] for row in rows)
     said = [_summary(run, rows, criteria), str(criteria), *_notes_on_the_test(rows, criteria), *new.notes]
@@ -234,7 +234,7 @@ def _saved_report(file: str, saved: dict[str, Any]) -> tuple[Report, str]:
     """Return the report that `ndcg score -o json` has saved, and the digest of its judgments.
 
     Raises:
-        ValueError: it is another result, or its figures do not follow from the values of its queries.
+        ValueError: it is another result, or its values do not follow from the values of its queries.
     """
     if "signature" not in saved:
         several = f"contains the results of {len(saved):,} runs, {', '.join(map(shown, list(saved)[:FIRST]))}"

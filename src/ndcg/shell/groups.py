@@ -55,10 +55,10 @@ def read_groups(by: str, qrels: str, query: str | None) -> dict[str, Any]:
     Args:
         by: a file of queries and their slices, FILE:COLUMN for a column of one, or a column of the qrels.
         qrels: the file of the qrels.
-        query: the name of their column of queries, if it has one of its own.
+        query: the name of the query-id column, if it is not a known one.
 
     Raises:
-        ValueError: no such file or column, a line of other columns than the first, a query with two slices.
+        ValueError: no such file or column, a line with other columns than the first, a query with two slices.
         OSError: the file cannot be read.
     """
     file, column = file_and_column(by)
@@ -85,8 +85,8 @@ def _from_file(file: str, column: str | None, names: Sequence[str]) -> Iterator[
 
     Args:
         file: its path.
-        column: the name of the column of slices; None if it is the one besides the queries.
-        names: that the column of queries may have.
+        column: the name of the column of slices; None if it is the only one next to the queries.
+        names: the names that the column of queries may have.
     """
     if (form := _form(file)) in TABLES and (column is not None or form != "json"):
         yield from _from_table(file, column, names, f"--by {file}:{column}: not a column of {file}")
@@ -121,7 +121,7 @@ def _from_file(file: str, column: str | None, names: Sequence[str]) -> Iterator[
 
 
 def _chosen(file: str, first: Sequence[str], column: str | None, names: Sequence[str]) -> tuple[tuple[int, int], bool]:
-    """Return where rows have their query and slice, by the cells of the first, and whether that is a header.
+    """Return the positions of query and slice in a row, from the first row, and whether that is a header.
 
     Raises:
         ValueError: there is no header, or no such column; or there are several columns and none is chosen.
@@ -149,7 +149,7 @@ def _columns(count: int) -> str:
 
 
 def _mapping_or_text(file: str) -> dict[str, Any] | str:
-    """Return the content of a file or a pipe: a JSON object, or text.
+    """Return the content of a file or a pipe: a JSON object, or a string.
 
     Raises:
         ValueError: it is neither.
@@ -176,9 +176,9 @@ def _from_table(file: str, column: str | None, names: Sequence[str], problem: st
 
     Args:
         file: its path.
-        column: the name of the column of slices; None if it is the one besides the queries.
-        names: that the column of queries may have.
-        problem: what an error says if a column is missing, before it lists those that are there.
+        column: the name of the column of slices; None if it is the only one next to the queries.
+        names: the names that the column of queries may have.
+        problem: the beginning of the error if a column is missing; the names of the columns follow.
     """
     table = _table(file, names)
     query = next((each for name in names for each in table.column_names if plain_name(each) == name), None)
@@ -195,7 +195,7 @@ def _from_table(file: str, column: str | None, names: Sequence[str], problem: st
 
 
 def _form(file: str) -> str:
-    """Return the ending of a file's name, but for that of its compression."""
+    """Return the ending of a file's name without the ending of its compression."""
     return re.sub(r"\.(gz|zst)$", "", file.lower()).rpartition(".")[2]
 
 
@@ -224,7 +224,7 @@ def _table(file: str, queries: Sequence[str]) -> pa.Table:
 
 
 def _delimited(file: str, queries: Sequence[str]) -> pa.Table:
-    """Return a table of CSV or TSV without the spaces around cells; ids of queries stay text."""
+    """Return a table of CSV or TSV without the spaces around cells; query ids remain strings."""
     from pyarrow import csv as arrow_csv
     from pyarrow import dataset
 

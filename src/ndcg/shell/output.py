@@ -1,4 +1,4 @@
-"""What a command answers, in each format of `-o`."""
+"""The output of a command, in each format of `-o`."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from ..measure.messages import visible
 from ..statistics.saved import without_nan
 from ..statistics.tables import CONTROLS, Readable, Table, latex_of, p_text, rich_of, tsv_of
 
-FIRST = 5  # queries that an answer names
+FIRST = 5  # queries that an output names
 JSON_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20}  # those that JSON allows as they are
 
 Row = dict[str, Any]
@@ -20,16 +20,16 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Listing(Readable):
-    """What a command answers.
+    """The output of a command.
 
     Attributes:
-        cells: tables of text, the header first.
+        cells: tables of strings, the header first.
         said: sentences below the tables.
-        signature: every choice that the numbers depend on.
-        rows: the numbers for programs.
-        whole: the whole answer, in types that JSON has.
+        signature: every option that affects the scores.
+        rows: the values for programs.
+        whole: the whole output, in types that JSON has.
         status: the exit status of the command.
-        latex: the answer as LaTeX, if it is not that of the tables.
+        latex: the output as LaTeX, if it differs from the tables.
     """
 
     cells: list[Table]
@@ -47,7 +47,7 @@ class Listing(Readable):
         return self.said
 
     def text(self, form: str) -> str:
-        """Return the answer in one of the formats of the command line."""
+        """Return the output in one of the formats of the command line."""
         forms: dict[str, Callable[[], str]] = {
             "text": self._plain_or_rich,
             "markdown": self.to_markdown,
@@ -60,7 +60,7 @@ class Listing(Readable):
         return forms[form]()
 
     def _plain_or_rich(self) -> str:
-        """Return Rich tables on a terminal, else plain text; without tables the signature alone."""
+        """Return Rich tables for a terminal, else plain text; without tables only the signature."""
         if not self.cells:
             return visible(self.signature)
         if sys.stdout.isatty():

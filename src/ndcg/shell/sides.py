@@ -29,11 +29,11 @@ class Sides:
 
     Attributes:
         asked: the arguments of the command.
-        qrels: the relevances.
+        qrels: the relevance judgments.
         names: the names of all runs.
         runs: the scores of each run, by its name.
-        saved: the saved result that a gate was given as its baseline, by its name; else empty.
-        exclude: the documents that take no rank.
+        saved: the saved result that is the baseline of a gate, by its name; else empty.
+        exclude: the documents to remove from rankings and ideals.
         by: the slice of each query.
     """
 
@@ -47,10 +47,10 @@ class Sides:
 
     @classmethod
     def read(cls, asked: argparse.Namespace, files: Sequence[str]) -> "Sides":
-        """Read the qrels, the files of runs, and the other files that are given.
+        """Read the qrels, the files of runs, and the other files in the arguments.
 
         Raises:
-            ValueError: a file is malformed, or a run shares no query with the qrels.
+            ValueError: a file is malformed, or a run has no query in common with the qrels.
             OSError: a file cannot be read.
         """
         by = getattr(asked, "by", None)
@@ -105,7 +105,7 @@ def _columns(asked: argparse.Namespace, file: str, kind: str) -> Columns:
 
 
 def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: Columns) -> None:
-    """Raise an error if a run shares no query with the qrels."""
+    """Raise an error if a run has no query in common with the qrels."""
     if not pc.any(pc.is_in(run.query_ids, value_set=qrels.query_ids)).as_py():
         own, other = (shown(side.query_ids[0].as_py()) for side in (run, qrels))
         problem = f"has no query in common with {qrels_file}"
@@ -113,7 +113,7 @@ def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: C
 
 
 def _names(files: Sequence[str]) -> list[str]:
-    """Return the names of runs: those of their files, or their paths if a name would be there twice or is taken."""
+    """Return the names of runs: the names of their files, or their paths if a name would appear twice or is taken."""
     names = list(map(_name_of, files))
     if len(set(names)) < len(names) or not COLUMNS.isdisjoint(names):
         names = [os.path.join(".", file) if file in COLUMNS else file for file in files]
@@ -123,7 +123,7 @@ def _names(files: Sequence[str]) -> list[str]:
 
 
 def _name_of(file: str) -> str:
-    """Return the name of a run, from that of its file.
+    """Return the name of a run, from the name of its file.
 
     >>> _name_of("runs/bm25.trec.gz"), _name_of("-")
     ('bm25', 'stdin')

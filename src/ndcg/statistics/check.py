@@ -5,7 +5,7 @@ slips at once. Where it differs, the smallest ranking on which it does shows why
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -18,8 +18,10 @@ from ..measure.messages import shown
 from ..measure.options import Options, choice, result_name, whole
 from ..measure.ties import Floats
 from ..scores.queries import progress
+from .properties import in_common, properties_of
 from .questions import FLOAT32, FUNCTION_FORMS, NO_VALUE, Asker, NDCGFunction, random_rankings
-from .slips import DUPLICATES_COUNTED, IN_ORDER_OF_INPUT, SLIPS, Query, Slip, query_scores, ranked, slip_named
+from .slip_terms import Queries, Query, Slip, query_scores, ranked
+from .slips import DUPLICATES_COUNTED, IN_ORDER_OF_INPUT, SLIPS, slip_named
 from .tables import Readable, Table, number_text
 
 ROUNDED_TO = range(2, 7)  # digits to which functions round
@@ -251,7 +253,7 @@ def _form_of(asker: Asker, k: int | None, seed: int) -> str:
     # a function that takes ranked ids ranks mappings by the order of their documents
     slips = [slip for slip in SLIPS if slip is not IN_ORDER_OF_INPUT]
     expected = [query_scores(queries, {"convention": name}) for name in CONVENTIONS]
-    expected += [slip.scores(queries, {}) for slip in slips]
+    expected += [slip.scores(Queries(queries), {}) for slip in slips]
     points = {}
     for form in FUNCTION_FORMS:
         values = np.array([asker.value(query, form) for query in queries])
@@ -298,7 +300,9 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     if differing.any():
         own = [query for query, differs in zip(queries, differing, strict=True) if differs]
         example = _smallest_example(asker, result.form, own, result.nearest, tolerance)
-        notes = (*([] if matches else _in_common(queries, differing, result.nearest)), *notes)
+        if not matches:
+            properties = properties_of(Queries(queries).rankings(range(len(queries)), (), Options.parse()), result.k)
+            notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
     if result.form == "ranked" and asker.counts_duplicates():
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
@@ -314,50 +318,28 @@ def _slips_on(
     for name, each in expected.items():
         distinct.setdefault(each.round(9).tobytes(), name)  # conventions that agree on all rankings are tried once
     singles = [(name, (slip,)) for slip in SLIPS for name in distinct.values()]
-    found = _matching(queries, values, singles, tolerance)
+    found = _definitions_that_agree(queries, values, singles, tolerance)
     if not found:
         pairs = [(name, pair) for pair in combinations(SLIPS, 2) for name in TRIED_IN_PAIRS]
-        found = _matching(queries, values, pairs, tolerance)
+        found = _definitions_that_agree(queries, values, pairs, tolerance)
     return sorted(found, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
 
 
-def _matching(
+def _definitions_that_agree(
     queries: Sequence[Query], values: Floats, candidates: Sequence[tuple[str, tuple[Slip, ...]]], tolerance: float
 ) -> list[Match]:
-    found = []
+    found, few, all_of = [], Queries(queries[:FIRST_ASKED]), Queries(queries)
     with progress(len(candidates), "Comparing", " definitions") as bar:
         for convention, slips in candidates:
             slip = slips[0] if len(slips) == 1 else slips[1].over(slips[0])
             options = {"convention": convention}
-            asked = queries[:FIRST_ASKED]
-            if _agree(values[: len(asked)], slip.scores(asked, options), tolerance).all() and (
-                len(asked) == len(queries) or _agree(values, slip.scores(queries, options), tolerance).all()
+            if (
+                _agree(values[:FIRST_ASKED], slip.scores(few, options), tolerance).all()
+                and _agree(values, slip.scores(all_of, options), tolerance).all()
             ):
                 found.append(Match(convention, tuple(each.name for each in slips)))
             bar.update(1)
     return found
-
-
-PROPERTIES: dict[str, Callable[[Query], bool]] = {
-    "documents with equal scores": lambda query: len(set(query.run.values())) < len(query.run),
-    "unjudged documents": lambda query: not query.run.keys() <= query.qrels.keys(),
-    "judged documents that were not retrieved": lambda query: not query.qrels.keys() <= query.run.keys(),
-    "no relevant documents": lambda query: not any(query.qrels.values()),
-    "no retrieved documents": lambda query: not query.run,
-    "more retrieved documents than the cutoff": lambda query: query.k is not None and len(query.run) > query.k,
-    "fewer retrieved documents than the cutoff": lambda query: query.k is not None and len(query.run) < query.k,
-    "grades of relevance": lambda query: len(set(query.qrels.values()) - {0}) > 1,
-    "a relevance above 1": lambda query: max(query.qrels.values(), default=0) > 1,
-}
-
-
-def _in_common(queries: Sequence[Query], differing: NDArray[np.bool_], convention: str) -> Iterator[str]:
-    """Yield what all rankings have on which a function differs from a convention, and not all others have."""
-    for name, has in PROPERTIES.items():
-        having = np.array([has(query) for query in queries])
-        if having[differing].all() and not having[~differing].all():
-            same = f"of the {np.count_nonzero(~differing):,} that agree, {np.count_nonzero(having[~differing]):,} do"
-            yield f"All {np.count_nonzero(differing):,} rankings that differ from {convention} have {name}; {same}."
 
 
 def _smallest_example(asker: Asker, form: str, queries: Sequence[Query], convention: str, tolerance: float) -> Example:

@@ -45,6 +45,7 @@ from .notes import (
     small_slices,
 )
 from .pairs import SIGNIFICANT, Contest, Pair, ScoresAndPairs, Testing, system_names
+from .parts import Parts
 from .saved import (
     as_saved,
     check_figures,
@@ -62,7 +63,7 @@ from .saved import (
     table_from_lists,
     without_nan,
 )
-from .significance import Parts, differences
+from .significance import differences
 from .tables import (
     Readable,
     Table,

@@ -13,7 +13,6 @@ from itertools import combinations
 from typing import Any, NamedTuple, SupportsIndex, Unpack
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..inputs.rankings import Rankings
@@ -34,9 +33,11 @@ from ..scores.queries import (
     weights,
 )
 from .drawing import figure_of
+from .properties import in_common, properties_of
 from .reported import Reported
-from .search import Combination, Evidence, conventions_with, matching_cutoffs, means_of, search
-from .slips import SLIPS, queries_of
+from .search import Combination, Evidence, Searched, conventions_with, search
+from .slip_terms import Queries, have_ids, queries_by_ids, queries_of
+from .slips import SLIPS
 from .tables import Readable, number_text
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
@@ -78,9 +79,12 @@ class Explanation(Readable):
         combinations: options that give what was reported, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
-        by_chance: how many of these would match by chance; nan if unknown.
-        slips: known slips that give what was reported, if no combination does, each with a convention.
-        disagreeing: the queries that differ from the nearest convention, if nothing gives the values of all queries.
+        distinct: how many of the combinations that match differ in the value of some query.
+        by_chance: how many combinations would match by chance; nan if unknown.
+        slips: known slips that give what was reported, if no convention does, each with a convention.
+        nearest: if values of queries were reported that nothing gives, the combination that gives most of them.
+        disagreeing: the queries that have another value under the nearest combination.
+        in_common: what these queries have in common, in words.
         between: the two conventions whose difference `choices` explain.
         choices: in which they differ, with what each adds; together the difference.
     """
@@ -95,9 +99,12 @@ class Explanation(Readable):
     reported: str = ""
     combinations: tuple[Combination, ...] = ()
     tried: int = 0
+    distinct: int = 0
     by_chance: float = math.nan
     slips: tuple[tuple[str, str], ...] = ()
+    nearest: Combination | None = None
     disagreeing: tuple[Any, ...] = ()
+    in_common: tuple[str, ...] = ()
     between: tuple[str, str] | None = None
     choices: tuple[Choice, ...] = ()
 
@@ -140,25 +147,31 @@ class Explanation(Readable):
             return
         name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
         yield f"No convention has {self.reported}; the nearest is {name}, {number_text(number)}."
-        for each in self.combinations[:SHOWN_COMBINATIONS]:
-            yield f"It is that of {each} ({each.call}; in the shell {each.flags})."
+        few = [each for each in self.combinations if len(each.changed) <= 1]
+        ways = [_way_text(each) for each in few]
+        ways += [f"It is that of {convention} with a slip: {slip}." for slip, convention in self.slips]
+        ways += [_way_text(each) for each in self.combinations[len(few) :]]
+        yield from ways[:SHOWN_COMBINATIONS]
         if self.combinations:
             yield from self._certainty()
-        for slip, convention in self.slips[:SHOWN_COMBINATIONS]:
-            yield f"It is that of {convention} with a slip: {slip}."
-        if not self.combinations and not self.slips:
+        if not ways:
             yield "No combination of options has it. Were other queries or documents scored, weighted or excluded?"
-        if self.disagreeing:
+        if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
-            yield f"{len(self.disagreeing):,} queries differ from the nearest convention: {some}{more}."
+            count = len(self.disagreeing)
+            differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
+            yield f"The nearest combination is {self.nearest}: {differ} from it: {some}{more}."
+            yield from self.in_common
 
     def _certainty(self) -> Iterator[str]:
         """Yield how many combinations match, and what that is worth."""
         count = len(self.combinations)
         chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
         yield f"{count:,} of {self.tried:,} combinations of options have it{chance}."
-        if count > 1:
+        if count > 1 and self.distinct == 1:
+            yield "These have the same value for every query, so the queries do not tell them apart."
+        elif count > 1:
             yield "Scores at more cutoffs, or the value of each query, would tell these apart."
 
     def _sorted(self) -> list[tuple[str, float]]:
@@ -169,16 +182,15 @@ class Explanation(Readable):
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has; a choice that is no number, such as nan, as text."""
         lists: dict[str, Any] = {"choices": [_in_json_types(each) for each in self.choices]}
-        lists["combinations"] = [
-            {**each._asdict(), "changed": {name: _json_choice(value) for name, value in each.changed.items()}}
-            for each in self.combinations
-        ]
+        lists["combinations"] = [_combination_in_json(each) for each in self.combinations]
         between = None if self.between is None else list(self.between)
         by_chance = None if math.isnan(self.by_chance) else self.by_chance
         lists |= {
             "by_chance": by_chance,
             "slips": [list(each) for each in self.slips],
+            "nearest": self.nearest and _combination_in_json(self.nearest),
             "disagreeing": list(self.disagreeing),
+            "in_common": list(self.in_common),
         }
         return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
@@ -195,6 +207,10 @@ class Explanation(Readable):
             axes.axvline(self.got, color="gray", linewidth=1)
             axes.set_xlabel(f"{self.measure}; line: {self.got:g}, what you got; filled: the same to its digits")
         return figure
+
+
+def _way_text(combination: Combination) -> str:
+    return f"It is that of {combination} ({combination.call}; in the shell {combination.flags})."
 
 
 def explain(
@@ -337,14 +353,6 @@ class _Scorer:
             self.rankings[way] = read(*self.inputs, **options.reading)
         return self.rankings[way]
 
-    def query_ids(self) -> list[Any]:
-        """Return the id of each query, or its index."""
-        rankings = self.read(Options.parse(k=self.k, **self.options))
-        ids = rankings.query_ids
-        if ids is None:
-            return list(range(rankings.queries))
-        return list(ids.to_pylist() if isinstance(ids, pa.Array) else ids)
-
 
 def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], float]) -> float:
     """Return the Shapley value of a choice: what changing it adds, averaged over all orders of changing them."""
@@ -358,52 +366,92 @@ def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], fl
 
 def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
     """Return an explanation with the conventions that have what was reported, or else what else has it."""
-    evidence = reported.evidence(scorer.query_ids())
-    known = (scorer.read, scorer.options, scorer.cutoff, scorer.weight, evidence)
-    agree = conventions_with(*known)
-    matches = tuple(name for name, (matches, _) in agree.items() if matches)
+    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
+    evidence = reported.evidence(rankings)
+    given = {name: value for name, value in scorer.options.items() if value is not None}
+    if given.pop("ignore_ties", False):
+        given["ties"] = "last"
+    searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
+    matches = tuple(conventions_with(searched))
     score = reported.score
     if math.isnan(score):  # the values of queries were reported, and their mean is what the table compares
         score = mean("nDCG", evidence[0].scores, scorer.weight)
     found = replace(found, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
         return replace(found, signature=scorer.signature(matches[0]))
-    result = search(*known)
-    found = replace(found, combinations=result.combinations, tried=result.tried, by_chance=result.by_chance)
+    result = search(searched)
+    found = replace(
+        found,
+        combinations=result.combinations,
+        distinct=result.distinct,
+        tried=result.tried,
+        by_chance=result.by_chance,
+        slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
+    )
     if result.combinations:
+        signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
+        return replace(found, signature=signature)
+    if found.slips or result.nearest is None or result.agreeing is None:
         return found
-    found = replace(found, slips=tuple(_slips_with(scorer, evidence)))
-    if found.slips or not any(each.of_queries for each in evidence):
-        return found
-    _, agreeing = max(agree.values(), key=lambda each: np.count_nonzero(each[1]))
-    ids = scorer.query_ids()
-    return replace(found, disagreeing=tuple(ids[at] for at in np.flatnonzero(~agreeing)))
+    ids, differing = rankings.names(), ~result.agreeing
+    properties = properties_of(rankings, result.nearest.options["k"])
+    return replace(
+        found,
+        nearest=result.nearest,
+        disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
+        in_common=tuple(in_common(properties, differing, "queries", str(result.nearest))),
+    )
 
 
-def _slips_with(scorer: _Scorer, evidence: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
-    """Yield the slips that have what was reported, each with a convention."""
-    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
+def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
+    """Yield the slips that have what was reported, each with a convention.
+
+    Those that an option of `compute` makes are among the combinations of options.
+
+    Args:
+        searched: what is searched, and for what.
+        inputs: the rankings as they were given.
+        as_given: the scores as they were given, if they were read in percent.
+    """
+    other = searched._replace(evidence=as_given or searched.evidence)
+    rankings = searched.read(Options.parse(k=searched.k, **searched.given))
     if len(rankings.relevance) > MOST_DOCUMENTS:
         return
-    cutoffs = list(dict.fromkeys(cutoff for each in evidence for cutoff in each.cutoff or (scorer.cutoff,)))
-    queries = [list(queries_of(rankings, cutoff)) for cutoff in cutoffs]
-    given = {name: each for name, each in scorer.options.items() if each is not None}
-    with progress(len(SLIPS), "Trying", " slips") as bar:
-        for slip in SLIPS:
+    by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
+    queries = [
+        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
+        for k in searched.named_cutoffs or [searched.k]
+    ]
+    slips = [slip for slip in SLIPS if not slip.is_option]
+    with progress(len(slips), "Trying", " slips") as bar:
+        for slip in slips:
             for convention in SLIPS_TRIED_ON:
                 try:
-                    values = np.array([slip.scores(each, {"convention": convention, **given}) for each in queries])
+                    values = np.array(
+                        [slip.scores(each, {"convention": convention, **searched.given}) for each in queries]
+                    )
                 except ValueError:  # these rankings have no score by it
                     continue
-                if matching_cutoffs(values, means_of(values, scorer.weight), cutoffs, evidence)[0]:
+                if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, convention
                     break
             bar.update(1)
 
 
+def _combination_in_json(combination: Combination) -> dict[str, Any]:
+    fields = combination._asdict()
+    for name in ("changed", "given"):
+        fields[name] = {option: _json_choice(value) for option, value in fields[name].items()}
+    return fields
+
+
 def _json_choice(value: Any) -> Any:
     """Return a value in a type that JSON has."""
-    return value if value is None or isinstance(value, (bool, int, str)) or math.isfinite(value) else str(value)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_json_choice(each) for each in value]
+    return (
+        value if value is None or (is_real(value) and math.isfinite(value)) or isinstance(value, bool) else str(value)
+    )
 
 
 def _two_conventions(between: Any) -> tuple[str, str]:

@@ -22,11 +22,14 @@ from ..inputs.slices import Slices, Value
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, score_queries, sign
 from ..scores.queries import describe_queries, mean, score_part
-from .significance import Intervals, Parts, differences, intervals
+from .parts import Parts
+from .significance import Intervals, differences, intervals
 from .tables import Table, count_text, counted_text, interval_text, level_text, number_text
 
 COUNTS = ("retrieved", "judged", "relevant")
 EXCLUDED = ("excluded retrieved", "excluded judged")  # documents, if any are to be excluded
+# So many documents are sorted in less time than they are scored in the worst and in the best order.
+SORTED = 2_000
 SHOWN = 50  # slices, at most, in tables and plots
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
@@ -181,7 +184,8 @@ def query_columns(inputs: Inputs, options: Options) -> PerQuery:
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
     chosen = options.scoring["ties"]
-    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in {chosen, "worst", "best"}}
+    orders = {chosen, "worst", "best"} if _may_tie(part) else {chosen}
+    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in orders}
     scored = by_ties[chosen]
     no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
     by_chance = score_part(no_order, options, ties="average")
@@ -206,6 +210,18 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
+
+
+def _may_tie(part: Rankings) -> bool:
+    """Return whether retrieved documents of a query have equal scores; of many documents, that they may."""
+    if len(part.score) > SORTED:
+        return True
+    retrieved = part.score > -np.inf if part.retrieved is None else part.retrieved & (part.score > -np.inf)
+    query = np.arange(part.queries).repeat(part.offsets[1:] - part.offsets[:-1])[retrieved]
+    score = part.score[retrieved]
+    order = np.lexsort((score, query))
+    query, score = query[order], score[order]
+    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
 
 
 def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:

@@ -83,9 +83,9 @@ def left_out_notes(
                 of = "" if len(names) == len(without) else f" of {', '.join(names)}"
                 why = one if count == 1 else several
                 found.append(f"{count:,} of {queries:,} {how_many} {why} left out of the mean{of}.")
-    if without_weight := 0 if weight is None else int(np.count_nonzero(weight == 0)):
-        why = "has a weight of 0 and is" if without_weight == 1 else "have a weight of 0 and are"
-        found.append(f"{without_weight:,} of {queries:,} queries {why} left out of the mean.")
+    if weight is not None and (count := np.count_nonzero(weight == 0)):
+        why = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
+        found.append(f"{count:,} of {queries:,} queries {why} left out of the mean.")
     return found
 
 

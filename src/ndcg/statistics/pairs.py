@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ..measure.messages import shown
 from ..measure.options import Options, choice, in_units
 from .measured import PerQuery, Resampling, Score, greatest_values, plain_list, scores_of
-from .significance import Intervals, Parts, differences, holm, intervals, paired_tests, power
+from .parts import Parts
+from .significance import Intervals, differences, holm, intervals, paired_tests, power
 from .tables import count_text, interval_text, number_text, p_text
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..measure.messages import in_short
-from .slips import Query, in_order, ranked
+from .slip_terms import Query, in_order, ranked
 
 NDCGFunction = Callable[..., Any]
 
@@ -144,6 +144,8 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain:
             relevance[:] = 0
         if rng.random() < 0.3:
             scores = np.floor(scores)
+        elif rng.random() < 0.2:  # close, but not so close that they are equal in 32 bits
+            scores = 0.05 + rng.integers(0, 9, size) * 10.0 ** -rng.integers(3, 8)
         if rng.random() < 0.4:
             retrieved = rng.random(size) < rng.choice([0.0, 0.3, 0.7, 0.9], p=[0.1, 0.3, 0.3, 0.3])
         if rng.random() < 0.4:

@@ -3,13 +3,14 @@
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..inputs.rankings import Rankings
 from ..measure.messages import shown
 from ..measure.options import is_real
 from .search import Evidence
@@ -25,6 +26,7 @@ class Reported(NamedTuple):
         words: it, as it was given.
         score: the score, or the first of several; nan for the values of queries.
         percent: whether the score was given in percent.
+        scale: 100 if the score was read in percent although it has no percent sign; else 1.
         scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
         values: the value of each query, in order or by id; None if scores were reported.
         k: the cutoff.
@@ -33,27 +35,32 @@ class Reported(NamedTuple):
     words: str
     score: float
     percent: bool
+    scale: int
     scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
     values: Any
     k: int | None
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read what was reported: a score, scores by name, the value of each query, or the path of a file of these.
+        """Read what was reported: a score, scores by name, or the value of each query, also as a file or its lines.
 
         Raises:
             ValueError: it is none of these.
         """
-        if isinstance(got, str) and "@" in got:
+        if isinstance(got, str) and "\n" in got:
+            got = _values_in("got", got.splitlines(), k)
+        elif isinstance(got, str) and "@" in got:
             got = dict(_named_score(each) for each in got.split(","))
         elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
-            got = read_values(got, k)
+            with open(got, encoding="utf-8") as file:
+                got = _values_in(f"got: {os.fsdecode(got)}", file, k)
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
-            return cls("these values of queries", math.nan, False, (), got, k)
+            return cls("these values of queries", math.nan, False, 1, (), got, k)
         score, precision, percent = _number_and_precision(got)
-        return cls(f"{score:g}", score, percent, (((), score, precision),), None, k)
+        scale = 100 if percent and not _has_sign(got) else 1
+        return cls(f"{score:g}", score, percent, scale, (((), score, precision),), None, k)
 
     @classmethod
     def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
@@ -66,24 +73,48 @@ class Reported(NamedTuple):
             scores.append(((int(cutoff) if at else None,), score, precision))
             percents.append(percent)
         words = " and ".join(f"{name} {score:g}" for name, (_, score, _) in zip(got, scores, strict=True))
-        return cls(words, scores[0][1], any(percents), tuple(scores), None, scores[0][0][0])
+        scale = 100 if all(percents) and not any(map(_has_sign, got.values())) else 1
+        return cls(words, scores[0][1], any(percents), scale, tuple(scores), None, scores[0][0][0])
 
-    def evidence(self, query_ids: Sequence[Any]) -> list[Evidence]:
-        """Return what a combination of options must match."""
+    def as_given(self) -> list[Evidence]:
+        """Return scores that were read in percent as they were given: a DCG may be above 1."""
+        return [
+            Evidence(np.array([self.scale * score]), self.scale * precision, cutoff)
+            for cutoff, score, precision in self.scores
+        ]
+
+    def evidence(self, rankings: Rankings) -> list[Evidence]:
+        """Return what a combination of options must match.
+
+        Raises:
+            ValueError: the values of queries are not those of the queries of the rankings.
+        """
         if self.values is None:
             return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
         values = self.values
         if isinstance(values, Mapping):
-            if missing := [each for each in query_ids if each not in values]:
-                some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
-                raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
-            values = [values[each] for each in query_ids]
-        if len(values) != len(query_ids):
-            raise ValueError(f"got: {len(values)} values for {len(query_ids)} queries; give the value of each query")
+            values = _in_order_of_queries(values, rankings)
+        if len(values) != rankings.queries:
+            raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
         known = [(math.nan, 1.0) if value is None else _value_of_query(value) for value in values]
         scores = np.array([score for score, _ in known])
         # values such as 0.5 have fewer digits than those around them
         return [Evidence(scores, max(PRECISION, min(precision for _, precision in known)), of_queries=True)]
+
+
+def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
+    """Return the values in the order of the queries; None for those that programs leave out if they have no value."""
+    names = rankings.names()
+    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # of a file
+        values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
+    may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
+    missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
+    if missing:
+        some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
+        raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
+    if unknown := values.keys() - set(names):
+        raise ValueError(f"got: query {shown(min(unknown, key=str))} is not in the references")
+    return [values.get(name) for name in names]
 
 
 NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
@@ -97,32 +128,40 @@ def _named_score(text: str) -> tuple[str, str]:
     return name, score
 
 
-def read_values(path: str | os.PathLike[str], k: Any = None) -> dict[str, str]:
-    """Return the value of each query in a file: lines of `query value`, or of `measure query value` as in trec_eval -q.
+def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str] | list[str]:
+    """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
+
+    Args:
+        name: of the file, for errors.
+        lines: of it.
+        k: the cutoff of the measure to read.
 
     Raises:
         ValueError: names the file and the line.
     """
     values: dict[str, str] = {}
-    with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            cells = line.replace(",", " ").split()
-            if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
-                continue  # another measure
-            if not cells or cells[-2:-1] == ["all"] or (number == 1 and not _is_finite(cells[-1])):
-                continue
-            if len(cells) not in (2, 3) or not _is_finite(cells[-1]):
-                raise ValueError(f"got: {os.fsdecode(path)}: line {number}: must hold a query and its value")
-            if values.setdefault(cells[-2], cells[-1]) != cells[-1]:
-                raise ValueError(f"got: {os.fsdecode(path)}: line {number}: query {cells[-2]} has another value above")
-    if not values:
-        raise ValueError(f"got: {os.fsdecode(path)}: no line holds a query and its value")
-    return values
+    alone: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        cells = re.split(r"[\s,;]+", line.strip())
+        if cells == [""] or cells[-2:-1] == ["all"] or (number == 1 and not _is_value(cells[-1])):
+            continue
+        if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
+            continue  # another measure
+        if len(cells) not in (1, 2, 3) or not _is_value(cells[-1]):
+            raise ValueError(f"{name}: line {number}: must hold a query and its value")
+        if len(cells) == 1:
+            alone.append(cells[0])
+        elif values.setdefault(cells[-2], cells[-1]) != cells[-1]:
+            raise ValueError(f"{name}: line {number}: query {shown(cells[-2])} has another value above")
+    if bool(values) == bool(alone):
+        raise ValueError(f"{name}: {'lines with and without a query' if values else 'no line holds a value'}")
+    return values or alone
 
 
-def _is_finite(text: str) -> bool:
+def _is_value(text: str) -> bool:
+    """Return whether text is a number, or nan for a query without a value."""
     with suppress(ValueError):
-        return math.isfinite(float(text))
+        return not math.isinf(float(text))
     return False
 
 
@@ -133,6 +172,10 @@ def _value_of_query(value: Any) -> tuple[float, float]:
         raise ValueError(f"got must hold a number for each query; got {shown(value)}")
     exponent = number.as_tuple().exponent
     return float(number), 0.5 * 10.0**exponent * (1 + PRECISION) if isinstance(exponent, int) else 1.0
+
+
+def _has_sign(got: Any) -> bool:
+    return str(got).strip().endswith("%")
 
 
 def _decimal(value: Any) -> Decimal:
@@ -155,6 +198,6 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
         raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
-    percent = abs(number) > 1 or str(got).strip().endswith("%")
+    percent = abs(number) > 1 or _has_sign(got)
     unit = 10.0**exponent / (100 if percent else 1)
     return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent

@@ -1,22 +1,24 @@
 """The combinations of options that give scores which somebody reported: for papers with code of their own.
 
-Rankings are read once for each way of reading them and scored once for each gain, discount, ideal and order of ties, at
-all cutoffs at once. What differs only in how queries are averaged follows from the values of the queries.
+Rankings are read once for each way of reading them. DCG and ideal DCG are summed once for each choice that they depend
+on, at all cutoffs at once. What differs only in how queries are averaged follows from the values of the queries.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..inputs.rankings import Rankings
 from ..measure.arguments import OPTIONS
 from ..measure.conventions import CONVENTIONS
 from ..measure.options import Options, result_name
-from ..measure.ties import Floats
+from ..measure.scoring import discounts, score_queries, sign
+from ..measure.ties import Floats, Mask
 from ..scores.queries import UserTerms, progress, score_part
+from .properties import tied_queries
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 WIDER = 100  # how many times as wide the range is in which scores are counted, to tell how many match by chance
@@ -45,11 +47,18 @@ class Combination(NamedTuple):
         convention: the convention that differs in the fewest options.
         changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
         score: the mean under these options.
+        given: the options that were given, and the cutoff, unless they are changed.
     """
 
     convention: str
     changed: dict[str, Any]
     score: float
+    given: dict[str, Any] = {}  # noqa: RUF012  # never changed
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `compute`."""
+        return {"convention": self.convention, **self.given, **self.changed}
 
     @property
     def call(self) -> str:
@@ -58,7 +67,7 @@ class Combination(NamedTuple):
         >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
         "convention='rectools', gain='exponential', k=20"
         """
-        return ", ".join(f"{name}={value!r}" for name, value in {"convention": self.convention, **self.changed}.items())
+        return ", ".join(f"{name}={_python_text(value)}" for name, value in self.options.items())
 
     @property
     def flags(self) -> str:
@@ -67,10 +76,11 @@ class Combination(NamedTuple):
         >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
         '--convention rectools --judged-only -k all'
         """
-        words = [f"--convention {self.convention}"]
-        for name, value in self.changed.items():
+        words = []
+        for name, value in self.options.items():
             flag = "-k" if name == "k" else f"--{name.replace('_', '-')}"
-            words.append(flag if value is True else f"{flag} {'all' if value is None else value}")
+            if value is not False:
+                words.append(flag if value is True else f"{flag} {_shell_text(value)}")
         return " ".join(words)
 
     def __str__(self) -> str:
@@ -80,6 +90,16 @@ class Combination(NamedTuple):
         return f"{self.convention}, but {' and '.join(changed)}"
 
 
+def _python_text(value: Any) -> str:
+    return 'float("nan")' if isinstance(value, float) and np.isnan(value) else repr(value)
+
+
+def _shell_text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_shell_text, value))
+    return "all" if value is None else str(value)
+
+
 class SearchResult(NamedTuple):
     """What a search found.
 
@@ -87,116 +107,268 @@ class SearchResult(NamedTuple):
         combinations: those that match, with the fewest changes of a convention first.
         tried: the number of combinations that were tried.
         by_chance: how many of these would match by chance, from the scores near the reported one; nan if unknown.
+        distinct: how many of those that match differ in the value of some query.
+        nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
+        agreeing: the queries that have the same value under the nearest combination.
     """
 
     combinations: tuple[Combination, ...]
     tried: int
     by_chance: float
+    distinct: int = 0
+    nearest: Combination | None = None
+    agreeing: Mask | None = None
 
 
-def search(
-    read: Callable[[Options], Rankings],
-    given: Mapping[str, Any],
-    k: int | None,
-    weight: Floats | None,
-    evidence: Sequence[Evidence],
-) -> SearchResult:
-    """Try every combination of the options that are not given.
+class Searched(NamedTuple):
+    """What is searched, and for what.
 
-    Args:
+    Attributes:
         read: returns the rankings under some options.
         given: the options that are known.
         k: the cutoff that was asked for.
         weight: the weight of each query.
         evidence: what was reported; a combination must match all of it.
     """
-    grid = _grid(read(Options.parse(k=k, **given)), given)
-    cutoffs = _cutoffs(k, evidence)
-    kernels = list(product(*(grid[name] for name in KERNEL)))
-    found: list[Combination] = []
-    tried, near, named = 0, 0, any(each.cutoff for each in evidence)
-    with progress(len(kernels), "Searching", " combinations") as bar:
-        for values in kernels:
-            bar.update(1)
-            chosen = dict(zip(KERNEL, values, strict=True))
-            try:
-                scored = _scored_at(read, {**given, **chosen, "zero_division": np.nan}, cutoffs)
-            except ValueError:  # these rankings have no score by it, as the answers of the conventions say
-                continue
-            for averaging, of_queries in _averaged(scored, grid):
-                means = means_of(of_queries, weight)
-                rows, wide = matching_cutoffs(of_queries, means, cutoffs, evidence)
-                tried, near = tried + (1 if named else len(cutoffs)), near + wide
-                for row in rows:
-                    options = {**chosen, **averaging}
-                    found.append(_nearest(options, cutoffs[row], k, given, grid, float(means[row])))
-    found.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
-    are_values = any(each.of_queries for each in evidence)
-    return SearchResult(tuple(found), tried, np.nan if are_values else near / WIDER ** len(evidence))
+
+    read: Callable[[Options], Rankings]
+    given: Mapping[str, Any]
+    k: int | None
+    weight: Floats | None
+    evidence: Sequence[Evidence]
+
+    @property
+    def of_queries(self) -> Evidence | None:
+        """The reported values of queries; None if scores were reported."""
+        return next((each for each in self.evidence if each.of_queries), None)
+
+    @property
+    def named_cutoffs(self) -> list[int | None]:
+        """The cutoffs that the reported scores have; none if these are to be found."""
+        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
+
+    def has_evidence(self, values: Floats) -> bool:
+        """Return whether values of queries, at the named cutoffs or the one that was asked for, match all evidence."""
+        if self.of_queries is not None:
+            return bool(_near(values[0], self.of_queries).all())
+        return bool(_matching_scores(_means_of(values, self.weight), self.named_cutoffs or [self.k], self.evidence)[0])
 
 
-KERNEL = ("gain", "discount", "ideal", "ties", "negative_relevance", "judged_only")
+def search(searched: Searched) -> SearchResult:
+    """Try every combination of the options that are not given."""
+    grid = _grid(searched.read(Options.parse(k=searched.k, **searched.given)), searched.given)
+    cutoffs = searched.named_cutoffs or _cutoffs(searched.k)
+    found = _Found(searched, cutoffs)
+    for chosen, values, queries in _values_at(searched, grid, cutoffs):
+        found.add(chosen, values, queries, grid)
+    return found.result(grid)
 
 
-class ScoredAt(NamedTuple):
-    """The values of queries at each cutoff, and what tells how they are averaged.
+class _Queries(NamedTuple):
+    """What tells how queries count in a mean.
 
     Attributes:
-        values: of shape (cutoffs, queries); nan for a query with no relevant documents.
-        missing: the queries that are missing from the run.
-        retrieved: the queries for which something was retrieved.
+        missing: those that are missing from the run.
+        rightly_empty: those with no relevant documents for which nothing was retrieved.
     """
 
-    values: Floats
-    missing: NDArray[np.bool_]
-    retrieved: NDArray[np.bool_]
+    missing: Mask
+    rightly_empty: Mask
 
 
-def _scored_at(
-    read: Callable[[Options], Rankings], chosen: Mapping[str, Any], cutoffs: Sequence[int | None]
-) -> ScoredAt:
-    """Score rankings at all cutoffs; an ideal that is full has no value without one."""
-    full = Options.parse(**{**chosen, "k": 1}).ideal == "full"
-    known = [cutoff for cutoff in cutoffs if not (full and cutoff is None)]
-    options = Options.parse(measures=[result_name("nDCG", cutoff) for cutoff in known], **chosen)
-    rankings = read(options)
-    with UserTerms(rankings):
-        scored = score_part(rankings, options)["nDCG"]
-    values = np.full((len(cutoffs), rankings.queries), np.nan)
+def _values_at(
+    searched: Searched, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
+) -> Iterator[tuple[dict[str, Any], Floats, _Queries]]:
+    """Yield each choice of what scores a query, with the values at all cutoffs; nan for a query without an ideal DCG.
+
+    The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
+    """
+    outer = list(product(*(grid[name] for name in ("gain", "discount", "negative_relevance", "judged_only"))))
+    with progress(len(outer) * (len(grid["ideal"]) + len(grid["ties"])), "Searching", " sums") as bar:
+        for gain, discount, negative, judged_only in outer:
+            chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
+            ideals, queries = {}, _queries_of(searched, chosen)
+            for ideal in grid["ideal"]:
+                ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
+                bar.update(1)
+            for ties in grid["ties"]:
+                dcg = _sums_of(searched, {**chosen, "ties": ties}, "DCG", cutoffs)
+                bar.update(1)
+                for ideal, idcg in ideals.items():
+                    if dcg is not None and idcg is not None:
+                        with np.errstate(divide="ignore", invalid="ignore"):
+                            values = np.where(idcg > 0, dcg / idcg, np.nan)
+                        yield {**chosen, "ideal": ideal, "ties": ties}, values, queries
+
+
+def _sums_of(
+    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
+) -> Floats | None:
+    """Return the DCG or the ideal DCG of each query at all cutoffs; None if these rankings have none by these options.
+
+    An ideal that is full has none without a cutoff: that is nan.
+    """
+    known = [cutoff for cutoff in cutoffs if not (cutoff is None and chosen.get("ideal") == "full")]
+    if not known:
+        return None
+    how = {**searched.given, **chosen}
+    options = Options.parse(measures=[result_name(measure, cutoff) for cutoff in known], **how)
+    try:
+        rankings = searched.read(options)
+        with UserTerms(rankings):
+            summed = score_queries(**rankings.arrays(), **options.scoring)[measure]
+    except ValueError:  # as the answers of the conventions say
+        return None
+    sums = np.full((len(cutoffs), rankings.queries), np.nan)
+    turned = sign(discounts(1, options.log_base, options.discount))  # so that an ideal DCG is above 0
     for (_, _, row), cutoff in zip(options.results, known, strict=True):
-        values[cutoffs.index(cutoff)] = scored[row]
-    missing = rankings.empty() if rankings.missing is None else rankings.empty() | rankings.missing
-    return ScoredAt(values, missing, rankings.counts()["retrieved"] > 0)
+        sums[cutoffs.index(cutoff)] = turned * summed[row]
+    return sums
 
 
-def conventions_with(
-    read: Callable[[Options], Rankings],
-    given: Mapping[str, Any],
-    k: int | None,
-    weight: Floats | None,
-    evidence: Sequence[Evidence],
-) -> dict[str, tuple[bool, NDArray[np.bool_]]]:
-    """Return for each convention whether it matches all evidence, and which queries agree with the values reported."""
-    cutoffs = list(dict.fromkeys(cutoff for each in evidence for cutoff in each.cutoff or (k,)))
-    found = {}
+def _queries_of(searched: Searched, chosen: Mapping[str, Any]) -> _Queries:
+    rankings = searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
+    best = _sums_of(searched, {**chosen, "ideal": "judged"}, "IDCG", [1])
+    has_relevant = np.zeros(rankings.queries, bool) if best is None else best[0] > 0
+    return _Queries(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
+
+
+class _Found:
+    """The combinations that match, and what else is told of all that were tried; no values are kept."""
+
+    def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
+        self.searched, self.cutoffs = searched, cutoffs
+        self.matching: list[tuple[dict[str, Any], float]] = []
+        self.values: set[int] = set()  # of those that match, as hashes
+        self.tried = self.wide = 0
+        self.nearest: tuple[dict[str, Any], float] | None = None
+        self.agreeing: Mask | None = None
+
+    def add(self, chosen: dict[str, Any], values: Floats, queries: _Queries, grid: Mapping[str, Sequence[Any]]) -> None:
+        """Compare values of queries with what was reported, by each way of averaging."""
+        averagings = [dict(zip(AVERAGING, each, strict=True)) for each in product(*(grid[name] for name in AVERAGING))]
+        known = ~np.isnan(values).all(axis=1)
+        rows = 1 if self.searched.named_cutoffs else int(np.count_nonzero(known))
+        self.tried += rows * len(averagings)
+        if self.searched.of_queries is None:
+            means = _averages(values, queries, self.searched.weight)
+            for averaging in averagings:
+                mean = means(**averaging)
+                matching, wide = _matching_scores(mean, self.cutoffs, self.searched.evidence)
+                self.wide += wide
+                for row in matching:
+                    self._keep({**chosen, **averaging}, row, values, queries)
+            return
+        for averaging, agreeing in _agreeing(values, queries, self.searched.of_queries, averagings):
+            counts = agreeing.sum(axis=1)
+            for row in np.flatnonzero(counts == values.shape[1]).tolist():
+                self._keep({**chosen, **averaging}, row, values, queries)
+            row = int(counts.argmax())
+            if self.agreeing is None or counts[row] > np.count_nonzero(self.agreeing):
+                score = _means_of(_averaged(values[[row]], queries, **averaging), self.searched.weight)
+                self.agreeing, self.nearest = agreeing[row], (self._at(row, {**chosen, **averaging}), float(score[0]))
+
+    def _keep(self, options: dict[str, Any], row: int, values: Floats, queries: _Queries) -> None:
+        """Keep a combination that matches."""
+        named = bool(self.searched.named_cutoffs)
+        of_queries = _averaged(
+            values if named else values[row : row + 1], queries, *(options[each] for each in AVERAGING)
+        )
+        self.values.add(hash(of_queries.round(9).tobytes()))
+        score = float(_means_of(of_queries, self.searched.weight)[0])
+        self.matching.append((self._at(row, options), score))
+
+    def _at(self, row: int, options: dict[str, Any]) -> dict[str, Any]:
+        named = self.searched.named_cutoffs
+        return {**options, "k": self.cutoffs[row] if len(named) <= 1 else named}
+
+    def result(self, grid: Mapping[str, Sequence[Any]]) -> SearchResult:
+        """Return the combinations by the conventions that they are nearest to."""
+        own = [_by_convention(options, score, self.searched, grid) for options, score in self.matching]
+        own.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
+        evidence = self.searched.evidence
+        by_chance = math.nan if self.searched.of_queries else self.wide / WIDER ** len(evidence)
+        nearest = None
+        if self.nearest is not None and not own:
+            nearest = _by_convention(*self.nearest, self.searched, grid)
+        return SearchResult(tuple(own), self.tried, by_chance, len(self.values), nearest, self.agreeing)
+
+
+AVERAGING = ("zero_division", "missing")
+
+
+def _averaged(values: Floats, queries: _Queries, zero_division: float | str, missing: str) -> Floats:
+    """Return values with that of queries with no relevant documents, and without those that are skipped."""
+    empty = queries.rightly_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
+    averaged = np.where(np.isnan(values), empty, values)
+    if missing == "skip":
+        averaged[:, queries.missing] = np.nan
+    return averaged
+
+
+def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Callable[..., Floats]:
+    """Return a function from a way of averaging to the means at all cutoffs, which adds what it takes only once."""
+    shares = np.ones(values.shape[1]) if weight is None else weight
+    parts = np.stack([shares, shares * queries.missing], axis=1)
+    empty = np.isnan(values)
+    sums, empties = np.where(empty, 0, values) @ parts, empty.astype(np.float64) @ parts
+    ones = empty.astype(np.float64) @ (parts * queries.rightly_empty[:, np.newaxis])
+    total = parts.sum(axis=0)
+
+    def means(zero_division: float | str, missing: str) -> Floats:
+        left_out = not isinstance(zero_division, str) and math.isnan(zero_division)
+        of_empty = ones if isinstance(zero_division, str) else 0 if left_out else zero_division * empties
+        above, below = sums + of_empty, total - (empties if left_out else 0)
+        above, below = np.broadcast_arrays(above, below)
+        if missing == "skip":
+            above, below = above[:, 0] - above[:, 1], below[:, 0] - below[:, 1]
+        else:
+            above, below = above[:, 0], below[:, 0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(empty.all(axis=1), np.nan, above / below)
+
+    return means
+
+
+def _agreeing(
+    values: Floats, queries: _Queries, evidence: Evidence, averagings: Sequence[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], Mask]]:
+    """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
+    near = np.abs(values - evidence.scores) <= evidence.precision
+    depending = np.flatnonzero(np.isnan(values).any(axis=0) | queries.missing)  # on how queries are averaged
+    part = _Queries(*(each[depending] for each in queries))
+    reported = evidence._replace(scores=evidence.scores[depending])
+    for averaging in averagings:
+        agreeing = near.copy()
+        agreeing[:, depending] = _near(_averaged(values[:, depending], part, **averaging), reported)
+        yield averaging, agreeing
+
+
+def conventions_with(searched: Searched) -> list[str]:
+    """Return the conventions that match all evidence."""
+    cutoffs = searched.named_cutoffs or [searched.k]
+    found = []
     for name in CONVENTIONS:
         try:
-            values = _scored_at(read, {**given, "convention": name}, cutoffs).values
+            options = Options.parse(
+                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs], **{**searched.given, "convention": name}
+            )
+            rankings = searched.read(options)
+            with UserTerms(rankings):
+                values = score_part(rankings, options)["nDCG"]
         except ValueError:  # the explanation says why it has no score
             continue
-        agreeing = np.ones(values.shape[1], bool)
-        for each in evidence:
-            if each.of_queries:
-                agreeing &= _near(values[0], each)
-        found[name] = bool(matching_cutoffs(values, means_of(values, weight), cutoffs, evidence)[0]), agreeing
+        rows = [row for _, _, row in options.results]
+        if searched.has_evidence(values[rows]):
+            found.append(name)
     return found
 
 
-def _near(values: Floats, evidence: Evidence) -> NDArray[np.bool_]:
+def _near(values: Floats, evidence: Evidence) -> Mask:
     return np.isclose(values, evidence.scores, rtol=0, atol=evidence.precision, equal_nan=True)
 
 
-def means_of(values: Floats, weight: Floats | None) -> Floats:
+def _means_of(values: Floats, weight: Floats | None) -> Floats:
     """Return the mean at each cutoff over the queries that have a value."""
     shares = np.ones(values.shape[1]) if weight is None else weight
     has_value = ~np.isnan(values)
@@ -204,32 +376,19 @@ def means_of(values: Floats, weight: Floats | None) -> Floats:
         return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
 
 
-def _averaged(scored: ScoredAt, grid: Mapping[str, Sequence[Any]]) -> Iterator[tuple[dict[str, Any], Floats]]:
-    """Yield each way of averaging with the values of the queries at all cutoffs."""
-    for zero_division, missing in product(grid["zero_division"], grid["missing"]):
-        empty = np.where(scored.retrieved, 0.0, 1.0) if zero_division == "rightly_empty" else float(zero_division)
-        without = np.isnan(scored.values) & ~np.isnan(scored.values).all(axis=1, keepdims=True)  # not an unknown cutoff
-        values = np.where(without, empty, scored.values)
-        yield (
-            {"zero_division": zero_division, "missing": missing},
-            np.where(scored.missing, np.nan, values) if missing == "skip" else values,
-        )
-
-
-def matching_cutoffs(
-    values: Floats, means: Floats, cutoffs: Sequence[int | None], evidence: Sequence[Evidence]
+def _matching_scores(
+    means: Floats, cutoffs: Sequence[int | None], evidence: Sequence[Evidence]
 ) -> tuple[list[int], int]:
-    """Return the rows of the cutoffs at which all evidence matches, and how many match a wider range."""
+    """Return the rows of the cutoffs at which all evidence matches, and how many match a wider range.
+
+    If the evidence names its cutoffs, they match together: then the row is the first.
+    """
     matches, wide = np.ones((2, len(cutoffs)), bool)
     for each in evidence:
         rows = [cutoffs.index(each.cutoff[0])] * len(cutoffs) if each.cutoff else list(range(len(cutoffs)))
-        if each.of_queries:
-            near = np.array([_near(values[row], each).all() for row in rows])
-            matches, wide = matches & near, wide & near
-        else:
-            away = np.abs(means[rows] - each.scores[0])
-            matches, wide = matches & (away <= each.precision), wide & (away <= WIDER * each.precision)
-    if any(each.cutoff for each in evidence):  # then the cutoffs are known, and there is one answer for all of them
+        away = np.abs(means[rows] - each.scores[0])
+        matches, wide = matches & (away <= each.precision), wide & (away <= WIDER * each.precision)
+    if any(each.cutoff for each in evidence):
         matches[1:] = wide[1:] = False
     return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
 
@@ -239,58 +398,41 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
     counts = rankings.counts()
     judged = np.ones(len(rankings.relevance), bool) if rankings.judged is None else rankings.judged
     has_negative = bool((rankings.relevance[judged] < 0).any())
-    missing = rankings.empty() if rankings.missing is None else rankings.empty() | rankings.missing
     has_empty = bool((counts["relevant"] == 0).any()) or has_negative
     grid: dict[str, Sequence[Any]] = {
         "gain": tuple(OPTIONS["gain"].words),
         "discount": tuple(OPTIONS["discount"].words),
         "ideal": tuple(OPTIONS["ideal"].words),
-        "ties": tuple(OPTIONS["ties"].words) if _has_ties(rankings) else ("average",),
+        "ties": tuple(OPTIONS["ties"].words) if tied_queries(rankings).any() else ("average",),
         "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
         "judged_only": (False, True) if not judged.all() else (False,),
         "zero_division": (0.0, 1.0, np.nan, "rightly_empty") if has_empty else (0.0,),
-        "missing": ("empty", "skip") if missing.any() else ("empty",),
+        "missing": ("empty", "skip") if rankings.lacking().any() else ("empty",),
     }
     return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
 
 
-def _has_ties(rankings: Rankings) -> bool:
-    retrieved = rankings.score > -np.inf
-    if rankings.retrieved is not None:
-        retrieved &= rankings.retrieved
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))[retrieved]
-    score = rankings.score[retrieved]
-    order = np.lexsort((score, query))
-    query, score = query[order], score[order]
-    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
-
-
-def _cutoffs(k: int | None, evidence: Sequence[Evidence]) -> list[int | None]:
-    named = [cutoff for each in evidence for cutoff in each.cutoff]
-    if named:
-        return list(dict.fromkeys(named))
+def _cutoffs(k: int | None) -> list[int | None]:
     near: list[int | None] = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
     return list(dict.fromkeys([*near, *USUAL_CUTOFFS]))
 
 
-def _nearest(
-    chosen: Mapping[str, Any],
-    cutoff: int | None,
-    k: int | None,
-    given: Mapping[str, Any],
-    grid: Mapping[str, Sequence[Any]],
-    score: float,
+def _by_convention(
+    chosen: Mapping[str, Any], score: float, searched: Searched, grid: Mapping[str, Sequence[Any]]
 ) -> Combination:
     """Return a combination by the convention that differs from it in the fewest options."""
+    given = {name: value for name, value in searched.given.items() if value is not None}
+    cutoff = chosen["k"]
 
     def changed(convention: str) -> dict[str, Any]:
         usual = {**CONVENTIONS[convention].options, "judged_only": False}
         differing = {
             name: value
             for name, value in chosen.items()
-            if len(grid[name]) > 1 and name not in given and repr(value) != repr(usual[name])
+            if name != "k" and len(grid[name]) > 1 and name not in given and repr(value) != repr(usual[name])
         }
-        return {**differing, **({"k": cutoff} if cutoff != k else {})}
+        asked = searched.named_cutoffs or [searched.k]
+        return {**differing, **({} if cutoff in (asked, *asked) else {"k": cutoff})}
 
     convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
-    return Combination(convention, changed(convention), score)
+    return Combination(convention, changed(convention), score, {**given, "k": cutoff})

@@ -7,7 +7,8 @@ al., CIKM 2007, on why to prefer it in retrieval), with Student's paired t-test 
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import missing_library
 from ..measure.ties import Floats
+from .parts import Block, Parts
 
 # Relative to the values, a difference that is only one of rounding.
 ROUNDING = 1e-12
@@ -32,75 +34,6 @@ SIGNS_AT_A_TIME = 1 << 14
 LEVEL = 0.05
 POWER = 0.8
 MOST_NEEDED = 2.0**40  # more queries than these are as good as none
-
-
-class Block(NamedTuple):
-    """Parts in which equally many queries count.
-
-    Attributes:
-        parts: their indices.
-        queries: an index that makes of values by query a row for each of the parts.
-        size: how many queries count in each.
-    """
-
-    parts: NDArray[np.intp]
-    queries: Any
-    size: int
-
-
-class Parts:
-    """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
-
-    What is computed for many parts at once is, to the last bit, what it is for each alone: parts of one size are
-    the rows of an array.
-
-    Args:
-        sizes: how many queries each part has, at least one.
-
-    >>> parts = Parts([2, 1, 2])
-    >>> [(block.parts.tolist(), block.queries.tolist()) for block in parts.blocks(np.array([1, 1, 1, 0, 1], bool))]
-    [([1, 2], [[2], [4]]), ([0], [[0, 1]])]
-    """
-
-    def __init__(self, sizes: Sequence[int] | NDArray[np.int64]) -> None:
-        self.sizes = np.asarray(sizes, np.int64)
-        self.first = np.cumsum(self.sizes) - self.sizes
-        self._blocks: dict[bytes, list[Block]] = {}
-
-    def __len__(self) -> int:
-        return len(self.sizes)
-
-    def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the sum of integers or truth values in each part."""
-        return np.add.reduceat(counts, self.first, dtype=np.int64)
-
-    def float_sums(self, values: Floats, counted: NDArray[np.bool_]) -> Floats:
-        """Return the sum of the values that count in each part."""
-        found = np.zeros(len(self))
-        for block in self.blocks(counted):
-            found[block.parts] = values[block.queries].sum(axis=1)
-        return found
-
-    def of_queries(self, figures: NDArray[Any]) -> NDArray[Any]:
-        """Return for each query the figure of its part, along the last axis."""
-        return np.repeat(figures, self.sizes, axis=-1)
-
-    def blocks(self, counted: NDArray[np.bool_]) -> list[Block]:
-        """Return all parts, those in which equally many queries count together."""
-        key = counted.tobytes()
-        if key not in self._blocks:
-            self._blocks[key] = list(self._blocks_of(counted))
-        return self._blocks[key]
-
-    def _blocks_of(self, counted: NDArray[np.bool_]) -> Iterator[Block]:
-        if len(self) == 1 and counted.all():  # nothing to pick
-            yield Block(np.zeros(1, np.intp), np.s_[np.newaxis, :], len(counted))
-            return
-        sizes, queries = self.sums(counted), np.flatnonzero(counted)
-        first, order = np.cumsum(sizes) - sizes, np.argsort(sizes, kind="stable")
-        for alike in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
-            size = int(sizes[alike[0]])
-            yield Block(alike, queries[first[alike][:, np.newaxis] + np.arange(size)], size)
 
 
 class Intervals(NamedTuple):
@@ -510,7 +443,7 @@ def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
     return 0.5**queries <= alpha / tests
 
 
-def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha: float = 0.05) -> bool:
+def is_regression(difference: float, p: float, *, max_drop: float, alpha: float) -> bool:
     """Return whether a mean falls by more than is tolerated, and so that it is hardly by chance.
 
     Args:
@@ -519,8 +452,8 @@ def is_regression(difference: float, p: float, *, max_drop: float = 0.01, alpha:
         max_drop: the fall that is tolerated.
         alpha: how often a regression may be found where there is none.
 
-    >>> is_regression(-0.02, 0.01), is_regression(-0.01, 0.01), is_regression(-0.02, 0.06)
-    (True, False, False)
+    >>> [is_regression(-0.02, p, max_drop=drop, alpha=0.05) for p, drop in ((0.01, 0.01), (0.01, 0.02), (0.06, 0.01))]
+    [True, False, False]
     """
     return falls_beyond(difference, max_drop) and p <= alpha
 
@@ -598,6 +531,7 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
     return [(rows, block) for rows, block in alike if block.size > 1]
 
 
+@cache
 def _special() -> Any:
     """Return SciPy's special functions, which are imported in a third of the time of its statistics."""
     try:

@@ -1,164 +1,18 @@
 """Every way in which nDCG is known to go wrong, as one table.
 
-A slip changes one thing about the nDCG of a query: the input that the function makes of its arguments, the options, or
-what it divides by what. So it can be put on any convention, and two slips can be put on one another. The threads
-are public reports, `owner/repository#number` on GitHub unless another site is named.
+The threads are public reports, `owner/repository#number` on GitHub unless another site is named.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs.rankings import Rankings
-from ..inputs.reading import Inputs
-from ..measure.options import Options
 from ..measure.ties import Floats
-from ..scores.queries import query_values
-
-Documents = Mapping[Any, float]
-
-
-class Query(NamedTuple):
-    """What a function that computes nDCG is given: one query.
-
-    Attributes:
-        run: the score of each retrieved document.
-        qrels: the relevance of each judged document.
-        k: the cutoff; None for the whole list.
-    """
-
-    run: Documents
-    qrels: Documents
-    k: int | None
-
-
-Change = Callable[[Query], Query]
-
-
-class Term(NamedTuple):
-    """How a slip computes the DCG, or the value that it is divided by.
-
-    Attributes:
-        change: what it makes of the query.
-        options: options of `compute`, in place of the convention's.
-        measure: the measure that it takes for it, in place of DCG or IDCG.
-    """
-
-    change: Change | None = None
-    options: Mapping[str, Any] = {}
-    measure: str = ""
-
-    def over(self, other: "Term") -> "Term":
-        """Return what two slips do together, the other one first."""
-        changes = [each for each in (other.change, self.change) if each is not None]
-        return Term(_one_after_another(changes), {**other.options, **self.options}, self.measure or other.measure)
-
-
-class Slip(NamedTuple):
-    """A way in which nDCG goes wrong.
-
-    Attributes:
-        name: a few words for it.
-        meaning: one sentence on what is computed.
-        threads: where it was reported.
-        both: how it computes both DCG and IDCG.
-        dcg: what it does to the DCG alone.
-        ideal: what it does to the IDCG alone.
-        rule: makes the values of queries from their DCG, IDCG and nDCG; None for DCG / IDCG.
-    """
-
-    name: str
-    meaning: str
-    threads: tuple[str, ...] = ()
-    both: Term = Term()
-    dcg: Term = Term()
-    ideal: Term = Term()
-    rule: Callable[[Sequence[Query], Floats, Floats, Floats], Floats] | None = None
-
-    @property
-    def reported(self) -> str:
-        """A sentence on how often it was reported, and where; empty if it was not."""
-        times = f"{len(self.threads)} times, for example" if len(self.threads) > 1 else "once,"
-        return f" It was reported {times} in {self.threads[0]}." if self.threads else ""
-
-    def over(self, other: "Slip") -> "Slip":
-        """Return two slips as one, the other one first."""
-        return Slip(
-            f"{other.name}; {self.name}",
-            f"{other.meaning} {self.meaning}",
-            both=self.both.over(other.both),
-            dcg=self.dcg.over(other.dcg),
-            ideal=self.ideal.over(other.ideal),
-            rule=self.rule or other.rule,
-        )
-
-    def scores(self, queries: Sequence[Query], options: Mapping[str, Any]) -> Floats:
-        """Return the value of each query by options of `compute`, such as a convention, with this slip."""
-        one = _term_scores(queries, self.both, options, "nDCG")
-        if self.dcg == self.ideal == Term() and self.rule is None:
-            return one
-        dcg = _term_scores(queries, self.dcg.over(self.both), options, "DCG")
-        ideal = _term_scores(queries, self.ideal.over(self.both), options, "IDCG")
-        if self.rule is not None:
-            return self.rule(queries, dcg, ideal, one)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(ideal > 0, dcg / ideal, one)
-
-
-def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG") -> Floats:
-    """Return the value of each query, by its own cutoff; nan for a query that is left out of the mean.
-
-    >>> query_scores([Query({"a": 2, "b": 1}, {"b": 1}, 2)], {"convention": "sklearn"}).round(4).tolist()
-    [0.6309]
-    """
-    values = np.full(len(queries), np.nan)
-    for k in {query.k for query in queries}:
-        rows = [row for row, query in enumerate(queries) if query.k == k]
-        run = {row: queries[row].run for row in rows if queries[row].run}  # a run without documents is missing
-        qrels = {row: queries[row].qrels for row in rows}
-        cutoff = k
-        if k is None and Options.parse(k=1, **options).ideal == "full":  # which is as long as the longest list then
-            cutoff = max(1, *(len(side) for sides in (run, qrels) for side in sides.values()))
-        parsed = Options.parse(measures=measure, k=cutoff, **options)
-        values[rows] = next(iter(query_values(Inputs(run, qrels), parsed).values()))
-    return values
-
-
-def _term_scores(queries: Sequence[Query], term: Term, options: Mapping[str, Any], measure: str) -> Floats:
-    changed = [query if term.change is None else term.change(query) for query in queries]
-    return query_scores(changed, {**options, **term.options}, term.measure or measure)
-
-
-def _one_after_another(changes: Sequence[Change]) -> Change | None:
-    if len(changes) <= 1:
-        return changes[0] if changes else None
-
-    def both(query: Query) -> Query:
-        for change in changes:
-            query = change(query)
-        return query
-
-    return both
-
+from .slip_terms import Change, Query, Slip, Term, in_order, ranked
 
 # Changes of a query
-
-
-def in_order(documents: Iterable[Any]) -> dict[Any, float]:
-    """Return scores that fall by 1 from document to document.
-
-    >>> in_order(["b", "a"])
-    {'b': -1.0, 'a': -2.0}
-    """
-    return {document: -float(rank) for rank, document in enumerate(documents, start=1)}
-
-
-def ranked(query: Query) -> list[Any]:
-    """Return the documents of a run, best first; those with equal scores in their order."""
-    return sorted(query.run, key=lambda document: -query.run[document])
 
 
 def _cut(query: Query) -> Query:
@@ -232,6 +86,39 @@ def _by_qrels(query: Query) -> Query:
     return query._replace(run=in_order(query.qrels))
 
 
+def _with_ranks(query: Query) -> Query:
+    return query._replace(run={document: float(rank) for rank, document in enumerate(ranked(query), start=1)})
+
+
+def _with_scores(change: Callable[[NDArray[np.float64]], Any]) -> Change:
+    def changed(query: Query) -> Query:
+        with np.errstate(over="ignore"):
+            scores = change(np.array(list(query.run.values()), np.float64)).tolist()
+        return query._replace(run=dict(zip(query.run, scores, strict=True)))
+
+    return changed
+
+
+def _rounded_to(decimals: int) -> Slip:
+    return Slip(
+        f"scores rounded to {decimals} decimals",
+        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so many.",
+        both=Term((_with_scores(lambda scores: scores.round(decimals)),)),
+    )
+
+
+def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
+    return Slip(
+        f"scores rounded to {bits} bits",
+        f"Scores that are equal in {bits} bits are tied, although they differ in 64.",
+        both=Term((_with_scores(lambda scores: np.clip(scores.astype(kind), *_ends_of(kind))),)),
+    )
+
+
+def _ends_of(kind: type[np.floating[Any]]) -> tuple[float, float]:
+    return float(np.finfo(kind).min), float(np.finfo(kind).max)
+
+
 # Rules
 
 
@@ -268,6 +155,8 @@ def _with_gain(of_relevance: Callable[[NDArray[np.float64]], Any]) -> Term:
     return Term(options={"gain": lambda relevance: of_relevance(np.asarray(relevance, np.float64))})
 
 
+# The table
+
 # It takes ranked ids to make it, in which a document can be listed twice; other forms have no place for it.
 DUPLICATES_COUNTED = Slip(
     "a document counted twice",
@@ -282,7 +171,7 @@ IN_ORDER_OF_INPUT = Slip(
     "documents in the order of the input",
     "The scores are ignored: documents are ranked in the order in which they are listed.",
     ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
-    both=Term(_in_input_order),
+    both=Term((_in_input_order,)),
 )
 SLIPS = (
     Slip(
@@ -307,7 +196,7 @@ SLIPS = (
             "kuandeng/LightGCN#1",
             "kuandeng/LightGCN#3",
         ),
-        ideal=Term(_judged_of_top),
+        ideal=Term((_judged_of_top,)),
     ),
     Slip(
         "ideal from all that was retrieved",
@@ -343,7 +232,7 @@ SLIPS = (
             "cvangysel/pytrec_eval#40",
             "lenskit/lkpy#309",
         ),
-        ideal=Term(_whole),
+        ideal=Term((_whole,)),
     ),
     Slip(
         "ideal of k relevant documents",
@@ -454,7 +343,7 @@ SLIPS = (
         "discount from the place in the truth",
         "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
         ("THUDM/ComiRec#6", "THUDM/ComiRec#21", "ShiningCosmos/pytorch_ComiRec#2"),
-        dcg=Term(_places_in_truth),
+        dcg=Term((_places_in_truth,)),
     ),
     Slip(
         "DCG with binary gain, ideal with graded gain",
@@ -472,24 +361,32 @@ SLIPS = (
     Slip(
         "ascending order",
         "The lowest score ranks first, as distances do.",
-        both=Term(_with_lowest_first),
+        both=Term((_with_lowest_first,)),
     ),
+    Slip(
+        "ranks used as scores",
+        "The rank of each document is taken for its score, so the last one ranks first.",
+        both=Term((_with_ranks,)),
+    ),
+    _in_bits(16, np.float16),
+    _in_bits(32, np.float32),
+    *(_rounded_to(decimals) for decimals in range(2, 7)),
     Slip(
         "scores and relevance swapped",
         "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
         ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
-        both=Term(_swapped, {"negative_relevance": "keep"}),
+        both=Term((_swapped,), {"negative_relevance": "keep"}),
     ),
     Slip(
         "unretrieved documents with the score 0",
         "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
         ("mlflow/mlflow#24553", "datascience.stackexchange 63667"),
-        both=Term(_with_zeros),
+        both=Term((_with_zeros,)),
     ),
     Slip(
         "unretrieved documents ranked last",
         "Judged documents that were not retrieved take ranks at the end of the list.",
-        both=Term(_with_last),
+        both=Term((_with_last,)),
     ),
     Slip(
         "ideal in the order of the run",
@@ -501,13 +398,13 @@ SLIPS = (
         "ideal in the order of the qrels",
         "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
         ("xuehaiping/CSCE670_NCF#20",),
-        ideal=Term(_by_qrels, measure="DCG"),
+        ideal=Term((_by_qrels,), measure="DCG"),
     ),
     Slip(
         "judgments counted twice in the ideal",
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
         ("joaopalotti/trectools#52",),
-        ideal=Term(_doubled),
+        ideal=Term((_doubled,)),
     ),
     Slip(
         "DCG one rank too deep",
@@ -550,21 +447,21 @@ SLIPS = (
         "DCG not cut at k",
         "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
         ("lenskit/lkpy#309",),
-        dcg=Term(_whole),
+        dcg=Term((_whole,)),
     ),
     Slip(
         "nothing cut at k",
         "The cutoff has no effect.",
         ("Lightning-AI/torchmetrics#1952",),
-        both=Term(_whole),
+        both=Term((_whole,)),
     ),
-    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=Term(_longer_cutoff)),
-    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term(_shorter_cutoff)),
+    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=Term((_longer_cutoff,))),
+    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term((_shorter_cutoff,))),
     Slip(
         "run cut at k before everything else",
         "Only the first k documents are kept, and the ideal, or what else depends on all that was retrieved, is that "
         "of these.",
-        both=Term(_cut),
+        both=Term((_cut,)),
     ),
     Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
     Slip(
@@ -583,7 +480,7 @@ SLIPS = (
         "negative relevance removed",
         "Documents with a negative relevance are taken out, so those below them move up.",
         ("tensorflow/ranking#40",),
-        both=Term(_without_negative),
+        both=Term((_without_negative,)),
     ),
 )
 
@@ -591,19 +488,3 @@ SLIPS = (
 def slip_named(name: str) -> Slip:
     """Return a slip of the table."""
     return next(slip for slip in SLIPS if slip.name == name)
-
-
-def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
-    """Yield the queries of rankings, with documents by their positions.
-
-    >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
-    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10)]
-    """
-    size = len(rankings.relevance)
-    masks = rankings.judged, rankings.retrieved
-    judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
-    score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
-    for start, end in pairwise(rankings.offsets.tolist()):
-        rows = range(start, end)
-        run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
-        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k)

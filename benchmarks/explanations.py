@@ -1,0 +1,217 @@
+"""How well `explain` tells combinations of options apart, into benchmarks/EXPLANATIONS.md.
+
+    python benchmarks/explanations.py           # everything; 15 minutes on two cores
+    python benchmarks/explanations.py --quick   # few repetitions, printed
+
+Rankings are drawn with ties, unjudged and unretrieved documents, missing queries, and queries with no relevant
+documents. A combination of options that no convention has is drawn, and `explain` is given its score at two cutoffs, or
+its value of each query. False matches are counted for scores that no combination has: each is the mean of another
+system on the same queries.
+"""
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "src"))
+
+from ndcg.measure.arguments import OPTIONS  # noqa: E402
+from ndcg.measure.conventions import CHOICES, CONVENTIONS  # noqa: E402
+from ndcg.scores.compute import compute  # noqa: E402
+from ndcg.statistics.explanation import explain  # noqa: E402
+
+COMBINATIONS = 60
+CUTOFFS = (5, 20)
+DIGITS = (3, 4, 5, 6)
+Run = dict[str, dict[str, float]]
+
+
+def rankings(rng: np.random.Generator, queries: int = 60) -> tuple[Run, Run]:
+    """Return a run and qrels in which every option makes a difference."""
+    run: Run = {}
+    qrels: Run = {}
+    for at in range(queries):
+        documents = [f"d{number}" for number in rng.choice(200, 40, replace=False)]
+        grades = rng.integers(0, 4, 40) * (rng.random(40) < rng.uniform(0.1, 0.5)) * (at % 9 > 0)
+        judged = [each for each in documents if rng.random() < rng.uniform(0.5, 1)] or documents
+        qrels[f"q{at}"] = {document: int(grades[documents.index(document)]) for document in judged}
+        if at % 13:
+            run[f"q{at}"] = scores_of(rng, documents, grades)
+    return run, qrels
+
+
+def scores_of(rng: np.random.Generator, documents: Sequence[str], grades: Sequence[float]) -> dict[str, float]:
+    """Return the scores of a system, with ties, for some of the documents."""
+    scores = np.round(0.4 * np.asarray(grades) + rng.normal(size=len(documents)), 1)
+    retrieved = rng.permutation(len(documents))[: int(rng.integers(1, len(documents) + 1))]
+    return {documents[each]: float(scores[each]) for each in retrieved}
+
+
+def combination(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw options that no convention has."""
+    while True:
+        words = {name: tuple(OPTIONS[name].words) for name in ("gain", "discount", "ideal", "ties")}
+        chosen: dict[str, Any] = {name: str(rng.choice(each)) for name, each in words.items()}
+        chosen["zero_division"] = [0.0, 1.0, math.nan, "rightly_empty"][int(rng.integers(4))]
+        chosen["missing"] = str(rng.choice(["empty", "skip"]))
+        chosen["judged_only"] = bool(rng.integers(2))
+        names = [name for name in CHOICES if name != "negative_relevance"]
+        usual = [[repr(each.options[name]) for name in names] for each in CONVENTIONS.values()]
+        if [repr(chosen[name]) for name in names] not in usual:
+            return chosen
+
+
+def is_among(chosen: Mapping[str, Any], found: Any) -> bool:
+    """Return whether options are among the combinations that were found."""
+    for each in found.combinations:
+        options = {**CONVENTIONS[each.convention].options, "judged_only": False, **each.changed}
+        if all(repr(options[name]) == repr(value) for name, value in chosen.items()):
+            return True
+    return False
+
+
+def found_again(count: int) -> list[str]:
+    """Return a table of how many combinations are found from what was reported."""
+    rows = []
+    reports = [*((f"the mean at k={k} to 4 digits", [k], 4) for k in CUTOFFS)]
+    reports += [
+        (f"the means at k={CUTOFFS[0]} and {CUTOFFS[1]} to {digits} digits", [*CUTOFFS], digits) for digits in (3, 4, 6)
+    ]
+    reports.append(("the value of each of 60 queries", [], 0))
+    for name, cutoffs, digits in reports:
+        rng = np.random.default_rng(0)
+        among = unique = 0
+        others: list[int] = []
+        for _ in range(count):
+            run, qrels = rankings(rng)
+            chosen = combination(rng)
+            if cutoffs:
+                scores = compute(predictions=run, references=qrels, measures=[f"nDCG@{k}" for k in cutoffs], **chosen)
+                found = explain(
+                    predictions=run,
+                    references=qrels,
+                    got={each: f"{value:.{digits}f}" for each, value in scores.items()},
+                )
+            else:
+                values = compute(predictions=run, references=qrels, k=10, **chosen, use_aggregator=False)["nDCG@10"]
+                found = explain(predictions=run, references=qrels, k=10, got=values)
+            among += is_among(chosen, found)
+            unique += found.distinct == 1
+            others.append(found.distinct)
+        median = f"{np.median(others):g}"
+        rows.append(f"| {name} | {among} | {unique} | {count - unique} | {median} |")
+    return [
+        "| reported | found | one definition left | several left | median of definitions left |",
+        "|---|---:|---:|---:|---:|",
+        *rows,
+    ]
+
+
+def false_matches(count: int) -> list[str]:
+    """Return a table of how many combinations match scores that none has, beside what was predicted."""
+    rows = []
+    for cutoffs in ([10], [*CUTOFFS]):
+        for digits in DIGITS:
+            rng = np.random.default_rng(1)
+            matches, predicted = [], []
+            for _ in range(count):
+                run, qrels = rankings(rng)
+                of_another = {
+                    query: scores_of(rng, [*documents], [qrels[query].get(each, 0) for each in documents])
+                    for query, documents in run.items()
+                }
+                names = [f"nDCG@{k}" for k in cutoffs]
+                scores = compute(predictions=of_another, references=qrels, measures=names, **combination(rng))
+                got = {name: f"{value:.{digits}f}" for name, value in scores.items()}
+                found = explain(predictions=run, references=qrels, got=got)
+                if not found.matches:
+                    matches.append(len(found.combinations))
+                    predicted.append(found.by_chance)
+            error = np.std(matches) / math.sqrt(len(matches))
+            at = " and ".join(map(str, cutoffs))
+            rows.append(
+                f"| {at} | {digits} | {np.mean(matches):.2f} ± {1.96 * error:.2f} | {np.mean(predicted):.2f} "
+                f"| {np.mean(np.array(matches) > 0):.0%} |"
+            )
+    return [
+        "| cutoffs | digits | matches that were counted | matches that `explain` predicts | scores with a match |",
+        "|---|---:|---:|---:|---:|",
+        *rows,
+    ]
+
+
+def timings(sizes: Sequence[tuple[int, int]]) -> list[str]:
+    """Return a table of how long a search takes."""
+    import resource
+
+    rows = []
+    for queries, documents in sizes:
+        rng = np.random.default_rng(0)
+        grades = rng.integers(0, 4, (queries, documents)) * (rng.random((queries, documents)) < 0.3)
+        grades[::10] = 0
+        scores = np.round(0.3 * grades + rng.normal(size=grades.shape), 2)
+        judged = np.ma.masked_array(grades, rng.random(grades.shape) < 0.2)
+        inputs: dict[str, Any] = {"predictions": scores, "references": judged, "k": 10}
+        score = compute(**inputs, gain="exponential", ideal="retrieved", zero_division=math.nan)["nDCG@10"]
+        start, own = time.perf_counter(), time.process_time()
+        found = explain(**inputs, got=f"{score:.6f}")
+        took, own = time.perf_counter() - start, time.process_time() - own
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+        cells = f"{queries:,} × {documents} | {found.tried:,} | {took:.1f} | {own:.1f} | {memory:,.0f}"
+        rows.append(f"| {cells} |")
+    return [
+        "| queries × documents | combinations | seconds | seconds of a processor | memory of the process, MB |",
+        "|---|---:|---:|---:|---:|",
+        *rows,
+    ]
+
+
+def markdown(count: int, sizes: Sequence[tuple[int, int]]) -> str:
+    """Return all tables."""
+    return "\n".join(
+        [
+            "# How well a score tells its options",
+            "",
+            "Made by `make explanations`. What was measured is at the head of `benchmarks/explanations.py`.",
+            "",
+            f"## {count} combinations of options that no convention has",
+            "",
+            "A definition is a set of combinations that have the same value for every query.",
+            "",
+            *found_again(count),
+            "",
+            "## Matches by chance",
+            "",
+            f"Each row has {count} scores that no combination of options gives, with 95% intervals.",
+            "",
+            *false_matches(count),
+            "",
+            "## Time and memory",
+            "",
+            *timings(sizes),
+            "",
+        ]
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="few repetitions, printed")
+    quick = parser.parse_args(arguments).quick
+    text = markdown(3, [(20, 20)]) if quick else markdown(COMBINATIONS, [(200, 100), (50_000, 100)])
+    if quick:
+        print(text)
+    else:
+        (HERE / "EXPLANATIONS.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

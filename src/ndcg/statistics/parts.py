@@ -1,0 +1,78 @@
+"""Queries in parts, whose figures are computed for many parts at once."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measure.ties import Floats
+
+
+class Block(NamedTuple):
+    """Parts in which equally many queries count.
+
+    Attributes:
+        parts: their indices.
+        queries: an index that makes of values by query a row for each of the parts.
+        size: how many queries count in each.
+    """
+
+    parts: NDArray[np.intp]
+    queries: Any
+    size: int
+
+
+class Parts:
+    """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
+
+    What is computed for many parts at once is, to the last bit, what it is for each alone: parts of one size are
+    the rows of an array.
+
+    Args:
+        sizes: how many queries each part has, at least one.
+
+    >>> parts = Parts([2, 1, 2])
+    >>> [(block.parts.tolist(), block.queries.tolist()) for block in parts.blocks(np.array([1, 1, 1, 0, 1], bool))]
+    [([1, 2], [[2], [4]]), ([0], [[0, 1]])]
+    """
+
+    def __init__(self, sizes: Sequence[int] | NDArray[np.int64]) -> None:
+        self.sizes = np.asarray(sizes, np.int64)
+        self.first = np.cumsum(self.sizes) - self.sizes
+        self._blocks: dict[bytes, list[Block]] = {}
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the sum of integers or truth values in each part."""
+        return np.add.reduceat(counts, self.first, dtype=np.int64)
+
+    def float_sums(self, values: Floats, counted: NDArray[np.bool_]) -> Floats:
+        """Return the sum of the values that count in each part."""
+        found = np.zeros(len(self))
+        for block in self.blocks(counted):
+            found[block.parts] = values[block.queries].sum(axis=1)
+        return found
+
+    def of_queries(self, figures: NDArray[Any]) -> NDArray[Any]:
+        """Return for each query the figure of its part, along the last axis."""
+        return np.repeat(figures, self.sizes, axis=-1)
+
+    def blocks(self, counted: NDArray[np.bool_]) -> list[Block]:
+        """Return all parts, those in which equally many queries count together."""
+        key = counted.tobytes()
+        if key not in self._blocks:
+            self._blocks[key] = list(self._blocks_of(counted))
+        return self._blocks[key]
+
+    def _blocks_of(self, counted: NDArray[np.bool_]) -> Iterator[Block]:
+        if len(self) == 1 and counted.all():  # nothing to pick
+            yield Block(np.zeros(1, np.intp), np.s_[np.newaxis, :], len(counted))
+            return
+        sizes, queries = self.sums(counted), np.flatnonzero(counted)
+        first, order = np.cumsum(sizes) - sizes, np.argsort(sizes, kind="stable")
+        for alike in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
+            size = int(sizes[alike[0]])
+            yield Block(alike, queries[first[alike][:, np.newaxis] + np.arange(size)], size)

@@ -1,0 +1,230 @@
+"""What a slip is, a way in which nDCG goes wrong, and what it makes of a query.
+
+A slip changes one thing about the nDCG of a query: the input that the function makes of its arguments, the options, or
+what it divides by what. So it can be put on any convention, and two slips can be put on one another.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..inputs.hashes import Columns
+from ..inputs.rankings import Rankings
+from ..inputs.reading import Inputs, read
+from ..measure.options import Options
+from ..measure.ties import Floats
+from ..scores.queries import UserTerms, score_part
+
+Documents = Mapping[Any, float]
+
+
+class Query(NamedTuple):
+    """What a function that computes nDCG is given: one query.
+
+    Attributes:
+        run: the score of each retrieved document.
+        qrels: the relevance of each judged document.
+        k: the cutoff; None for the whole list.
+    """
+
+    run: Documents
+    qrels: Documents
+    k: int | None
+
+
+Change = Callable[[Query], Query]
+
+
+class Term(NamedTuple):
+    """How a slip computes the DCG, or the value that it is divided by.
+
+    Attributes:
+        changes: what it makes of the query, one after the other.
+        options: options of `compute`, in place of the convention's.
+        measure: the measure that it takes for it, in place of DCG or IDCG.
+    """
+
+    changes: tuple[Change, ...] = ()
+    options: Mapping[str, Any] = {}
+    measure: str = ""
+
+    def over(self, other: "Term") -> "Term":
+        """Return what two slips do together, the other one first."""
+        options = {**other.options, **self.options}
+        return Term((*other.changes, *self.changes), options, self.measure or other.measure)
+
+
+UNCHANGED = Term()
+
+
+class Slip(NamedTuple):
+    """A way in which nDCG goes wrong.
+
+    Attributes:
+        name: a few words for it.
+        meaning: one sentence on what is computed.
+        threads: where it was reported.
+        both: how it computes both DCG and IDCG.
+        dcg: what it does to the DCG alone.
+        ideal: what it does to the IDCG alone.
+        rule: makes the values of queries from their DCG, IDCG and nDCG; None for DCG / IDCG.
+    """
+
+    name: str
+    meaning: str
+    threads: tuple[str, ...] = ()
+    both: Term = UNCHANGED
+    dcg: Term = UNCHANGED
+    ideal: Term = UNCHANGED
+    rule: Callable[[Sequence[Query], Floats, Floats, Floats], Floats] | None = None
+
+    @property
+    def is_option(self) -> bool:
+        """Whether words of options of `compute` make it."""
+        words = all(isinstance(value, (str, float, bool, int)) for value in self.both.options.values())
+        return not self.both.changes and self.dcg == self.ideal == UNCHANGED and self.rule is None and words
+
+    @property
+    def reported(self) -> str:
+        """A sentence on how often it was reported, and where; empty if it was not."""
+        times = f"{len(self.threads)} times, for example" if len(self.threads) > 1 else "once,"
+        return f" It was reported {times} in {self.threads[0]}." if self.threads else ""
+
+    def over(self, other: "Slip") -> "Slip":
+        """Return two slips as one, the other one first."""
+        return Slip(
+            f"{other.name}; {self.name}",
+            f"{other.meaning} {self.meaning}",
+            both=self.both.over(other.both),
+            dcg=self.dcg.over(other.dcg),
+            ideal=self.ideal.over(other.ideal),
+            rule=self.rule or other.rule,
+        )
+
+    def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
+        """Return the value of each query by options of `compute`, such as a convention, with this slip."""
+        one = queries.scores(options, "nDCG", self.both)
+        if self.dcg == self.ideal == UNCHANGED and self.rule is None:
+            return one
+        dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
+        ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
+        if self.rule is not None:
+            return self.rule(queries.changed(()), dcg, ideal, one)
+        empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        if isinstance(empty, str):  # rightly empty: 1 if nothing was retrieved
+            empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
+
+
+class Queries:
+    """Queries that are scored by many definitions: changed once for each change, and read once for each way of reading.
+
+    >>> queries = Queries([Query({"a": 2, "b": 1}, {"b": 1}, 2)])
+    >>> queries.scores({"convention": "sklearn"}).round(4).tolist()
+    [0.6309]
+    """
+
+    def __init__(self, queries: Iterable[Query]) -> None:
+        self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
+        self._read: dict[tuple[Any, ...], Rankings] = {}
+
+    def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
+        """Return what changes make of the queries, one after the other."""
+        if changes not in self._changed:
+            self._changed[changes] = [changes[-1](query) for query in self.changed(changes[:-1])]
+        return self._changed[changes]
+
+    def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
+        """Return the value of each query, by its own cutoff; nan for a query that is left out of the mean."""
+        queries, how = self.changed(term.changes), {**options, **term.options}
+        values = np.full(len(queries), np.nan)
+        for k in {query.k for query in queries}:
+            rows = [row for row, query in enumerate(queries) if query.k == k]
+            cutoff = k
+            if k is None and Options.parse(k=1, **how).ideal == "full":  # which is as long as the longest list then
+                cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
+            parsed = Options.parse(measures=term.measure or measure, k=cutoff, **how)
+            rankings = self.rankings(rows, term.changes, parsed)
+            with UserTerms(rankings):
+                values[rows] = next(iter(score_part(rankings, parsed).values()))[0]
+        return values
+
+    def rankings(self, rows: Sequence[int], changes: tuple[Change, ...], options: Options) -> Rankings:
+        """Return some of the queries as rankings, after changes, as some options read them."""
+        key = (changes, *rows, *options.reading.values())
+        if key not in self._read:
+            queries = self.changed(changes)
+            run = {row: queries[row].run for row in rows if queries[row].run}  # one without documents is missing
+            self._read[key] = read(run, {row: queries[row].qrels for row in rows}, **options.reading)
+        return self._read[key]
+
+
+def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG") -> Floats:
+    """Return the value of each query by options of `compute`."""
+    return Queries(queries).scores(options, measure)
+
+
+def in_order(documents: Iterable[Any]) -> dict[Any, float]:
+    """Return scores that fall by 1 from document to document.
+
+    >>> in_order(["b", "a"])
+    {'b': -1.0, 'a': -2.0}
+    """
+    return {document: -float(rank) for rank, document in enumerate(documents, start=1)}
+
+
+def ranked(query: Query) -> list[Any]:
+    """Return the documents of a run, best first; those with equal scores in their order."""
+    return sorted(query.run, key=lambda document: -query.run[document])
+
+
+def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
+    """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
+    run, qrels = (_documents_by_query(side) for side in inputs[:2])
+    for name in names:
+        yield Query(run.get(name, {}), qrels.get(name, {}), k)
+
+
+def have_ids(inputs: Inputs) -> bool:
+    """Return whether both sides are mappings of scores or files, from which no document is excluded."""
+    sides = inputs.predictions, inputs.references
+    plain = all(
+        isinstance(side, Columns)
+        or (isinstance(side, Mapping) and all(isinstance(documents, Mapping) for documents in side.values()))
+        for side in sides
+    )
+    return plain and inputs.exclude is None
+
+
+def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
+    if isinstance(side, Mapping):
+        return {
+            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
+            for query, documents in side.items()
+        }
+    names = side.query_ids.to_pylist()
+    documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
+    rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
+    for query, document, value in rows:
+        if value > -np.inf:
+            documents[names[query]][document] = value
+    return documents
+
+
+def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
+    """Yield the queries of rankings, with documents by their positions.
+
+    >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10)]
+    """
+    size = len(rankings.relevance)
+    masks = rankings.judged, rankings.retrieved
+    judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
+    score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
+    for start, end in pairwise(rankings.offsets.tolist()):
+        rows = range(start, end)
+        run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
+        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k)
