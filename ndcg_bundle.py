@@ -3197,7 +3197,7 @@ MANY = 1 << 9  # numbers; fewer are read faster one by one
 OWN: dict[type, type] = {np.int64: int, np.float64: float}  # what Python calls numbers of NumPy's
 
 
-def _numbered(query: int, position: int | None) -> str:
+def numbered(query: int, position: int | None) -> str:
     """Return words for a place in rankings that have no ids."""
     return f"query {query}, position {position}"
 
@@ -3206,7 +3206,7 @@ def read_numbers(
     argument: str,
     rows: Sequence[Sequence[Any]],
     offsets: NDArray[np.int64],
-    place: Place = _numbered,
+    place: Place = numbered,
     ignore_index: float | None = None,
     kinds: Set[type] | None = None,
 ) -> Column:
@@ -3332,6 +3332,18 @@ def number(value: Any) -> Any:
     except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is no number then
         raise_unless_of_values(error)
     return value
+
+
+def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
+    """Return scores in the type in which they are compared; infinite if they are too large for it.
+
+    >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
+    [1.0, 1.0, inf]
+    """
+    if score_dtype == "given":
+        return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(score_dtype, copy=False)
 
 
 def beyond_2_53(values: NDArray[Any]) -> Mask:
@@ -3462,6 +3474,24 @@ class Rankings(NamedTuple):
         kept = kept if self.retrieved is None else kept & self.retrieved
         return self._replace(retrieved=None if kept.all() else kept)
 
+    def with_scores_in(self, score_dtype: str) -> "Rankings":
+        """Return the same documents with their scores in the type in which they are compared.
+
+        Raises:
+            InvalidRankingError: a finite score of a retrieved document is too large for the type.
+        """
+        score = in_dtype(self.score, score_dtype)
+        too_large = np.isinf(score) & np.isfinite(self.score)
+        if self.retrieved is not None:
+            too_large &= self.retrieved
+        if too_large.any():
+            at = int(too_large.argmax())
+            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            problem = f'{self.score[at]} is too large for score_dtype="{score_dtype}"'
+            hint = 'scale the scores, or compare them as they are by score_dtype="given"'
+            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{problem}; {hint}")
+        return self._replace(score=score)
+
     def arrays(self) -> dict[str, Any]:
         """Return what the kernel takes, by name."""
         return dict(zip(self._fields[:5], self[:5], strict=True))
@@ -3565,9 +3595,10 @@ def join_rows(
     exclude: Any = None,
     *,
     by_docid: bool = False,
+    score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Group rows by query; of a query they keep their order, but for ties by document ids.
+    """Group rows by query; of a query they keep their order, but for ties, in a type, by document ids.
 
     Raises:
         ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
@@ -3589,7 +3620,7 @@ def join_rows(
         _refuse_repeated(codes, documents, row_of)
         if by_docid:
             text, document = ordinals(documents.distinct), documents.codes
-            order = _sort_ties(order, codes, score.values, lambda tied: text[document[tied]])
+            order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), lambda tied: text[document[tied]])
 
     def place(query: int, position: int | None) -> str:
         row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
@@ -3635,7 +3666,7 @@ def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, i
         raise ValueError(f"document_ids: {place} is in row {first} already; give it once for a query")
 
 
-def refuse_open_ties(rankings: Rankings) -> None:
+def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     """Raise an error where the order of flat rows of equal score would decide, for want of document ids."""
     if rankings.place is None:
         return
@@ -3653,8 +3684,9 @@ def refuse_open_ties(rankings: Rankings) -> None:
     if (open_ties := together & unlike).any():
         at = int(open_ties.argmax())
         places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
+        same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
         raise ValueError(
-            f'document_ids are missing: {places[0]} and {places[1]} have the same score, and ties="docid" (which '
+            f'document_ids are missing: {places[0]} and {places[1]} have {same}, and ties="docid" (which '
             'convention="trec_eval" means) ranks them by the ids of their documents; give these as document_ids, or '
             'other ties, such as ties="average"'
         )
@@ -3669,6 +3701,7 @@ def join_by_id(
     exclude: Any = None,
     *,
     by_docid: bool = False,
+    score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
     """Join mappings or files: of each query of the references the retrieved documents, then those only judged.
@@ -3684,7 +3717,7 @@ def join_by_id(
     if isinstance(predictions, Mapping) and isinstance(references, Mapping):
         return _join_mappings(predictions, references, by_docid, ignore_index)
     run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
-    return _join_columns(run, qrels, by_docid, ignore_index)
+    return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
 
 
 def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Rankings:
@@ -3797,7 +3830,9 @@ def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
         raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
 
 
-def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: float | None) -> Rankings:
+def _join_columns(
+    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
+) -> Rankings:
     known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
@@ -3811,7 +3846,8 @@ def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: fl
     retrieved[second] = True
     order, until = grouped(run.query, len(qrels.query_ids))
     if by_docid:
-        order = _sort_ties(order, run.query, run.value, lambda tied: ordinals(run.document.take(pa.array(tied))))
+        score = in_dtype(run.value, score_dtype)
+        order = _sort_ties(order, run.query, score, lambda tied: ordinals(run.document.take(pa.array(tied))))
     # of each query, the documents of the run come first, then those that it lacks
     lacked = np.flatnonzero(~retrieved)
     in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
@@ -4100,6 +4136,7 @@ def read(
     ignore_index: float | None = None,
     judged_only: bool = False,
     by_docid: bool = False,
+    score_dtype: str = "given",
 ) -> Rankings:
     """Align predictions and references.
 
@@ -4121,15 +4158,17 @@ def read(
         by_docid: give documents of equal score in ascending order of their ids, as text, so that a
             ranking that puts the last of them first ranks them as trec_eval does. Documents by
             position have no ids and keep their order.
+        score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
 
     Returns:
-        The rankings. Arrays are not copied, but for ragged lists of them. Queries are in the order
-        of the references, flat ones in that of their first rows.
+        The rankings. Arrays are not copied, but for ragged lists of them and for another type of scores.
+        Queries are in the order of the references, flat ones in that of their first rows.
 
     Raises:
         ValueError: values that are no numbers, or other queries or documents on one side
             than on the other; a document twice in a query; with ``by_docid``, flat rows whose
-            order only ``document_ids`` could tell. Names the argument, query and position.
+            order only ``document_ids`` could tell; a score that is too large for ``score_dtype``.
+            Names the argument, query and position.
 
     >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
     [True, False, True]
@@ -4137,7 +4176,8 @@ def read(
     [True, True, False]
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    return _align(_settled(inputs), ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid)
+    how: dict[str, Any] = {"judged_only": judged_only, "by_docid": by_docid, "score_dtype": score_dtype}
+    return _align(_settled(inputs), ignore_index=ignore_index, **how)
 
 
 def _settled(inputs: Inputs) -> Inputs:
@@ -4146,14 +4186,25 @@ def _settled(inputs: Inputs) -> Inputs:
 
 
 def _align(
-    inputs: Inputs, *, ignore_index: float | None = None, judged_only: bool = False, by_docid: bool = False
+    inputs: Inputs,
+    *,
+    ignore_index: float | None = None,
+    judged_only: bool = False,
+    by_docid: bool = False,
+    score_dtype: str = "given",
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index)
+    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
+    if score_dtype != "given":
+        try:
+            rankings = rankings.with_scores_in(score_dtype)
+        except InvalidRankingError as error:
+            place = (rankings.place or numbered)(error.query, error.position)
+            raise ValueError(f"predictions: {place}: {error.problem}") from None
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
-        refuse_open_ties(rankings)
+        refuse_open_ties(rankings, score_dtype)
     return rankings
 
 
@@ -4375,7 +4426,7 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
 # ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
 
 # The options that a convention sets.
-CHOICES = ("gain", "discount", "ideal", "ties", "zero_division", "negative_relevance", "missing")
+CHOICES = ("gain", "discount", "ideal", "score_dtype", "ties", "zero_division", "negative_relevance", "missing")
 
 
 class Convention(NamedTuple):
@@ -4387,6 +4438,7 @@ class Convention(NamedTuple):
         gain: the gain, with the same values as in ``compute``, like the following options.
         discount: the discount.
         ideal: the documents in the ideal ranking.
+        score_dtype: the type in which scores are compared.
         ties: the order of documents with equal scores.
         zero_division: the nDCG of a query with no relevant documents; nan excludes it from the mean.
         negative_relevance: how a negative relevance is treated.
@@ -4399,6 +4451,7 @@ class Convention(NamedTuple):
     gain: str = "linear"
     discount: str = "log"
     ideal: str = "judged"
+    score_dtype: str = "given"
     ties: str = "average"
     zero_division: float | str = 0.0
     negative_relevance: str = "raise"
@@ -4410,8 +4463,8 @@ class Convention(NamedTuple):
         """The options of ``compute`` that it sets.
 
         >>> CONVENTIONS["lightgbm"].options  # doctest: +NORMALIZE_WHITESPACE
-        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'ties': 'first', 'zero_division': 1.0,
-         'negative_relevance': 'raise', 'missing': 'empty'}
+        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'score_dtype': 'given', 'ties': 'first',
+         'zero_division': 1.0, 'negative_relevance': 'raise', 'missing': 'empty'}
         """
         return {name: getattr(self, name) for name in CHOICES}
 
@@ -4427,24 +4480,26 @@ CONVENTIONS: dict[str, Convention] = {
     "trec_eval": Convention(
         "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
         "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
-        quirks="Up to version 9.0.8 scores are stored as 32-bit floats, so scores that differ only from the eighth "
-        "digit on are tied. From version 10.0 on they are 64-bit floats. With `-c`, queries that are missing from the "
-        'run count as 0. Without it they are skipped (`missing="skip"`), and version 10.0 fails.',
+        quirks="Up to version 9.0.8 scores are stored as 32-bit floats. From version 10.0 on they are 64-bit floats "
+        '(`score_dtype="given"`). With `-c`, queries that are missing from the run count as 0. Without it they are '
+        'skipped (`missing="skip"`), and version 10.0 fails.',
     ),
     "pytrec_eval": Convention(
         "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
         "As in trec_eval, but queries that are missing from the run are skipped, so a run with only the easy queries "
         "has a high score.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Scores are stored as 32-bit floats.",
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",
         "pytrec_eval's score, rounded to five digits.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
@@ -4454,6 +4509,7 @@ CONVENTIONS: dict[str, Convention] = {
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
         "pytrec_eval's score, rounded to five digits.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
@@ -4490,9 +4546,10 @@ CONVENTIONS: dict[str, Convention] = {
         "TorchMetrics `RetrievalNormalizedDCG`",
         "scikit-learn's definition, with an option for queries with no relevant documents: `empty_target_action` "
         '`"neg"` is `zero_division=0` (the default), `"pos"` is 1, and `"skip"` is nan.',
+        score_dtype="float32",
         negative_relevance="keep",
-        quirks="It computes in 32-bit floats, in which close scores are tied. A query with relevance values that add "
-        "up to 0 counts as having no relevant documents. If the ideal DCG is negative, it divides by it.",
+        quirks="It computes in 32-bit floats. A query with relevance values that add up to 0 counts as having no "
+        "relevant documents. If the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
@@ -4501,17 +4558,19 @@ CONVENTIONS: dict[str, Convention] = {
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats.",
+        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but compares scores as given.",
     ),
     "rax": Convention(
         "Rax `ndcg_metric`",
         "The gain is exponential, and tied documents stay in the order of the input.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         negative_relevance="keep",
         missing="skip",
-        quirks="It computes in 32-bit floats unless JAX is configured otherwise. If the ideal DCG is negative, it "
-        'divides by it. Fully masked lists are skipped (`missing="skip"`).',
+        quirks="It computes in 32-bit floats. With `jax_enable_x64` it compares scores as given "
+        '(`score_dtype="given"`). If the ideal DCG is negative, it divides by it. Fully masked lists are skipped '
+        '(`missing="skip"`).',
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
@@ -4525,15 +4584,17 @@ CONVENTIONS: dict[str, Convention] = {
         "XGBoost `ndcg`",
         "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is `zero_division=0`.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         zero_division=1.0,
         quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking objectives sample by "
-        'default: set `k=32`. Scores are stored as 32-bit floats. `ndcg_exp_gain=False` is `gain="linear"`.',
+        'default: set `k=32`. `ndcg_exp_gain=False` is `gain="linear"`.',
     ),
     "tf_ranking": Convention(
         "TensorFlow Ranking `NDCGMetric`",
         "The gain is exponential, and tied documents are in random order; the mean over all orders is its expectation.",
         gain="exponential",
+        score_dtype="float32",
         missing="skip",
         quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as `ignore_index`. Lists that are "
         'all padding are skipped (`missing="skip"`).',
@@ -4542,10 +4603,12 @@ CONVENTIONS: dict[str, Convention] = {
         "allRank `ndcg`",
         "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         zero_division=1.0,
-        quirks="A label of -1 is padding: set `ignore_index=-1`. Its sorting algorithm leaves ties in no fixed order, "
-        "and it computes in 32-bit floats.",
+        quirks="A label of -1 is padding: set `ignore_index=-1`. Its models score in 32-bit floats, in which it "
+        'computes; a tensor of 64-bit floats is compared as given (`score_dtype="given"`). Lists of more than 16 '
+        "documents are sorted with an unstable algorithm, so their ties are in no fixed order.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
@@ -4668,19 +4731,15 @@ def convention_table(values: Mapping[str, float]) -> str:
     Args:
         values: the nDCG of the example under the name of each convention.
 
-    >>> print(convention_table({"sklearn": .5921}).splitlines()[0])
-    | `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | missing |
+    >>> print(convention_table({"sklearn": .5921}).splitlines()[2])
+    | `"sklearn"` | scikit-learn `ndcg_score` | 0.5921 | linear | log | judged | given | average | 0 | raise | empty |
     """
-    lines = [
-        "| `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | "
-        "missing |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    heads = ("gain", "discount", "ideal", "scores", "ties", "no relevant documents", "negative", "missing")
+    lines = [f"| `convention=` | library | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
     for name, value in values.items():
-        chosen = CONVENTIONS[name]
-        made = (chosen.gain, chosen.discount, chosen.ideal, chosen.ties, empty_text(chosen.zero_division))
-        settings = " | ".join((*made, chosen.negative_relevance, chosen.missing))
-        lines.append(f'| `"{name}"` | {chosen.library} | {value:.4f} | {settings} |')
+        chosen = {**CONVENTIONS[name].options, "zero_division": empty_text(CONVENTIONS[name].zero_division)}
+        settings = " | ".join(chosen.values())
+        lines.append(f'| `"{name}"` | {CONVENTIONS[name].library} | {value:.4f} | {settings} |')
     return "\n".join(lines)
 
 
@@ -4790,8 +4849,9 @@ OPTIONS: dict[str, Option] = {
     ),
     "convention": Option(
         'which library\'s definition of nDCG to use: `"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... '
-        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `ties`, `zero_division`, "
-        "`negative_relevance` and `missing`, unless you set them; the defaults below are scikit-learn's",
+        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `score_dtype`, `ties`, "
+        "`zero_division`, `negative_relevance` and `missing`, unless you set them; the defaults below are "
+        "scikit-learn's",
         default="sklearn",
     ),
     "gain": Option(
@@ -4809,6 +4869,15 @@ OPTIONS: dict[str, Option] = {
     ),
     "log_base": Option("the base b of the discount's logarithm; default 2", usual=2.0, said_as="log"),
     "ideal": Option("the documents in the ideal ranking", IDEALS, said_as="ideal", unsaid=("judged",)),
+    "score_dtype": Option(
+        "the type in which scores are compared",
+        {
+            "given": "the type in which they are given",
+            "float32": "32-bit floats, in which close scores are tied, as in pytrec_eval, XGBoost and TorchMetrics",
+        },
+        said_as="scores",
+        unsaid=("given",),
+    ),
     "ties": Option(
         "the order of documents with equal scores",
         TIES
@@ -4973,6 +5042,7 @@ class ChosenOptions(TypedDict, total=False):
     discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
+    score_dtype: Literal["given", "float32"] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | Literal["rightly_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
@@ -5013,6 +5083,7 @@ class Options:
     discount: Discount
     log_base: float
     ideal: str
+    score_dtype: str
     ties: str
     zero_division: float | str
     negative_relevance: str
@@ -5066,7 +5137,12 @@ class Options:
         cutoffs = tuple(dict.fromkeys(k for _, k in self.asked))
         results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.asked)
         by_docid = self.ties == "docid"
-        reading = {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
+        reading = {
+            "judged_only": self.judged_only,
+            "ignore_index": self.ignore_index,
+            "by_docid": by_docid,
+            "score_dtype": self.score_dtype,
+        }
         scoring = {
             "measures": measures,
             "cutoffs": cutoffs,
@@ -6665,9 +6741,9 @@ def markdown_text(text: str) -> str:
 # ndcg/statistics/measured.py: What is known of each query of one or several systems, and the scores that follow from it.
 
 COUNTS = ("retrieved", "judged", "relevant")
-EXCLUDED = ("excluded retrieved", "excluded judged")  # documents, if any are to be excluded
 # So many documents are sorted in less time than they are scored in the worst and in the best order.
 SORTED = 2_000
+EXCLUDED = ("excluded retrieved", "excluded judged")  # documents, if any are to be excluded
 SHOWN = 50  # slices, at most, in tables and plots
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
@@ -8329,6 +8405,7 @@ class Search:
         candidates: Mapping[Any, Collection[Any]] | None,
         depth: int | None,
         judged: Mapping[Any, Collection[Any]] | None,
+        score_dtype: str,
         calls: Calls,
     ) -> None:
         """Keep the queries and the documents to rank.
@@ -8339,10 +8416,11 @@ class Search:
             candidates: the documents to rank for each query; None for the whole corpus.
             depth: the number of documents to keep for each query; None for all.
             judged: documents to keep for each query at any rank; None for none.
+            score_dtype: the type in which scores are compared, so that documents tie.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
-        self.judged = judged
+        self.judged, self.score_dtype = judged, score_dtype
         ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
         try:
             self.documents = sorted(ranked)
@@ -8398,8 +8476,9 @@ class Search:
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = found[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
-            found, columns = _highest_columns(found, self.depth)
-            scores, order = _highest_columns(torch.cat([scores.to(found), found], dim=1), self.depth)
+            found, columns = _highest_columns(found, self.depth, self.score_dtype)
+            both = torch.cat([scores.to(found), found], dim=1)
+            scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
             run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
@@ -8432,28 +8511,30 @@ def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
     return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
 
 
-def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
+def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
     """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
 
-    Up to `TIED` scores that tie with the k-th are also returned, since they share its rank. Rows with fewer
-    are padded with -inf.
+    Up to `TIED` scores that tie with the k-th, in the type in which scores are compared, are also returned, since they
+    share its rank. Rows with fewer are padded with -inf.
     """
     import torch
 
     k = min(k, scores.shape[1])
-    values, columns = scores.topk(k, dim=1)
+    compared = scores if score_dtype == "given" else scores.to(getattr(torch, score_dtype))
+    values, columns = compared.topk(k, dim=1)
     last = values[:, -1:]
-    reach = (scores >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
+    reach = (compared >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
     reach[last == -np.inf] = k
     width = int(reach.max())
     if width > k:
-        columns = scores.topk(width, dim=1).indices
+        columns = compared.topk(width, dim=1).indices
         tied = reach[:, 0] > k  # topk returns any of them
-        columns[tied] = scores[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
+        columns[tied] = compared[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
-    values, order = scores.gather(1, columns).sort(dim=1, descending=True, stable=True)
+    columns = columns.gather(1, compared.gather(1, columns).argsort(dim=1, descending=True, stable=True))
+    values = scores.gather(1, columns)
     values[torch.arange(width, device=values.device) >= reach] = -np.inf
-    return values, columns.gather(1, order)
+    return values, columns
 
 
 def sentence_transformers_evaluator(
@@ -8547,7 +8628,8 @@ def sentence_transformers_evaluator(
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
     report_of = _reports(references, exclude, how)
     texts = {query: queries[query] for query in (references if candidates is None else candidates)}
-    search = Search(texts, corpus, candidates, *_kept(parsed, exclude or {}, references), calls)
+    kept = _kept(parsed, exclude or {}, references)
+    search = Search(texts, corpus, candidates, *kept, parsed.score_dtype, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
@@ -11318,14 +11400,14 @@ def _scored(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        found = read(*sides, **options.reading)
+        found = read(*sides, **{**options.reading, "score_dtype": "given"})
         if options.missing != "empty" and not nested:
             found = found._replace(missing=lacking, place=lambda query, _: place(query))
         if options.missing == "raise":
             refuse_missing(found)
         if "excluded" in columns:
             found = found.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
-        scored = score_part(found, options)
+        scored = score_part(found.with_scores_in(options.score_dtype), options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
@@ -11422,7 +11504,7 @@ def compute(
         document_ids: {document_ids}
         data: {data}
         exclude: {exclude}
-        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `ties`,
+        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `ties`,
             `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.
 
@@ -11638,7 +11720,7 @@ class Slip(NamedTuple):
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, ideal, one)
-        empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
         if isinstance(empty, str):  # rightly empty: 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -12902,12 +12984,13 @@ class Searched(NamedTuple):
 
 def search(searched: Searched) -> SearchResult:
     """Try every combination of the options that are not given."""
-    grid = _grid(searched.read(Options.parse(k=searched.k, **searched.given)), searched.given)
+    grids = _grids(searched)
     cutoffs = searched.named_cutoffs or _cutoffs(searched.k)
     found = _Found(searched, cutoffs)
-    for chosen, values, queries in _values_at(searched, grid, cutoffs):
-        found.add(chosen, values, queries, grid)
-    return found.result(grid)
+    for score_dtype, grid in grids.items():
+        for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
+            found.add(chosen, values, queries, grid)
+    return found.result(grids)
 
 
 class _Queries(NamedTuple):
@@ -12923,7 +13006,7 @@ class _Queries(NamedTuple):
 
 
 def _values_at(
-    searched: Searched, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
+    searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
 ) -> Iterator[tuple[dict[str, Any], Floats, _Queries]]:
     """Yield each choice of what scores a query, with the values at all cutoffs; nan for a query without an ideal DCG.
 
@@ -12933,6 +13016,7 @@ def _values_at(
     with progress(len(outer) * (len(grid["ideal"]) + len(grid["ties"])), "Searching", " sums") as bar:
         for gain, discount, negative, judged_only in outer:
             chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
+            chosen["score_dtype"] = score_dtype
             ideals, queries = {}, _queries_of(searched, chosen)
             for ideal in grid["ideal"]:
                 ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
@@ -13028,15 +13112,19 @@ class _Found:
         named = self.searched.named_cutoffs
         return {**options, "k": self.cutoffs[row] if len(named) <= 1 else named}
 
-    def result(self, grid: Mapping[str, Sequence[Any]]) -> SearchResult:
+    def result(self, grids: Mapping[str, Mapping[str, Sequence[Any]]]) -> SearchResult:
         """Return the combinations by the conventions that they are nearest to."""
-        own = [_by_convention(options, score, self.searched, grid) for options, score in self.matching]
+
+        def by_convention(options: dict[str, Any], score: float) -> Combination:
+            return _by_convention(options, score, self.searched, grids[options["score_dtype"]])
+
+        own = [by_convention(*each) for each in self.matching]
         own.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
         evidence = self.searched.evidence
         by_chance = math.nan if self.searched.of_queries else self.wide / WIDER ** len(evidence)
         nearest = None
         if self.nearest is not None and not own:
-            nearest = _by_convention(*self.nearest, self.searched, grid)
+            nearest = by_convention(*self.nearest)
         return SearchResult(tuple(own), self.tried, by_chance, len(self.values), nearest, self.agreeing)
 
 
@@ -13137,6 +13225,30 @@ def _matching_scores(
     if any(each.cutoff for each in evidence):
         matches[1:] = wide[1:] = False
     return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
+
+
+def _grids(searched: Searched) -> dict[str, dict[str, Sequence[Any]]]:
+    """Return for each type of scores that makes other ties the values of the options that may make a difference."""
+    known = searched.given.get("score_dtype")
+    grids: dict[str, dict[str, Sequence[Any]]] = {}
+    distinct = set()
+    for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
+        try:
+            rankings = searched.read(Options.parse(k=searched.k, **{**searched.given, "score_dtype": score_dtype}))
+        except ValueError:  # a score is too large for the type
+            continue
+        if (different := _distinct_scores(rankings)) not in distinct:
+            distinct.add(different)
+            grids[score_dtype] = _grid(rankings, searched.given)
+    return {score_dtype: {**grid, "score_dtype": tuple(grids)} for score_dtype, grid in grids.items()}
+
+
+def _distinct_scores(rankings: Rankings) -> int:
+    """Return how many scores of the queries are distinct, of all queries together."""
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    order = np.lexsort((rankings.score, query))
+    query, score = query[order], rankings.score[order]
+    return int(np.count_nonzero((query[1:] != query[:-1]) | (score[1:] != score[:-1])))
 
 
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:

@@ -8,24 +8,35 @@ from importlib.metadata import version
 from pathlib import Path
 
 from conftest import METRIC
-from libraries import CASES, LIBRARIES, numbers
+from libraries import CASES, LIBRARIES, SATURATED, numbers
 
 
-def agreement(count: int) -> str:
-    """Return a table: each library, its version, how much was scored and how far the numbers differ at most."""
+def agreement(count: int, saturated: int) -> str:
+    """Return a table: each library, its version, how much was scored and how far the numbers differ at most.
+
+    Args:
+        count: the number of rankings of each library.
+        saturated: the number of those whose scores are saturated sigmoids.
+    """
     rows, cases, queries = [], 0, 0
     for name, library in LIBRARIES.items():
         scored = list(numbers(METRIC, name, count))
-        most = max(abs(theirs - ours) for _, theirs, ours in scored)
+        differences = [max(abs(theirs - ours) for _, theirs, ours in scored)]
+        of_sigmoids = list(numbers(METRIC, name, saturated, of_sigmoids=True))
+        differences.append(max(abs(theirs - ours) for _, theirs, ours in of_sigmoids))
+        as_given = [each.ours(METRIC, convention=name, score_dtype="given") for each, _, _ in of_sigmoids]
+        differences.append(max(abs(each[1] - ours) for each, ours in zip(of_sigmoids, as_given, strict=True)))
         asked = sum(rankings.queries for rankings, _, _ in scored)
-        rows.append(f'| `"{name}"` | {library.package} {version(library.package)} | {count} | {asked:,} | {most:.0e} |')
+        found = " | ".join(f"{each:.0e}" for each in differences)
+        rows.append(f'| `"{name}"` | {library.package} {version(library.package)} | {count} | {asked:,} | {found} |')
         cases, queries = cases + count, queries + asked
     return "\n".join(
         [
-            "| `convention=` | library, version | cases | queries | greatest difference |",
-            "|---|---|---:|---:|---:|",
+            "| `convention=` | library, version | cases | queries | greatest difference | on sigmoids | there, with "
+            '`score_dtype="given"` |',
+            "|---|---|---:|---:|---:|---:|---:|",
             *rows,
-            f"| all | | {cases:,} | {queries:,} | |",
+            f"| all | | {cases:,} | {queries:,} | | | |",
         ]
     )
 
@@ -33,13 +44,15 @@ def agreement(count: int) -> str:
 if __name__ == "__main__":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the libraries
-        table = agreement(CASES)
+        table = agreement(CASES, SATURATED)
     text = f"""# Agreement
 
 `make agreement` runs each library, as its users would, on random rankings, and asks for the same by the convention of
 its name. A case is a mean nDCG over up to eight queries: with ties where the library has a fixed order for them, with
 nothing relevant, with nothing retrieved, missing from the run, with relevant documents that were not retrieved, of
-fewer documents than the cutoff. The tests check the same cases.
+fewer documents than the cutoff. The tests check the same cases. Then the same on {SATURATED} rankings whose scores are
+sigmoids close to 1: by the convention, and by it with scores compared as they are given. The two differ if the library
+compares 32-bit floats.
 
 {table}
 

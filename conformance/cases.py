@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 COUNT = 500
@@ -15,6 +16,7 @@ FAMILIES = {
     "ids": "Ties among documents whose ids, as text, stand in another order than as numbers, or than listed.",
     "close scores": "Scores that differ in the last digits of 64-bit floats, are negative, tiny, huge, or zeros of "
     "both signs. In 32 bits some of them are tied.",
+    "sigmoids": "Scores that are sigmoids close to 1, as those of rerankers. In 32 bits many of them are tied.",
     "unretrieved": "Judged documents that the run lacks: they take no rank, but belong to the ideal.",
     "unjudged": "Retrieved documents that nobody judged: they take a rank, with gain 0.",
     "empty": "Queries with nothing relevant, nothing judged or nothing retrieved.",
@@ -166,7 +168,7 @@ def _close_scores() -> Iterator[Case]:
         ("-1 and -1 - 1e-12", -1, -1 - 1e-12),
         ("1e-300 and 0", 1e-300, 0),
         ("5e-324 and 0", 5e-324, 0),
-        ("1e300 and 1e299", 1e300, 1e299),
+        ("1e38 and 1e37", 1e38, 1e37),
         ("0 and -1e-50", 0, -1e-50),
     ]
     for name, above, below in pairs:
@@ -178,6 +180,24 @@ def _close_scores() -> Iterator[Case]:
     yield _one("close scores", "all negative", [-3, -1, -2], [1, 0, 2])
     yield _one("close scores", "both signs", [-0.5, 0, 0.5, -1], [3, 0, 1, 2])
     yield _one("close scores", "both signs", [-0.5, 0, 0.5, -1], [3, 0, 1, 2], 2)
+
+
+def _sigmoid(quarters: int) -> float:
+    """Return the sigmoid of a logit in quarters, the same to the last digit on every machine."""
+    return float(1 / (1 + (Decimal(-quarters) / 4).exp()))
+
+
+def _sigmoids() -> Iterator[Case]:
+    two = [_sigmoid(72), _sigmoid(70)]
+    yield _one("sigmoids", "logits 18.0 17.5, relevance 0 1", two, [0, 1])
+    for number in range(15):
+        draw = Draw(11000 + number)
+        length = 4 + draw.below(9)
+        logits = draw.shuffled(range(56, 80))[:length]
+        grades = draw.several(length, 4)
+        text = _text([quarters / 4 for quarters in logits])
+        k = (None, 3, 5, 10)[number % 4]
+        yield _one("sigmoids", f"logits {text}, relevance {_text(grades)}", list(map(_sigmoid, logits)), grades, k)
 
 
 def _unretrieved() -> Iterator[Case]:
@@ -363,6 +383,7 @@ CASES_OF = {
     "cutoff in a tie": _cutoff_in_a_tie,
     "ids": _ids,
     "close scores": _close_scores,
+    "sigmoids": _sigmoids,
     "unretrieved": _unretrieved,
     "unjudged": _unjudged,
     "empty": _empty,

@@ -34,7 +34,8 @@ FORMAT = {
     "expected": "Under each of the settings named in `under` the values of every query, and the mean nDCG over the "
     "queries that have one. A query that is null is left out of all; an nDCG that is null is left out of the mean; a "
     "mean over no query is null. `refused` says why there is no value at all: an error is expected.",
-    "numbers": "Each value is the 64-bit float nearest to the exact one. Scores are compared as 64-bit floats.",
+    "numbers": "Each value is the 64-bit float nearest to the exact one. Scores are 64-bit floats, which "
+    "are compared in the type that `score_dtype` names.",
 }
 OPTIONS: dict[str, dict[str, str]] = {
     "gain": {
@@ -57,6 +58,11 @@ OPTIONS: dict[str, dict[str, str]] = {
         "retrieved": "the judged documents that were retrieved",
         "full": "k documents of the highest gain that any judged document has, whether or not there are as many; "
         "refused without a cutoff",
+    },
+    "score_dtype": {
+        "": "The type in which scores are compared.",
+        "given": "64-bit floats, as they are given",
+        "float32": "each is first rounded to the nearest 32-bit float, so that close ones are tied",
     },
     "ties": {
         "": "How documents of equal score are ordered.",
@@ -93,6 +99,7 @@ PLAIN = {
     "discount": "log",
     "log_base": 2,
     "ideal": "judged",
+    "score_dtype": "given",
     "ties": "average",
     "nothing_relevant": 0,
     "negative": "raise",
@@ -103,6 +110,7 @@ GAINS = ["gains", "large grades", "mixed"]
 DISCOUNTS = ["discounts", "order", "mixed"]
 TIES = ["ties", "cutoff in a tie", "ids", "mixed"]
 IDEALS = ["ideal", "unretrieved", "mixed"]
+CLOSE = ["close scores", "sigmoids"]
 CHANGES: list[tuple[dict[str, Any], list[str]]] = [
     ({}, list(FAMILIES)),
     ({"gain": "exponential"}, GAINS),
@@ -120,6 +128,8 @@ CHANGES: list[tuple[dict[str, Any], list[str]]] = [
     ({"ties": "best"}, TIES),
     ({"ties": "worst"}, TIES),
     ({"ties": "docid"}, TIES),
+    ({"score_dtype": "float32"}, CLOSE),
+    ({"score_dtype": "float32", "ties": "first"}, CLOSE),
     ({"nothing_relevant": 1}, ["empty"]),
     ({"nothing_relevant": "left out"}, ["empty"]),
     ({"nothing_relevant": "1 if nothing was retrieved, else 0"}, ["empty"]),

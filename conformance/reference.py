@@ -10,6 +10,7 @@ is the same on every machine. The options are those of vectors.json, which says 
 """
 
 import itertools
+import struct
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, getcontext
 from fractions import Fraction
@@ -35,6 +36,8 @@ def score(run: Side, qrels: Side, k: int | None, options: Mapping[str, Any]) -> 
         raise RefusedError("a relevance is negative")
     if options["ideal"] == "full" and k is None:
         raise RefusedError("there is no cutoff, and the ideal has as many documents as it")
+    if options["score_dtype"] == "float32":
+        run = {query: _in_32_bits(documents) for query, documents in run.items()}
     queries: dict[str, dict[str, Fraction | None] | None] = {}
     for query, judged in qrels.items():
         lacks = query not in run or not (run[query] or judged)
@@ -48,6 +51,14 @@ def score(run: Side, qrels: Side, k: int | None, options: Mapping[str, Any]) -> 
         },
         "mean nDCG": float(sum(exact, Fraction(0)) / len(exact)) if exact else None,
     }
+
+
+def _in_32_bits(documents: Mapping[str, float]) -> dict[str, float]:
+    """Return the scores of documents, each rounded to the nearest 32-bit float."""
+    try:
+        return {document: struct.unpack("<f", struct.pack("<f", each))[0] for document, each in documents.items()}
+    except OverflowError:
+        raise RefusedError("a score is too large for 32-bit floats") from None
 
 
 def _measures(

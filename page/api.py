@@ -121,6 +121,7 @@ WORDS = {
     "discount": _choice("discount"),
     "ideal": _choice("ideal"),
     "missing": _choice("missing", "raise"),
+    "score_dtype": _choice("score_dtype"),
 }
 NOT_HERE = "; ignore_index leaves out padding"  # what the metric advises and the functions do not take
 PER_QUERY = Parameter({"type": "boolean"}, "whether the answer also has every query", False)

@@ -18,7 +18,7 @@ LONGEST_RANKING = 3000  # characters in an address, which browsers and servers t
 LONGEST_CUTOFF = 100_000
 DOCUMENTS = 500  # of a ranking that is edited or in an address
 CONVENTIONS = tables.CONVENTIONS
-WORDED = ("gain", "discount", "ideal", "ties")  # of which every word is a choice
+WORDED = ("gain", "discount", "ideal", "score_dtype", "ties")  # of which every word is a choice
 CHOICES = {
     **{name: [*tables.OPTIONS[name].words] for name in WORDED},
     "zero_division": ["0", "1", "nan", "rightly_empty"],
@@ -30,6 +30,7 @@ LABELS = {
     "gain": "Gain",
     "discount": "Discount",
     "ideal": "Ideal",
+    "score_dtype": "Scores compared",
     "ties": "Tied documents",
     "zero_division": "Nothing relevant",
     "negative_relevance": "Negative relevance",
@@ -37,6 +38,8 @@ LABELS = {
     "judged_only": "Not judged",
 }
 WORDS = {  # of a choice on the page, if they are not its name
+    ("score_dtype", "given"): "as given",
+    ("score_dtype", "float32"): "as 32-bit floats",
     ("zero_division", "nan"): tables.empty_text(math.nan),
     ("zero_division", "rightly_empty"): tables.empty_text("rightly_empty"),
     ("negative_relevance", "raise"): "refuse",
@@ -48,6 +51,7 @@ WORDS = {  # of a choice on the page, if they are not its name
 LINKED = ("k", "log_base", *CHOICES)  # the names of a bar's fields in an address
 REMEDIES = {  # what to set in the page, for what the metric says of its options
     "got must be ": "The number I got must be an nDCG, such as 0.5921, or in percent, such as 59.21.",
+    ' is too large for score_dtype="float32"': " is too large for 32-bit floats. Set Scores compared to as given.",
     "; negative_relevance=": ". Set Negative relevance to clip or keep.",
     "no query of positive weight": "every query is left out. Set Nothing relevant to 0, or Query not in the run to "
     "nothing retrieved.",

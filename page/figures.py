@@ -39,6 +39,13 @@ class Ranking(NamedTuple):
         judged = {d: r for d, r in zip(self.documents, self.relevance, strict=True) if r is not None}
         return {"predictions": {"query": scores}, "references": {"query": judged}}
 
+    def compared(self, options: dict[str, Any]) -> "Ranking":
+        """Return the same with scores in the type in which the options compare them."""
+        if options.get("score_dtype", "given") == "given":
+            return self
+        kind = np.dtype(options["score_dtype"]).type
+        return self._replace(score=[None if each is None else float(kind(each)) for each in self.score])
+
     def given(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the inputs in the form that the options need."""
         return self.ids() if options.get("ties") == "docid" else self.inputs
@@ -98,7 +105,7 @@ def ranked_documents(ranking: Ranking, gain: Sequence[float], options: dict[str,
     for label, at in enumerate(by_gain, 1):
         unique[at] = None if removed and ranking.relevance[at] is None else label
     how = {"judged_only": removed, "ties": "first" if ties == "average" else ties}
-    growth = _growth(ranking._replace(relevance=unique).sums("CG", how))
+    growth = _growth(ranking.compared(options)._replace(relevance=unique).sums("CG", how))
     return [by_gain[int(label) - 1] for label in growth if label]
 
 
@@ -135,7 +142,8 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
     cutoff = size if k is None else min(k, size)
     until = _discounts_until(size, cutoff, options)
     ideal = _growth(ranking.sums("IDCG", options))
-    scores = [ranking.score[at] for at in order]
+    compared = ranking.compared(options).score
+    scores = [compared[at] for at in order]
     rows = []
     for place, at in enumerate([*order, *(at for at in range(size) if at not in set(order))]):
         share, rank = 0.0, "not retrieved" if ranking.score[at] is None else "removed"

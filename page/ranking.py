@@ -335,7 +335,7 @@ def what_changes(ranking: Ranking, options: dict[str, Any], value: float) -> str
 
 def _tie_note(ranking: Ranking, options: dict[str, Any]) -> str:
     """Return what the order of tied documents can do to the score; without ties nothing."""
-    scores = [score for score in ranking.score if score is not None]
+    scores = [score for score in ranking.compared(options).score if score is not None]
     if len(set(scores)) == len(scores):
         return ""
     ends = [scores_by_name(ranking, {**options, "ties": ties}) for ties in ("worst", "best")]

@@ -535,8 +535,7 @@ def by_position(form: Form) -> Callable[[Path], Inputs]:
 
 
 def flat_columns(form: FlatForm) -> Callable[[Path], Inputs]:
-    sides = {"predictions": FLAT_SCORES, "references": FLAT_RELEVANCES}
-    return lambda _: {**{name: form(side) for name, side in sides.items()}, "query_ids": NAMES}
+    return lambda _: {"predictions": form(FLAT_SCORES), "references": form(FLAT_RELEVANCES), "query_ids": NAMES}
 
 
 def named_columns(form: Frame) -> Callable[[Path], Inputs]:

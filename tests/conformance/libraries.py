@@ -1,8 +1,8 @@
 """The libraries that conventions are named after: each scores rankings by itself, as its users would call it.
 
 Rankings are random, of two kinds. A `Batch` has scores and relevances of the same documents; in a `Run` some
-judged documents were not retrieved, and some retrieved ones not judged. `numbers` scores them by a library and by the
-convention of its name: for the tests, and for benchmarks/agreement.py.
+judged documents were not retrieved, and some retrieved ones not judged. `saturated` gives either scores close to 1.
+`numbers` scores them by a library and by the convention of its name: for the tests, and for benchmarks/agreement.py.
 """
 
 import subprocess
@@ -26,6 +26,7 @@ import pytest
 from conftest import spark_session
 
 CASES = 80  # of each library
+SATURATED = 200  # of each library, with saturated sigmoids for scores
 
 
 class Batch(NamedTuple):
@@ -158,6 +159,23 @@ def runs(tied: bool = False) -> Iterator[Run]:
                 found = {id_: float(score) for id_, score, is_in in zip(ids, scores, retrieved, strict=True) if is_in}
                 run[str(query)] = found
         yield Run(run, qrels, int(rng.choice([1, 3, 5, 10, 50])))
+
+
+def saturated(drawn: Iterator[Any]) -> Iterator[Any]:
+    """The same rankings with sigmoids of large logits for scores, many of which are tied as 32-bit floats."""
+    rng = np.random.default_rng(20020403)
+
+    def sigmoids(count: int) -> np.ndarray:
+        return 1 / (1 + np.exp(-rng.normal(14, 4, count)))
+
+    for rankings in drawn:
+        if isinstance(rankings, Batch):
+            yield rankings._replace(scores=[sigmoids(length) for length in rankings.lengths])
+        else:
+            run = {
+                query: dict(zip(ids, sigmoids(len(ids)).tolist(), strict=True)) for query, ids in rankings.run.items()
+            }
+            yield rankings._replace(run=run)
 
 
 def metric_module(name: str, **instead: Any) -> Any:
@@ -498,7 +516,7 @@ LIBRARIES: dict[str, Library] = {
     "rax": Library(rax, "rax", rel=1e-6),
     "lightgbm": Library(lightgbm, "lightgbm"),
     "xgboost": Library(xgboost, "xgboost-cpu"),
-    "allrank": Library(allrank, "allRank", lambda: batches(tied=0), rel=1e-6),
+    "allrank": Library(allrank, "allRank", lambda: batches(16), rel=1e-6),  # likewise
     "catboost": Library(catboost, "catboost"),
     "sentence_transformers": Library(sentence_transformers, "sentence-transformers", relevant_somewhere),
     "spark": Library(spark, "pyspark"),
@@ -518,7 +536,10 @@ LIBRARIES: dict[str, Library] = {
 }
 
 
-def numbers(ndcg: evaluate.Metric, library: str, count: int) -> Iterator[tuple[Any, float, float]]:
+def numbers(
+    ndcg: evaluate.Metric, library: str, count: int, *, of_sigmoids: bool = False
+) -> Iterator[tuple[Any, float, float]]:
     """Yield so many rankings, each with the library's mean nDCG and with that of the convention of its name."""
-    for rankings in islice(LIBRARIES[library].drawn(), count):
+    drawn = LIBRARIES[library].drawn()
+    for rankings in islice(saturated(drawn) if of_sigmoids else drawn, count):
         yield rankings, LIBRARIES[library].score(rankings), rankings.ours(ndcg, convention=library)

@@ -19,6 +19,7 @@ from typing import Any
 
 import evaluate
 import jsonschema
+import numpy as np
 import pytest
 from conftest import MISSING, ROOT
 from reference import slow_scores
@@ -161,10 +162,12 @@ def test_the_slow_reference_gives_every_value(setting: str) -> None:
     def gain(relevance: float) -> float:
         return GAINS[options["gain"]](max(relevance, 0) if options["negative"] == "clip" else relevance)
 
+    held = {"given": float, "float32": np.float32}[options["score_dtype"]]
     for case in CASES:
         each = expected(case, setting)
         for query, found in ((each or {}).get("queries") or {}).items():
             run, judged = case["run"].get(query, {}), case["qrels"][query]
+            run = {document: float(held(score)) for document, score in run.items()}
             if found is None:
                 assert options["missing"] == "skip"
                 assert query not in case["run"] or not (run or judged)

@@ -19,6 +19,7 @@ from libraries import (
     LIBRARIES,
     Batch,
     Run,
+    allrank,
     batches,
     beir,
     catboost,
@@ -71,6 +72,16 @@ def test_a_convention_reports_the_number_of_its_library(ndcg: evaluate.Metric, l
 
 
 @pytest.mark.parametrize("library", each(*LIBRARIES))
+def test_a_convention_compares_scores_in_the_type_of_its_library(ndcg: evaluate.Metric, library: str) -> None:
+    exact, (other,) = LIBRARIES[library].approx, {"given", "float32"} - {CONVENTIONS[library].score_dtype}
+    differ = 0
+    for rankings, theirs, ours in numbers(ndcg, library, 20, of_sigmoids=True):
+        assert ours == exact(theirs)
+        differ += rankings.ours(ndcg, convention=library, score_dtype=other) != exact(theirs)
+    assert differ >= 5
+
+
+@pytest.mark.parametrize("library", each(*LIBRARIES))
 def test_explain_finds_the_convention_by_the_number_of_its_library(ndcg: evaluate.Metric, library: str) -> None:
     for rankings, theirs, _ in numbers(ndcg, library, 2):
         scores, relevance = rankings[:2]
@@ -94,8 +105,9 @@ def test_the_table_of_agreement_tells_what_was_run(monkeypatch: pytest.MonkeyPat
     assert f"| all | | {CASES * len(LIBRARIES):,} |" in table
     few = {name: LIBRARIES[name] for name in ("sklearn", "pytrec_eval")}
     monkeypatch.setattr(agreement, "LIBRARIES", few)
-    first, second = agreement.agreement(2).splitlines()[2:4]
-    assert re.fullmatch(r'\| `"sklearn"` \| scikit-learn [\d.]+ \| 2 \| \d+ \| \de[+-]\d\d \|', first)
+    first, second = agreement.agreement(2, 3).splitlines()[2:4]
+    row = r'\| `"sklearn"` \| scikit-learn [\d.]+ \| 2 \| \d+ \| \de[+-]\d\d \| \de[+-]\d\d \| \de[+-]\d\d \|'
+    assert re.fullmatch(row, first)
     assert second.startswith('| `"pytrec_eval"` | pytrec_eval-terrier ')
 
 
@@ -180,16 +192,24 @@ def test_scikit_learn_refuses_one_document(ndcg: evaluate.Metric) -> None:
     assert only([1], [1]).ours(ndcg) == 1.0
 
 
-@pytest.mark.parametrize("library", ["trec_eval", "torchmetrics", "xgboost"])
-def test_scores_may_be_held_in_32_bits(ndcg: evaluate.Metric, library: str) -> None:
-    numbers = []
-    for score, relevance in (([1 + 1e-9, 1], [1, 0]), ([1, 1 + 1e-9], [0, 1])):
-        close = only(score, relevance)  # the relevant one ranks first, unless they are tied
-        assert close.ours(ndcg, convention=library) == 1.0
-        in_32_bits = close._replace(scores=[close.scores[0].astype(np.float32)])
-        numbers.append(LIBRARIES[library].score(close))
-        assert numbers[-1] == pytest.approx(in_32_bits.ours(ndcg, convention=library), rel=1e-6)
-    assert min(numbers) < 1.0
+@pytest.mark.xdist_group("rax")
+def test_rax_compares_scores_as_given_in_64_bits(ndcg: evaluate.Metric) -> None:
+    import jax
+
+    close = only([1, 1 + 1e-9], [0, 1])
+    assert close.ours(ndcg, convention="rax") == pytest.approx(rax(close), rel=1e-6) == pytest.approx(1 / math.log2(3))
+    usual = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    try:
+        assert close.ours(ndcg, convention="rax", score_dtype="given") == rax(close) == 1.0
+    finally:
+        jax.config.update("jax_enable_x64", usual)
+
+
+@pytest.mark.xdist_group("allrank")
+def test_allrank_orders_ties_of_long_lists_in_no_fixed_way(ndcg: evaluate.Metric) -> None:
+    tied = [only([1.0] * 17, [int(at == first) for at in range(17)], 17) for first in range(17)]
+    assert any(allrank(each) != pytest.approx(each.ours(ndcg, convention="allrank"), rel=1e-6) for each in tied)
 
 
 def test_trec_eval_leaves_out_queries_that_the_run_lacks(ndcg: evaluate.Metric) -> None:

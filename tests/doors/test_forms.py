@@ -14,6 +14,7 @@ from typing import Any
 
 import datasets
 import evaluate
+import every_form
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -108,6 +109,104 @@ def test_every_form_scores_the_same_in_every_way(
     metric = fresh_metric(keep_in_memory=True)
     expected = of_lists(metric, RAGGED_SCORES, RAGGED_RELEVANCES)
     assert WAYS[way](metric, EVERY_INPUT[form](tmp_path)) == expected
+
+
+CLOSE_SCORES = [*RAGGED_SCORES[:2], [7.0000001, *RAGGED_SCORES[2][1:]], *RAGGED_SCORES[3:]]  # 7 as a 32-bit float
+IN_32_BITS = {"Arrow large lists", "Arrow list views", "Arrow chunks", "a Polars table"}
+
+
+@pytest.fixture
+def close_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The problem of every form with one score that only 64-bit floats tell from those it was tied with."""
+    flat = [CLOSE_SCORES[query][position] for query, position in every_form.FLAT_ORDER]
+    monkeypatch.setattr(every_form, "RAGGED_SCORES", CLOSE_SCORES)
+    monkeypatch.setattr(every_form, "FLAT_SCORES", flat)
+
+
+@pytest.mark.usefixtures("close_scores")
+@pytest.mark.parametrize("form", EVERY_INPUT)
+def test_every_form_has_its_scores_compared_as_32_bit_floats(
+    fresh_metric: MetricFactory, tmp_path: Path, form: str
+) -> None:
+    metric = fresh_metric(keep_in_memory=True)
+    tied, apart = (of_lists(metric, scores, RAGGED_RELEVANCES) for scores in (RAGGED_SCORES, CLOSE_SCORES))
+    assert tied != apart
+    given = values(metric, **EVERY_INPUT[form](tmp_path))
+    is_single = form.startswith(("by position", "flat")) and form.partition(": ")[2] in IN_32_BITS
+    assert given in ([tied, apart] if is_single else [apart])
+    assert values(metric, **EVERY_INPUT[form](tmp_path), score_dtype="float32") == tied
+    metric.add_batch(**EVERY_INPUT[form](tmp_path))
+    assert values(metric, score_dtype="float32") == tied
+
+
+@pytest.mark.usefixtures("close_scores")
+@pytest.mark.parametrize("form", EVERY_INPUT)
+def test_every_form_has_32_bit_ties_ordered_by_document_ids(ndcg: evaluate.Metric, tmp_path: Path, form: str) -> None:
+    by_docid = values(ndcg, predictions=RAGGED_SCORES, references=RAGGED_RELEVANCES, ties="docid")
+    assert by_docid != values(ndcg, predictions=CLOSE_SCORES, references=RAGGED_RELEVANCES, ties="docid")
+    how = {**EVERY_INPUT[form](tmp_path), "ties": "docid", "score_dtype": "float32"}
+    if form.startswith("flat"):  # which has no ids of documents
+        with pytest.raises(
+            ValueError, match=r"^document_ids are missing: .* have the same score in float32, and ties="
+        ):
+            ndcg.compute(**how)
+    else:
+        assert values(ndcg, **how) == by_docid
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.filterwarnings("ignore")  # of PySpark
+@pytest.mark.usefixtures("close_scores")
+@pytest.mark.parametrize("ties", ["average", "docid"])
+def test_a_dataframe_of_spark_has_its_scores_compared_as_32_bit_floats(ndcg: evaluate.Metric, ties: str) -> None:
+    frame = spark_session().createDataFrame(flat_table())
+    found = ndcg.compute(data=frame, **COLUMNS, **OPTIONS, ties=ties, score_dtype="float32")
+    expected = values(ndcg, predictions=RAGGED_SCORES, references=RAGGED_RELEVANCES, ties=ties)
+    assert in_hex(found.toArrow().sort_by("query").drop_columns("query").to_pydict()) == expected
+
+
+TOO_LARGE = r'1e\+39 is too large for score_dtype="float32"; scale the scores, or compare them as they are by score_dt'
+
+
+@pytest.mark.parametrize(
+    ("inputs", "place"),
+    [
+        ({"predictions": [[1], [2, 1e39]], "references": [[1], [0, 1]]}, "query 1, position 1"),
+        ({"predictions": np.array([[1, 1e39]]), "references": np.array([[0, 1]])}, "query 0, position 1"),
+        ({"predictions": [1, 1e39], "references": [0, 1], "query_ids": ["p", "q"]}, "query 'q', row 1"),
+        ({"predictions": {"q": {"a": 1, "b": 1e39}}, "references": {"q": {"a": 1}}}, "query 'q', document 'b'"),
+    ],
+    ids=["lists", "array", "flat", "mappings"],
+)
+@pytest.mark.parametrize("how", [{"score_dtype": "float32"}, {"convention": "xgboost"}], ids=str)
+def test_a_score_too_large_for_32_bit_floats_is_named(
+    ndcg: evaluate.Metric, inputs: Inputs, place: str, how: dict[str, Any]
+) -> None:
+    ndcg.compute(**inputs)
+    with pytest.raises(ValueError, match=rf"^predictions: {place}: {TOO_LARGE}"):
+        ndcg.compute(**inputs, **how)
+
+
+def test_a_score_too_large_for_32_bit_floats_does_not_matter_where_it_does_not_count(ndcg: evaluate.Metric) -> None:
+    how = {"score_dtype": "float32", "ignore_index": -100}
+    assert ndcg.compute(predictions=[[1, 1e39, 0]], references=[[1, -100, 0]], **how) == {"nDCG": 1.0}
+    masked = np.ma.MaskedArray([[1, 1e39, 0]], [[False, True, False]])
+    assert ndcg.compute(predictions=masked, references=[[1, 0, 0]], **how) == {"nDCG": 1.0}
+    flat = {"predictions": [1, 1e39], "references": [1, 0], "query_ids": ["q", "q"], "document_ids": ["a", "b"]}
+    assert ndcg.compute(**flat, **how, exclude={"q": ["b"]}) == {"nDCG": 1.0}
+    assert ndcg.compute(predictions=[[1, -math.inf, -1e30]], references=[[1, 0, 0]], **how) == {"nDCG": 1.0}
+
+
+@pytest.mark.parametrize("form", [list, np.array, pa.array], ids=["lists", "NumPy", "Arrow"])
+def test_integers_beyond_those_of_32_bit_floats_are_compared_as_such(ndcg: evaluate.Metric, form: Any) -> None:
+    predictions, references = [[2**24 + 1, 2**24], [2**60 + 1, 2**60]], [[1, 0], [0, 1]]
+    sides = {"predictions": list(map(form, predictions)), "references": references}
+    if form is pa.array:
+        sides["predictions"] = pa.array(predictions)
+    half = (1 + 1 / math.log2(3)) / 2
+    assert ndcg.compute(**sides, use_aggregator=False)["nDCG"] == pytest.approx([1, 1 / math.log2(3)])
+    assert ndcg.compute(**sides, score_dtype="float32", use_aggregator=False)["nDCG"] == pytest.approx([half, half])
 
 
 @pytest.mark.spark

@@ -56,6 +56,7 @@ OPTIONS = st.fixed_dictionaries(
         "measures": st.lists(st.sampled_from(["nDCG", "DCG", "IDCG", "CG"]), min_size=1, max_size=4),
         "gain": st.sampled_from(["linear", "exponential", "binary", "table", "function"]),
         "log_base": st.sampled_from([2, 10, math.e, 0.5]),
+        "score_dtype": st.sampled_from(["given", "float32"]),
         "ties": st.sampled_from(["average", "first", "last", "best", "worst", "docid"]),
         "zero_division": st.sampled_from([0, 1.0, -0.5, math.nan]),
         "negative_relevance": st.sampled_from(["raise", "clip", "clip", "keep", "keep"]),
@@ -241,6 +242,8 @@ def expected(queries: Queries, options: dict[str, Any], weight: list[float] | No
                 how = {"log_base": options.get("log_base", 2), "ties": "last" if ties == "docid" else ties}
                 empty = options.get("zero_division", 0.0)
                 relevance, score = [d.relevance for d in left], [d.score for d in left]
+                if options.get("score_dtype") == "float32":
+                    score = [None if each is None else float(np.float32(each)) for each in score]
                 scored = slow_scores(relevance, score, k, gain, zero_division=empty, **how)
                 column.append(scored[measure])
                 size = sum(abs(gain(r)) for r in relevance if r is not None) * max(

@@ -169,6 +169,7 @@ FOREIGN_TO_SKLEARN: list[tuple[dict[str, Any], str]] = [
     ({"judged_only": True}, "judged_only"),
     ({"missing": "skip"}, "missing"),
     ({"log_base": 10}, "log_base"),
+    ({"score_dtype": "given"}, "score_dtype"),
     ({"ties": "first"}, "ties"),
     ({"zero_division": 1.0}, "zero_division"),
     ({"negative_relevance": "keep"}, "negative_relevance"),
@@ -590,7 +591,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
 
 HUGE = 10**5000  # an integer that Python does not print
 SHARED = {"ignore_ties", "measures", "convention", "gain", "discount", "log_base", "ties", "zero_division"}
-SHARED |= {"ideal", "negative_relevance", "judged_only", "ignore_index"}
+SHARED |= {"ideal", "score_dtype", "negative_relevance", "judged_only", "ignore_index"}
 OPTIONS = sorted({"k", "missing", "use_aggregator", "engine", *SHARED})
 
 
@@ -1127,6 +1128,7 @@ DIFFERENT: list[dict[str, Any]] = [
     {"ideal": "truncated"},
     {"ideal": "retrieved"},
     {"zero_division": "rightly_empty"},
+    {"score_dtype": "float32"},
     {"discount": lambda ranks: 1 / ranks**2},
     {"ties": "first"},
     {"ignore_ties": True},

@@ -71,6 +71,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"gain": [0, 1, 5, 20], "ties": "best"},
     {"gain": lambda relevance: relevance**2, "ties": "worst", "k": 3},
     {"ignore_index": 2, "gain": "binary"},
+    {"convention": "torchmetrics"},
 ]
 
 
@@ -275,6 +276,11 @@ GOOD = ("q", "a", 1.0, 1, 1.0)
     [
         ([("q", "a", 1.0, -1, 1.0)], {}, "reference: query 'q': the relevance -1 is negative; negative_relevance="),
         ([("q", "a", math.nan, 1, 1.0)], {}, "prediction: query 'q': nan is not a score"),
+        (
+            [GOOD, ("r", "a", 1e39, 1, 1.0)],
+            {"score_dtype": "float32"},
+            "prediction: query 'r': 1e+39 is too large for score_dtype=",
+        ),
         ([(None, "a", 1.0, 1, 1.0)], {}, "query: a row has no query id"),
         ([GOOD, ("q", "a", 2.0, 0, 1.0)], {"document": "document"}, "document: query 'q': document 'a' is there twice"),
         ([("q", None, 2.0, 0, 1.0)], {"document": "document"}, "document: query 'q': document None has no id"),

@@ -52,6 +52,29 @@ def test_queries_without_documents_count_none() -> None:
     assert [each.tolist() for each in counts.values()] == [[0, 1, 0]] * 4
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64, np.uint8, bool])
+def test_scores_are_rounded_once_to_32_bit_floats(dtype: Any) -> None:
+    values = np.array([[0, 1], [1, 1 - 2**-26]]).astype(dtype)
+    given, rounded = (read(values, values, score_dtype=each) for each in ("given", "float32"))
+    assert given.with_scores_in("given").score is given.score
+    assert given.score.dtype == dtype
+    assert rounded.score.dtype == np.float32
+    assert rounded.score.tolist() == values.astype(np.float32).ravel().tolist()
+    assert rounded.relevance.dtype == dtype  # relevances are not rounded
+
+
+def test_arrays_of_32_bit_floats_are_used_where_they_lie() -> None:
+    values = np.ones((2, 2), np.float32)
+    assert np.shares_memory(read(values, values, score_dtype="float32").score, values)
+
+
+@pytest.mark.parametrize("beyond", [3.5e38, -3.5e38, 1e300])
+def test_a_score_that_32_bit_floats_cannot_hold_is_named(beyond: float) -> None:
+    with pytest.raises(ValueError, match=r"^predictions: query 1, position 0: -?\d.* is too large for score_dtype="):
+        read([[1.0, 2.0], [beyond]], [[1, 0], [1]], score_dtype="float32")
+    assert np.isinf(read([[math.inf]], [[1]], score_dtype="float32").score).all()  # refused by the kernel
+
+
 def test_queries_that_have_ids_keep_them() -> None:
     assert read([[1, 2]], [[1, 0]]).query_ids is None
     flat = read([1, 2, 3], [1, 0, 1], query_ids=["b", "a", "b"])

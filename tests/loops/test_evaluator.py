@@ -249,6 +249,32 @@ def test_documents_that_are_ignored_take_no_rank(ndcg: evaluate.Metric) -> None:
     assert ours(bi_encoder())["nDCG@3"] == 1.0
 
 
+@pytest.mark.parametrize("depth", [20, 50_000], ids=["in two chunks", "in one"])
+def test_documents_that_tie_as_32_bit_floats_at_the_cutoff_are_in_the_run(ndcg: evaluate.Metric, depth: int) -> None:
+    def falling(queries: Any, documents: Any) -> Any:  # sigmoids in 64 bits, which are all 1 in 32
+        numbers = torch.tensor([int(text[1:]) for text in documents], dtype=torch.float64)
+        return torch.sigmoid(20 - numbers / 1000).repeat(len(queries), 1)
+
+    class Texts:  # in place of a model
+        def encode_query(self, texts: list[str], **how: Any) -> list[str]:
+            return texts
+
+        encode_document = encode_query
+
+    corpus = {f"d{rank:02}": f"w{rank}" for rank in range(1, 31)}
+    relevant = {"q1": {"d30": 1}, "q2": {"d01": 1}}
+    for how, kept in (({"convention": "pytrec_eval"}, 30), ({"convention": "pytrec_eval", "score_dtype": "given"}, 2)):
+        ours = ndcg.sentence_transformers_evaluator(
+            QUERIES, corpus, relevant, k=2, **how, score_function=falling, corpus_chunk_size=depth
+        )
+        run = ours.search.run(Texts())
+        assert [len(documents) for documents in run.values()] == [kept, kept]
+        every = dict(zip(corpus, falling(["q"], list(corpus.values()))[0].tolist(), strict=True))
+        whole = ndcg.compute(predictions=dict.fromkeys(relevant, every), references=relevant, k=2, **how)
+        assert ndcg.compute(predictions=run, references=relevant, k=2, **how) == whole
+    assert whole == {"nDCG@2": 0.5}
+
+
 def test_scores_may_be_integers(ndcg: evaluate.Metric) -> None:
     def as_integers(queries: Any, documents: Any) -> Any:
         return by_rank(queries, documents).long()
@@ -368,9 +394,9 @@ def test_only_one_chunk_of_the_corpus_and_k_documents_of_each_query_are_kept(ndc
     widths = []
     highest = evaluator._highest_columns
 
-    def counted(scores: Any, k: int) -> Any:
+    def counted(scores: Any, *how: Any) -> Any:
         widths.append(scores.shape[1])
-        return highest(scores, k)
+        return highest(scores, *how)
 
     ours = ndcg.sentence_transformers_evaluator(
         QUERIES, CORPUS, GRADES, k=k, corpus_chunk_size=chunk, score_function=score_function

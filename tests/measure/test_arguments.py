@@ -31,7 +31,7 @@ WORDED = [name for name, option in OPTIONS.items() if option.words]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONVENTIONS_PAGE = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
 SCHEMA = json.loads((ROOT / "conformance" / "schema.json").read_text(encoding="utf-8"))
-SECTIONS = {"gain": "Gains", "discount": "Discounts", "ideal": "Ideals", "ties": "Ties"}
+SECTIONS = {"gain": "Gains", "discount": "Discounts", "ideal": "Ideals", "score_dtype": "Scores", "ties": "Ties"}
 
 
 def row_of_readme(name: str) -> str:
@@ -174,7 +174,7 @@ def test_the_page_offers_its_words() -> None:
     assert set(choices.CHOICES) - {"judged_only"} == set(CHOICES)
 
 
-@pytest.mark.parametrize("name", ["gain", "discount", "ideal", "ties"])
+@pytest.mark.parametrize("name", ["gain", "discount", "ideal", "score_dtype", "ties"])
 def test_the_conformance_kit_asks_for_no_other(name: str) -> None:
     asked = SCHEMA["$defs"]["options"]["properties"][name]["enum"]
     assert set(asked) <= set(OPTIONS[name].words)

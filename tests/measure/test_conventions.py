@@ -37,6 +37,7 @@ def test_scikit_learn_is_the_default(ndcg: evaluate.Metric) -> None:
         "gain": "linear",
         "discount": "log",
         "ideal": "judged",
+        "score_dtype": "given",
         "ties": "average",
         "zero_division": 0.0,
         "negative_relevance": "raise",

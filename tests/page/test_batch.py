@@ -34,7 +34,7 @@ def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path
         ),
         (
             "[[0, 0]]",
-            [*BAR[:6], "nan", *BAR[7:]],
+            [*BAR[:7], "nan", *BAR[8:]],
             "nDCG@10: every query is left out. Set Nothing relevant to 0, or Query not in the run to nothing",
         ),
         (

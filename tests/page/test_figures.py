@@ -50,6 +50,18 @@ def test_tied_documents_show_all_ranks_that_they_share() -> None:
     assert table["discount"].tolist() == pytest.approx([1, shared, shared])
 
 
+@pytest.mark.parametrize("options", [{"ties": "average"}, {"ties": "docid"}, {"convention": "xgboost"}], ids=str)
+def test_documents_with_close_scores_are_tied_as_32_bit_floats(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
+    ranking = Ranking(["a", "b", "c"], [2, None, 1], [1 + 1e-9, 1, 2])
+    settings = {**ndcg.CONVENTIONS[options.get("convention", "sklearn")].options, **options, "score_dtype": "float32"}
+    settings.pop("convention", None)
+    ranked = {"average": "2–3", "docid": "3", "first": "2"}[settings["ties"]]
+    table = steps(ranking, settings, None)
+    assert table.set_index("document")["rank"]["a"] == ranked
+    expected = ndcg.compute(**ranking.given(settings), **settings, measures="DCG")["DCG"]
+    assert table["contribution"].sum() == pytest.approx(expected)
+
+
 def test_documents_without_a_rank_come_last_and_say_why() -> None:
     ranking = Ranking(["a", "b", "c"], [2, None, 1], [None, 3, 2])
     table = steps(ranking, {"judged_only": True}, None)

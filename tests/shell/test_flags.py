@@ -27,6 +27,7 @@ OPTIONS: dict[str, tuple[str, Any]] = {
     "discount": ("--discount reciprocal", "reciprocal"),
     "log_base": ("--log-base 3 -m DCG", 3),
     "ideal": ("--ideal truncated", "truncated"),
+    "score_dtype": ("--score-dtype float32", "float32"),
     "ties": ("--ties worst", "worst"),
     "zero_division": ("--zero-division nan", float("nan")),
     "negative_relevance": ("--negative-relevance clip", "clip"),
@@ -57,7 +58,7 @@ def test_defaults_are_those_of_python() -> None:
     tests = ("alternative", "margin", "corrected_over", "confidence", "resamples", "seed")
     parsed = vars(flags.parser().parse_args(["compare", "qrels.txt", "main.txt", "worse.txt"]))
     assert {name: parsed[name] for name in tests} == {name: python[name] for name in tests}
-    assert [parsed[name] for name in options.OF_COMPUTE if name in parsed] == [None] * 13
+    assert [parsed[name] for name in options.OF_COMPUTE if name in parsed] == [None] * 14
 
 
 @pytest.mark.parametrize("name", OPTIONS)

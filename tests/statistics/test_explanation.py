@@ -185,6 +185,49 @@ def test_a_score_that_no_convention_has_is_searched_in_all_combinations(ndcg: ev
     assert f"{len(found.combinations):,} of {found.tried:,} combinations of options have it" in str(found)
 
 
+SATURATED = {  # sigmoids that differ in 64 bits, nearly all of which are 1 in 32
+    query: {document: 1 / (1 + math.exp(-20 - score - at / 1000)) for at, (document, score) in enumerate(run.items())}
+    for query, run in SEARCHED_RUN.items()
+}
+
+
+def test_scores_compared_as_32_bit_floats_are_found(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": SATURATED, "references": SEARCHED_QRELS}
+    how = {"k": 10, "gain": "exponential", "ideal": "retrieved"}
+    for score_dtype in ("given", "float32"):
+        (value,) = ndcg.compute(**inputs, **how, score_dtype=score_dtype).values()
+        found = ndcg.explain(**inputs, k=10, got=round(value, 6))
+        assert found.combinations
+        for each in found.combinations:
+            options = CONVENTIONS[each.convention].options | each.changed
+            assert options["score_dtype"] == score_dtype
+            assert ndcg.compute(**inputs, **as_options(each, 10)) == {"nDCG@10": pytest.approx(value, abs=1e-6)}
+    known = {each: ndcg.explain(**inputs, k=10, got=0.123456, score_dtype=each).tried for each in ("given", "float32")}
+    assert known["float32"] == known["given"] * 6  # the orders of ties, of which there are none in 64 bits
+    assert found.tried == sum(known.values())
+
+
+def test_the_convention_that_compares_32_bit_floats_is_named_by_its_score(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": SATURATED, "references": SEARCHED_QRELS}
+    got = round(ndcg.compute(**inputs, k=10, convention="pytrec_eval")["nDCG@10"], 6)
+    found = ndcg.explain(**inputs, k=10, got=got, between=("sklearn", "pytrec_eval"))
+    assert found.matches == ("pytrec_eval", "beir", "mteb")
+    by_dtype = next(each for each in found.choices if each.name == "score_dtype")
+    assert by_dtype[1:3] == ("given", "float32")
+    assert by_dtype.adds != 0
+    assert sum(each.adds for each in found.choices) == pytest.approx(
+        found.numbers["pytrec_eval"] - found.numbers["sklearn"]
+    )
+
+
+def test_scores_too_large_for_32_bit_floats_are_no_number_of_conventions_that_compare_them(
+    ndcg: evaluate.Metric,
+) -> None:
+    found = ndcg.explain(predictions=[[1e39, 1, 2]], references=[[1, 0, 2]], got=0.5)
+    assert {"xgboost", "rax"} <= found.refused.keys()
+    assert "sklearn" not in found.refused
+
+
 def test_a_convention_at_another_cutoff_is_found(ndcg: evaluate.Metric) -> None:
     got = round(ndcg.compute(**SEARCHED, k=20, convention="trec_eval")["nDCG@20"], 6)
     first = ndcg.explain(**SEARCHED, k=10, got=got).combinations[0]
@@ -365,8 +408,9 @@ def test_two_choices_share_what_they_change(ndcg: evaluate.Metric) -> None:
     gain, empty = number(ties="first", gain="exponential"), number(ties="first", zero_division=math.nan)
     assert found.between == ("trec_eval", "ignite")
     assert [each[:3] for each in found.choices[:1]] == [("gain", "linear", "exponential")]
-    assert [each.name for each in found.choices] == ["gain", "zero_division"]
-    by_gain, by_empty = (each.adds for each in found.choices)
+    assert [each.name for each in found.choices] == ["gain", "score_dtype", "zero_division"]
+    by_gain, by_dtype, by_empty = (each.adds for each in found.choices)
+    assert by_dtype == 0  # no scores are close
     assert by_gain == pytest.approx(((gain - neither) + (both - empty)) / 2)
     assert by_empty == pytest.approx(((empty - neither) + (both - gain)) / 2)
 

@@ -275,7 +275,7 @@ MANY = 1 << 9  # numbers; fewer are read faster one by one
 OWN: dict[type, type] = {np.int64: int, np.float64: float}  # what Python calls numbers of NumPy's
 
 
-def _numbered(query: int, position: int | None) -> str:
+def numbered(query: int, position: int | None) -> str:
     """Return words for a place in rankings that have no ids."""
     return f"query {query}, position {position}"
 
@@ -284,7 +284,7 @@ def read_numbers(
     argument: str,
     rows: Sequence[Sequence[Any]],
     offsets: NDArray[np.int64],
-    place: Place = _numbered,
+    place: Place = numbered,
     ignore_index: float | None = None,
     kinds: Set[type] | None = None,
 ) -> Column:
@@ -410,6 +410,18 @@ def number(value: Any) -> Any:
     except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is no number then
         raise_unless_of_values(error)
     return value
+
+
+def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
+    """Return scores in the type in which they are compared; infinite if they are too large for it.
+
+    >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
+    [1.0, 1.0, inf]
+    """
+    if score_dtype == "given":
+        return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(score_dtype, copy=False)
 
 
 def beyond_2_53(values: NDArray[Any]) -> Mask:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import shown
 from ..measure.scoring import in_threads
-from .columns import Column, beyond_2_53, is_padding, offsets_of, read_flat_column, read_numbers
+from .columns import Column, beyond_2_53, in_dtype, is_padding, offsets_of, read_flat_column, read_numbers
 from .exclusion import excluded_counts, excluded_rows, without
 from .hashes import Columns, hashes_of, same_rows
 from .ids import THREADED, Ids, Order, RowNumbers, check_ids, grouped, id_kind, ordinals, read_ids
@@ -36,9 +36,10 @@ def join_rows(
     exclude: Any = None,
     *,
     by_docid: bool = False,
+    score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Group rows by query; of a query they keep their order, but for ties by document ids.
+    """Group rows by query; of a query they keep their order, but for ties, in a type, by document ids.
 
     Raises:
         ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
@@ -60,7 +61,7 @@ def join_rows(
         _refuse_repeated(codes, documents, row_of)
         if by_docid:
             text, document = ordinals(documents.distinct), documents.codes
-            order = _sort_ties(order, codes, score.values, lambda tied: text[document[tied]])
+            order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), lambda tied: text[document[tied]])
 
     def place(query: int, position: int | None) -> str:
         row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
@@ -106,7 +107,7 @@ def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, i
         raise ValueError(f"document_ids: {place} is in row {first} already; give it once for a query")
 
 
-def refuse_open_ties(rankings: Rankings) -> None:
+def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     """Raise an error where the order of flat rows of equal score would decide, for want of document ids."""
     if rankings.place is None:
         return
@@ -124,8 +125,9 @@ def refuse_open_ties(rankings: Rankings) -> None:
     if (open_ties := together & unlike).any():
         at = int(open_ties.argmax())
         places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
+        same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
         raise ValueError(
-            f'document_ids are missing: {places[0]} and {places[1]} have the same score, and ties="docid" (which '
+            f'document_ids are missing: {places[0]} and {places[1]} have {same}, and ties="docid" (which '
             'convention="trec_eval" means) ranks them by the ids of their documents; give these as document_ids, or '
             'other ties, such as ties="average"'
         )
@@ -140,6 +142,7 @@ def join_by_id(
     exclude: Any = None,
     *,
     by_docid: bool = False,
+    score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
     """Join mappings or files: of each query of the references the retrieved documents, then those only judged.
@@ -155,7 +158,7 @@ def join_by_id(
     if isinstance(predictions, Mapping) and isinstance(references, Mapping):
         return _join_mappings(predictions, references, by_docid, ignore_index)
     run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
-    return _join_columns(run, qrels, by_docid, ignore_index)
+    return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
 
 
 def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Rankings:
@@ -268,7 +271,9 @@ def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
         raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
 
 
-def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: float | None) -> Rankings:
+def _join_columns(
+    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
+) -> Rankings:
     known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
@@ -282,7 +287,8 @@ def _join_columns(run: Columns, qrels: Columns, by_docid: bool, ignore_index: fl
     retrieved[second] = True
     order, until = grouped(run.query, len(qrels.query_ids))
     if by_docid:
-        order = _sort_ties(order, run.query, run.value, lambda tied: ordinals(run.document.take(pa.array(tied))))
+        score = in_dtype(run.value, score_dtype)
+        order = _sort_ties(order, run.query, score, lambda tied: ordinals(run.document.take(pa.array(tied))))
     # of each query, the documents of the run come first, then those that it lacks
     lacked = np.flatnonzero(~retrieved)
     in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..measure.scoring import InvalidRankingError
 from ..measure.ties import Mask
-from .columns import Column, Place
+from .columns import Column, Place, in_dtype
 
 
 class Rankings(NamedTuple):
@@ -81,6 +82,24 @@ class Rankings(NamedTuple):
         kept = self.judged | ~(self.score < np.inf)  # what is no score stays, to be refused
         kept = kept if self.retrieved is None else kept & self.retrieved
         return self._replace(retrieved=None if kept.all() else kept)
+
+    def with_scores_in(self, score_dtype: str) -> "Rankings":
+        """Return the same documents with their scores in the type in which they are compared.
+
+        Raises:
+            InvalidRankingError: a finite score of a retrieved document is too large for the type.
+        """
+        score = in_dtype(self.score, score_dtype)
+        too_large = np.isinf(score) & np.isfinite(self.score)
+        if self.retrieved is not None:
+            too_large &= self.retrieved
+        if too_large.any():
+            at = int(too_large.argmax())
+            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            problem = f'{self.score[at]} is too large for score_dtype="{score_dtype}"'
+            hint = 'scale the scores, or compare them as they are by score_dtype="given"'
+            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{problem}; {hint}")
+        return self._replace(score=score)
 
     def arrays(self) -> dict[str, Any]:
         """Return what the kernel takes, by name."""

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import read_column
+from ..measure.scoring import InvalidRankingError
+from .columns import numbered, read_column
 from .exclusion import by_position
 from .hashes import Columns
 from .ids import check_ids
@@ -57,6 +58,7 @@ def read(
     ignore_index: float | None = None,
     judged_only: bool = False,
     by_docid: bool = False,
+    score_dtype: str = "given",
 ) -> Rankings:
     """Align predictions and references.
 
@@ -78,15 +80,17 @@ def read(
         by_docid: give documents of equal score in ascending order of their ids, as text, so that a
             ranking that puts the last of them first ranks them as trec_eval does. Documents by
             position have no ids and keep their order.
+        score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
 
     Returns:
-        The rankings. Arrays are not copied, but for ragged lists of them. Queries are in the order
-        of the references, flat ones in that of their first rows.
+        The rankings. Arrays are not copied, but for ragged lists of them and for another type of scores.
+        Queries are in the order of the references, flat ones in that of their first rows.
 
     Raises:
         ValueError: values that are no numbers, or other queries or documents on one side
             than on the other; a document twice in a query; with ``by_docid``, flat rows whose
-            order only ``document_ids`` could tell. Names the argument, query and position.
+            order only ``document_ids`` could tell; a score that is too large for ``score_dtype``.
+            Names the argument, query and position.
 
     >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
     [True, False, True]
@@ -94,7 +98,8 @@ def read(
     [True, True, False]
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    return _align(_settled(inputs), ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid)
+    how: dict[str, Any] = {"judged_only": judged_only, "by_docid": by_docid, "score_dtype": score_dtype}
+    return _align(_settled(inputs), ignore_index=ignore_index, **how)
 
 
 def _settled(inputs: Inputs) -> Inputs:
@@ -103,14 +108,25 @@ def _settled(inputs: Inputs) -> Inputs:
 
 
 def _align(
-    inputs: Inputs, *, ignore_index: float | None = None, judged_only: bool = False, by_docid: bool = False
+    inputs: Inputs,
+    *,
+    ignore_index: float | None = None,
+    judged_only: bool = False,
+    by_docid: bool = False,
+    score_dtype: str = "given",
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index)
+    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
+    if score_dtype != "given":
+        try:
+            rankings = rankings.with_scores_in(score_dtype)
+        except InvalidRankingError as error:
+            place = (rankings.place or numbered)(error.query, error.position)
+            raise ValueError(f"predictions: {place}: {error.problem}") from None
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
-        refuse_open_ties(rankings)
+        refuse_open_ties(rankings, score_dtype)
     return rankings
 
 

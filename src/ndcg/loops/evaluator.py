@@ -57,6 +57,7 @@ class Search:
         candidates: Mapping[Any, Collection[Any]] | None,
         depth: int | None,
         judged: Mapping[Any, Collection[Any]] | None,
+        score_dtype: str,
         calls: Calls,
     ) -> None:
         """Keep the queries and the documents to rank.
@@ -67,10 +68,11 @@ class Search:
             candidates: the documents to rank for each query; None for the whole corpus.
             depth: the number of documents to keep for each query; None for all.
             judged: documents to keep for each query at any rank; None for none.
+            score_dtype: the type in which scores are compared, so that documents tie.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
-        self.judged = judged
+        self.judged, self.score_dtype = judged, score_dtype
         ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
         try:
             self.documents = sorted(ranked)
@@ -126,8 +128,9 @@ class Search:
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = found[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
-            found, columns = _highest_columns(found, self.depth)
-            scores, order = _highest_columns(torch.cat([scores.to(found), found], dim=1), self.depth)
+            found, columns = _highest_columns(found, self.depth, self.score_dtype)
+            both = torch.cat([scores.to(found), found], dim=1)
+            scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
             run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
@@ -160,28 +163,30 @@ def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
     return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
 
 
-def _highest_columns(scores: "Tensor", k: int) -> "tuple[Tensor, Tensor]":
+def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
     """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
 
-    Up to `TIED` scores that tie with the k-th are also returned, since they share its rank. Rows with fewer
-    are padded with -inf.
+    Up to `TIED` scores that tie with the k-th, in the type in which scores are compared, are also returned, since they
+    share its rank. Rows with fewer are padded with -inf.
     """
     import torch
 
     k = min(k, scores.shape[1])
-    values, columns = scores.topk(k, dim=1)
+    compared = scores if score_dtype == "given" else scores.to(getattr(torch, score_dtype))
+    values, columns = compared.topk(k, dim=1)
     last = values[:, -1:]
-    reach = (scores >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
+    reach = (compared >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
     reach[last == -np.inf] = k
     width = int(reach.max())
     if width > k:
-        columns = scores.topk(width, dim=1).indices
+        columns = compared.topk(width, dim=1).indices
         tied = reach[:, 0] > k  # topk returns any of them
-        columns[tied] = scores[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
+        columns[tied] = compared[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
-    values, order = scores.gather(1, columns).sort(dim=1, descending=True, stable=True)
+    columns = columns.gather(1, compared.gather(1, columns).argsort(dim=1, descending=True, stable=True))
+    values = scores.gather(1, columns)
     values[torch.arange(width, device=values.device) >= reach] = -np.inf
-    return values, columns.gather(1, order)
+    return values, columns
 
 
 def sentence_transformers_evaluator(
@@ -275,7 +280,8 @@ def sentence_transformers_evaluator(
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
     report_of = _reports(references, exclude, how)
     texts = {query: queries[query] for query in (references if candidates is None else candidates)}
-    search = Search(texts, corpus, candidates, *_kept(parsed, exclude or {}, references), calls)
+    kept = _kept(parsed, exclude or {}, references)
+    search = Search(texts, corpus, candidates, *kept, parsed.score_dtype, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 

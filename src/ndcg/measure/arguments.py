@@ -94,8 +94,9 @@ OPTIONS: dict[str, Option] = {
     ),
     "convention": Option(
         'which library\'s definition of nDCG to use: `"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... '
-        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `ties`, `zero_division`, "
-        "`negative_relevance` and `missing`, unless you set them; the defaults below are scikit-learn's",
+        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `score_dtype`, `ties`, "
+        "`zero_division`, `negative_relevance` and `missing`, unless you set them; the defaults below are "
+        "scikit-learn's",
         default="sklearn",
     ),
     "gain": Option(
@@ -113,6 +114,15 @@ OPTIONS: dict[str, Option] = {
     ),
     "log_base": Option("the base b of the discount's logarithm; default 2", usual=2.0, said_as="log"),
     "ideal": Option("the documents in the ideal ranking", IDEALS, said_as="ideal", unsaid=("judged",)),
+    "score_dtype": Option(
+        "the type in which scores are compared",
+        {
+            "given": "the type in which they are given",
+            "float32": "32-bit floats, in which close scores are tied, as in pytrec_eval, XGBoost and TorchMetrics",
+        },
+        said_as="scores",
+        unsaid=("given",),
+    ),
     "ties": Option(
         "the order of documents with equal scores",
         TIES

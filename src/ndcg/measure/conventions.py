@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 # The options that a convention sets.
-CHOICES = ("gain", "discount", "ideal", "ties", "zero_division", "negative_relevance", "missing")
+CHOICES = ("gain", "discount", "ideal", "score_dtype", "ties", "zero_division", "negative_relevance", "missing")
 
 
 class Convention(NamedTuple):
@@ -22,6 +22,7 @@ class Convention(NamedTuple):
         gain: the gain, with the same values as in ``compute``, like the following options.
         discount: the discount.
         ideal: the documents in the ideal ranking.
+        score_dtype: the type in which scores are compared.
         ties: the order of documents with equal scores.
         zero_division: the nDCG of a query with no relevant documents; nan excludes it from the mean.
         negative_relevance: how a negative relevance is treated.
@@ -34,6 +35,7 @@ class Convention(NamedTuple):
     gain: str = "linear"
     discount: str = "log"
     ideal: str = "judged"
+    score_dtype: str = "given"
     ties: str = "average"
     zero_division: float | str = 0.0
     negative_relevance: str = "raise"
@@ -45,8 +47,8 @@ class Convention(NamedTuple):
         """The options of ``compute`` that it sets.
 
         >>> CONVENTIONS["lightgbm"].options  # doctest: +NORMALIZE_WHITESPACE
-        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'ties': 'first', 'zero_division': 1.0,
-         'negative_relevance': 'raise', 'missing': 'empty'}
+        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'score_dtype': 'given', 'ties': 'first',
+         'zero_division': 1.0, 'negative_relevance': 'raise', 'missing': 'empty'}
         """
         return {name: getattr(self, name) for name in CHOICES}
 
@@ -62,24 +64,26 @@ CONVENTIONS: dict[str, Convention] = {
     "trec_eval": Convention(
         "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
         "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
-        quirks="Up to version 9.0.8 scores are stored as 32-bit floats, so scores that differ only from the eighth "
-        "digit on are tied. From version 10.0 on they are 64-bit floats. With `-c`, queries that are missing from the "
-        'run count as 0. Without it they are skipped (`missing="skip"`), and version 10.0 fails.',
+        quirks="Up to version 9.0.8 scores are stored as 32-bit floats. From version 10.0 on they are 64-bit floats "
+        '(`score_dtype="given"`). With `-c`, queries that are missing from the run count as 0. Without it they are '
+        'skipped (`missing="skip"`), and version 10.0 fails.',
     ),
     "pytrec_eval": Convention(
         "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
         "As in trec_eval, but queries that are missing from the run are skipped, so a run with only the easy queries "
         "has a high score.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Scores are stored as 32-bit floats.",
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",
         "pytrec_eval's score, rounded to five digits.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
@@ -89,6 +93,7 @@ CONVENTIONS: dict[str, Convention] = {
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
         "pytrec_eval's score, rounded to five digits.",
+        score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
@@ -125,9 +130,10 @@ CONVENTIONS: dict[str, Convention] = {
         "TorchMetrics `RetrievalNormalizedDCG`",
         "scikit-learn's definition, with an option for queries with no relevant documents: `empty_target_action` "
         '`"neg"` is `zero_division=0` (the default), `"pos"` is 1, and `"skip"` is nan.',
+        score_dtype="float32",
         negative_relevance="keep",
-        quirks="It computes in 32-bit floats, in which close scores are tied. A query with relevance values that add "
-        "up to 0 counts as having no relevant documents. If the ideal DCG is negative, it divides by it.",
+        quirks="It computes in 32-bit floats. A query with relevance values that add up to 0 counts as having no "
+        "relevant documents. If the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
@@ -136,17 +142,19 @@ CONVENTIONS: dict[str, Convention] = {
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats.",
+        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but compares scores as given.",
     ),
     "rax": Convention(
         "Rax `ndcg_metric`",
         "The gain is exponential, and tied documents stay in the order of the input.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         negative_relevance="keep",
         missing="skip",
-        quirks="It computes in 32-bit floats unless JAX is configured otherwise. If the ideal DCG is negative, it "
-        'divides by it. Fully masked lists are skipped (`missing="skip"`).',
+        quirks="It computes in 32-bit floats. With `jax_enable_x64` it compares scores as given "
+        '(`score_dtype="given"`). If the ideal DCG is negative, it divides by it. Fully masked lists are skipped '
+        '(`missing="skip"`).',
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
@@ -160,15 +168,17 @@ CONVENTIONS: dict[str, Convention] = {
         "XGBoost `ndcg`",
         "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is `zero_division=0`.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         zero_division=1.0,
         quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking objectives sample by "
-        'default: set `k=32`. Scores are stored as 32-bit floats. `ndcg_exp_gain=False` is `gain="linear"`.',
+        'default: set `k=32`. `ndcg_exp_gain=False` is `gain="linear"`.',
     ),
     "tf_ranking": Convention(
         "TensorFlow Ranking `NDCGMetric`",
         "The gain is exponential, and tied documents are in random order; the mean over all orders is its expectation.",
         gain="exponential",
+        score_dtype="float32",
         missing="skip",
         quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as `ignore_index`. Lists that are "
         'all padding are skipped (`missing="skip"`).',
@@ -177,10 +187,12 @@ CONVENTIONS: dict[str, Convention] = {
         "allRank `ndcg`",
         "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
         gain="exponential",
+        score_dtype="float32",
         ties="first",
         zero_division=1.0,
-        quirks="A label of -1 is padding: set `ignore_index=-1`. Its sorting algorithm leaves ties in no fixed order, "
-        "and it computes in 32-bit floats.",
+        quirks="A label of -1 is padding: set `ignore_index=-1`. Its models score in 32-bit floats, in which it "
+        'computes; a tensor of 64-bit floats is compared as given (`score_dtype="given"`). Lists of more than 16 '
+        "documents are sorted with an unstable algorithm, so their ties are in no fixed order.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
@@ -303,19 +315,15 @@ def convention_table(values: Mapping[str, float]) -> str:
     Args:
         values: the nDCG of the example under the name of each convention.
 
-    >>> print(convention_table({"sklearn": .5921}).splitlines()[0])
-    | `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | missing |
+    >>> print(convention_table({"sklearn": .5921}).splitlines()[2])
+    | `"sklearn"` | scikit-learn `ndcg_score` | 0.5921 | linear | log | judged | given | average | 0 | raise | empty |
     """
-    lines = [
-        "| `convention=` | library | nDCG | gain | discount | ideal | ties | no relevant documents | negative | "
-        "missing |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    heads = ("gain", "discount", "ideal", "scores", "ties", "no relevant documents", "negative", "missing")
+    lines = [f"| `convention=` | library | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
     for name, value in values.items():
-        chosen = CONVENTIONS[name]
-        made = (chosen.gain, chosen.discount, chosen.ideal, chosen.ties, empty_text(chosen.zero_division))
-        settings = " | ".join((*made, chosen.negative_relevance, chosen.missing))
-        lines.append(f'| `"{name}"` | {chosen.library} | {value:.4f} | {settings} |')
+        chosen = {**CONVENTIONS[name].options, "zero_division": empty_text(CONVENTIONS[name].zero_division)}
+        settings = " | ".join(chosen.values())
+        lines.append(f'| `"{name}"` | {CONVENTIONS[name].library} | {value:.4f} | {settings} |')
     return "\n".join(lines)
 
 

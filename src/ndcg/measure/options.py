@@ -43,6 +43,7 @@ class ChosenOptions(TypedDict, total=False):
     discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
+    score_dtype: Literal["given", "float32"] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | Literal["rightly_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
@@ -83,6 +84,7 @@ class Options:
     discount: Discount
     log_base: float
     ideal: str
+    score_dtype: str
     ties: str
     zero_division: float | str
     negative_relevance: str
@@ -136,7 +138,12 @@ class Options:
         cutoffs = tuple(dict.fromkeys(k for _, k in self.asked))
         results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.asked)
         by_docid = self.ties == "docid"
-        reading = {"judged_only": self.judged_only, "ignore_index": self.ignore_index, "by_docid": by_docid}
+        reading = {
+            "judged_only": self.judged_only,
+            "ignore_index": self.ignore_index,
+            "by_docid": by_docid,
+            "score_dtype": self.score_dtype,
+        }
         scoring = {
             "measures": measures,
             "cutoffs": cutoffs,

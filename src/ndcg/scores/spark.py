@@ -320,14 +320,14 @@ def _scored(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        found = read(*sides, **options.reading)
+        found = read(*sides, **{**options.reading, "score_dtype": "given"})
         if options.missing != "empty" and not nested:
             found = found._replace(missing=lacking, place=lambda query, _: place(query))
         if options.missing == "raise":
             refuse_missing(found)
         if "excluded" in columns:
             found = found.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
-        scored = score_part(found, options)
+        scored = score_part(found.with_scores_in(options.score_dtype), options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None

@@ -211,8 +211,8 @@ ARGUMENTS = {
         _of_python("convention", MEANS, "; default: sklearn", tuple(CONVENTIONS)),
         _of_python("gain", ALL, ", or a list by label (0,1,3,7)"),
         _of_python("discount", ALL, ", or a list by rank (1,0.6,0.5)"),
-        *(_of_python(name, ALL) for name in ("log_base", "ideal", "ties", "zero_division", "negative_relevance")),
-        *(_of_python(name, ALL) for name in ("judged_only", "ignore_index")),
+        *(_of_python(name, ALL) for name in ("log_base", "ideal", "score_dtype", "ties", "zero_division")),
+        *(_of_python(name, ALL) for name in ("negative_relevance", "judged_only", "ignore_index")),
         _of_python("missing", ("score", "audit", "explain")),
         _of_python(
             "missing",

@@ -27,9 +27,9 @@ from .significance import Intervals, differences, intervals
 from .tables import Table, count_text, counted_text, interval_text, level_text, number_text
 
 COUNTS = ("retrieved", "judged", "relevant")
-EXCLUDED = ("excluded retrieved", "excluded judged")  # documents, if any are to be excluded
 # So many documents are sorted in less time than they are scored in the worst and in the best order.
 SORTED = 2_000
+EXCLUDED = ("excluded retrieved", "excluded judged")  # documents, if any are to be excluded
 SHOWN = 50  # slices, at most, in tables and plots
 PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
 SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small

@@ -156,12 +156,13 @@ class Searched(NamedTuple):
 
 def search(searched: Searched) -> SearchResult:
     """Try every combination of the options that are not given."""
-    grid = _grid(searched.read(Options.parse(k=searched.k, **searched.given)), searched.given)
+    grids = _grids(searched)
     cutoffs = searched.named_cutoffs or _cutoffs(searched.k)
     found = _Found(searched, cutoffs)
-    for chosen, values, queries in _values_at(searched, grid, cutoffs):
-        found.add(chosen, values, queries, grid)
-    return found.result(grid)
+    for score_dtype, grid in grids.items():
+        for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
+            found.add(chosen, values, queries, grid)
+    return found.result(grids)
 
 
 class _Queries(NamedTuple):
@@ -177,7 +178,7 @@ class _Queries(NamedTuple):
 
 
 def _values_at(
-    searched: Searched, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
+    searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
 ) -> Iterator[tuple[dict[str, Any], Floats, _Queries]]:
     """Yield each choice of what scores a query, with the values at all cutoffs; nan for a query without an ideal DCG.
 
@@ -187,6 +188,7 @@ def _values_at(
     with progress(len(outer) * (len(grid["ideal"]) + len(grid["ties"])), "Searching", " sums") as bar:
         for gain, discount, negative, judged_only in outer:
             chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
+            chosen["score_dtype"] = score_dtype
             ideals, queries = {}, _queries_of(searched, chosen)
             for ideal in grid["ideal"]:
                 ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
@@ -282,15 +284,19 @@ class _Found:
         named = self.searched.named_cutoffs
         return {**options, "k": self.cutoffs[row] if len(named) <= 1 else named}
 
-    def result(self, grid: Mapping[str, Sequence[Any]]) -> SearchResult:
+    def result(self, grids: Mapping[str, Mapping[str, Sequence[Any]]]) -> SearchResult:
         """Return the combinations by the conventions that they are nearest to."""
-        own = [_by_convention(options, score, self.searched, grid) for options, score in self.matching]
+
+        def by_convention(options: dict[str, Any], score: float) -> Combination:
+            return _by_convention(options, score, self.searched, grids[options["score_dtype"]])
+
+        own = [by_convention(*each) for each in self.matching]
         own.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
         evidence = self.searched.evidence
         by_chance = math.nan if self.searched.of_queries else self.wide / WIDER ** len(evidence)
         nearest = None
         if self.nearest is not None and not own:
-            nearest = _by_convention(*self.nearest, self.searched, grid)
+            nearest = by_convention(*self.nearest)
         return SearchResult(tuple(own), self.tried, by_chance, len(self.values), nearest, self.agreeing)
 
 
@@ -391,6 +397,30 @@ def _matching_scores(
     if any(each.cutoff for each in evidence):
         matches[1:] = wide[1:] = False
     return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
+
+
+def _grids(searched: Searched) -> dict[str, dict[str, Sequence[Any]]]:
+    """Return for each type of scores that makes other ties the values of the options that may make a difference."""
+    known = searched.given.get("score_dtype")
+    grids: dict[str, dict[str, Sequence[Any]]] = {}
+    distinct = set()
+    for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
+        try:
+            rankings = searched.read(Options.parse(k=searched.k, **{**searched.given, "score_dtype": score_dtype}))
+        except ValueError:  # a score is too large for the type
+            continue
+        if (different := _distinct_scores(rankings)) not in distinct:
+            distinct.add(different)
+            grids[score_dtype] = _grid(rankings, searched.given)
+    return {score_dtype: {**grid, "score_dtype": tuple(grids)} for score_dtype, grid in grids.items()}
+
+
+def _distinct_scores(rankings: Rankings) -> int:
+    """Return how many scores of the queries are distinct, of all queries together."""
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    order = np.lexsort((rankings.score, query))
+    query, score = query[order], rankings.score[order]
+    return int(np.count_nonzero((query[1:] != query[:-1]) | (score[1:] != score[:-1])))
 
 
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:

@@ -112,7 +112,7 @@ class Slip(NamedTuple):
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, ideal, one)
-        empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
         if isinstance(empty, str):  # rightly empty: 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):
