@@ -41,6 +41,12 @@ class Fault(NamedTuple):
 # A slow reader
 
 
+def as_shown(cell: bytes) -> str:
+    """A cell as errors show it, of at most a hundred characters."""
+    text = cell.decode(errors="replace")
+    return repr(text if len(text) <= 100 else f"{text[:99]}…")
+
+
 def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
     """Line by line, in plain Python."""
     found: Mapping = {}
@@ -65,7 +71,7 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
         if len(cells) not in widths:
             words = COLUMNS[kind] if widths != {3} else "the first line has 3: query document"
             of_three = len(cells) == 3 and kind == "qrels" and not lines  # a first line of three columns
-            no_number = (f"the relevance {cells[2].decode(errors='replace')!r} is not a number",) if of_three else ()
+            no_number = (f"the relevance {as_shown(cells[2])} is not a number",) if of_three else ()
             return Fault(number, (f"{len(cells)} column{'s' if len(cells) > 1 else ''}; {words}", *no_number))
         try:
             query, document = cells[0].decode(), cells[1 if widths == {3} else 2].decode()
@@ -73,12 +79,12 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
             return Fault(number, ("is not text in UTF-8",))
         value = cells[4 if kind == "run" else 2 if widths == {3} else 3]
         if re.fullmatch(rb"[+-]?(nan|inf|infinity)|nan\(\w*\)", value, re.IGNORECASE):
-            return Fault(number, (f"the {VALUE[kind]} '{value.decode()}' is not finite",))
+            return Fault(number, (f"the {VALUE[kind]} {as_shown(value)} is not finite",))
         if not re.fullmatch(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", value):
             fault = "has a decimal comma" if re.fullmatch(rb"[0-9]+,[0-9]+", value) else "is not a number"
-            return Fault(number, (f"the {VALUE[kind]} {value.decode(errors='replace')!r} {fault}",))
+            return Fault(number, (f"the {VALUE[kind]} {as_shown(value)} {fault}",))
         if abs(float(value)) == float("inf"):
-            return Fault(number, (f"the {VALUE[kind]} '{value.decode()}' is not finite",))
+            return Fault(number, (f"the {VALUE[kind]} {as_shown(value)} is not finite",))
         if (query, document) in lines:
             return Fault(number, (f"is in line {lines[query, document]} already",))
         lines[query, document] = number
