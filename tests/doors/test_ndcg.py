@@ -1091,7 +1091,7 @@ def test_the_doctests_of_the_loaded_modules_pass(
 
 # The signature
 
-SIGNATURE = "nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.1.0"
+SIGNATURE = "nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.2.0"
 
 
 def test_a_signature_names_every_choice(ndcg: evaluate.Metric) -> None:
