@@ -6010,7 +6010,7 @@ ROUNDING = 1e-12
 LIGHTEST = 1e-12
 # Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
 FEW = 10
-# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
+# The randomization test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
 # SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
 EXACT = 32
 SAMPLED = 20
@@ -6034,7 +6034,7 @@ class Tests(NamedTuple):
 
     randomization: Floats
     t_test: Floats
-    exact: NDArray[np.bool_]  # whether the randomisation test tried all exchanges
+    exact: NDArray[np.bool_]  # whether the randomization test tried all exchanges
     exchanges: NDArray[np.int64]  # how many it tried
 
 
@@ -6187,7 +6187,7 @@ def paired_tests(
 ) -> Tests:
     """Whether the means of two rows differ, for each pair of rows.
 
-    The randomisation test exchanges the scores of the two systems, query by query, and asks how
+    The randomization test exchanges the scores of the two systems, query by query, and asks how
     often the means then differ at least as much. Up to 32 queries that differ, it tries all
     exchanges: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
     each query's share in the difference of the (weighted) means.
@@ -6237,7 +6237,7 @@ def paired_tests(
 
 
 def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
-    """Return the tests of each row, but for the p-value of a randomisation test that tries some exchanges only."""
+    """Return the tests of each row, but for the p-value of a randomization test that tries some exchanges only."""
     differing = np.count_nonzero(shares, axis=1)
     exact = differing <= EXACT
     randomization = np.ones(len(shares))
@@ -6424,7 +6424,7 @@ def falls_beyond(difference: float, max_drop: float) -> bool:
 
 
 def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
-    """Return whether a one-sided randomisation test, one of so many, can have a corrected p of at most `alpha`."""
+    """Return whether a one-sided randomization test, one of so many, can have a corrected p of at most `alpha`."""
     return 0.5**queries <= alpha / tests
 
 
@@ -6851,7 +6851,7 @@ class Slice(NamedTuple):
 
 
 class Resampling(NamedTuple):
-    """The confidence of intervals, and how a comparison's randomisation test is made; a report has no test.
+    """The confidence of intervals, and how a comparison's randomization test is made; a report has no test.
 
     Attributes:
         confidence: of the intervals.
@@ -7395,7 +7395,7 @@ class Testing(NamedTuple):
         return "not worse than" if self.margin else "better than"
 
     def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
-        """Return the system that a small p-value is in favour of, and the other one."""
+        """Return the system that a small p-value is in favor of, and the other one."""
         ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
         return (system, other) if ahead else (other, system)
 
@@ -7417,14 +7417,14 @@ class Pair(NamedTuple):
         low: lower end of its confidence interval.
         high: upper end.
         standard_error: of the difference.
-        p: of the randomisation test, of what the comparison's `testing` asks.
+        p: of the randomization test, of what the comparison's `testing` asks.
         p_holm: the same, corrected by Holm for all pairs of this measure, or of all measures.
         p_t: of the paired t-test.
         p_t_holm: the same, corrected.
         wins: queries, of those with any weight, in which ``system`` scores higher.
         ties: queries in which both score the same, up to rounding.
         losses: queries in which ``system`` scores lower.
-        exact: whether the randomisation test tried all exchanges of scores.
+        exact: whether the randomization test tried all exchanges of scores.
         exchanges: how many it tried.
         detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
             the 5% level with 80% power; None where that is unknown.
@@ -9259,7 +9259,7 @@ class Comparison(Readable):
     def _remarks(self) -> list[str]:
         over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
         return [
-            f"{self.resampling}. p: {self.testing}? By the paired randomisation test ({self._exactness()}), beside it "
+            f"{self.resampling}. p: {self.testing}? By the paired randomization test ({self._exactness()}), beside it "
             f"by the paired t-test; both also corrected by Holm for {over}. {self.testing.relation.capitalize()}: p "
             f"(Holm) < {SIGNIFICANT}.",
             *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
@@ -9283,7 +9283,7 @@ class Comparison(Readable):
         marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
         lines = [
-            f"% {marks} (paired randomisation test, p corrected by Holm < {SIGNIFICANT}).",
+            f"% {marks} (paired randomization test, p corrected by Holm < {SIGNIFICANT}).",
             *(f"% {remark}" for remark in self.remarks()),
             f"% {visible(self.signature)}",
         ]
@@ -9531,7 +9531,7 @@ def compare(
     """Tell which of several systems ranks better on the same queries, and how sure that is.
 
     Each pair of systems, or each system and the baseline, is compared query by query: the
-    difference with its interval, a paired randomisation test and a paired t-test,
+    difference with its interval, a paired randomization test and a paired t-test,
     both also corrected by Holm.
 
     Args:

@@ -136,7 +136,7 @@ class Processes:
         return self.start(script, **names).output()
 
     def start_example(self, name: str, folder: Path) -> forks.Fork:
-        """Run an example in a folder as a script, on a wide terminal without colours, where any warning is an error."""
+        """Run an example in a folder as a script, on a wide terminal without colors, where any warning is an error."""
         return self.start(
             """
             import os, runpy, tempfile, warnings

@@ -180,8 +180,8 @@ def test_equals_the_ranks_by_lexsort_on_very_long_lists(documents: int) -> None:
 # --- Equal to the slow reference: documents not retrieved, not judged, padding, every option -------------------------
 
 RANKS = st.sampled_from([None, -math.inf, 0.0, -0.0, 0.5, 0.5 + 2**-53, 1.0, 5e-324, -5e-324, -1.7976931348623157e308])
-JUDGEMENTS = st.sampled_from([None, 0, 0, 1, 2, 3])
-QUERIES = st.lists(st.lists(st.tuples(JUDGEMENTS, RANKS), max_size=14), min_size=1, max_size=6)
+JUDGMENTS = st.sampled_from([None, 0, 0, 1, 2, 3])
+QUERIES = st.lists(st.lists(st.tuples(JUDGMENTS, RANKS), max_size=14), min_size=1, max_size=6)
 GAINS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "linear": ("linear", lambda r: r),
     "exponential": ("exponential", lambda r: 2**r - 1),
@@ -242,7 +242,7 @@ def test_ragged_lists_with_missing_values_equal_the_slow_reference(
 @settings(max_examples=100)
 @given(
     st.integers(1, 8).flatmap(
-        lambda n: st.lists(st.lists(st.tuples(JUDGEMENTS, RANKS), min_size=n, max_size=n), min_size=1)
+        lambda n: st.lists(st.lists(st.tuples(JUDGMENTS, RANKS), min_size=n, max_size=n), min_size=1)
     ),
     st.none() | st.integers(1, 9),
     st.sampled_from(TIES),

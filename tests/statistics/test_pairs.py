@@ -110,7 +110,7 @@ def test_the_interval_of_90_percent_tells_what_a_t_test_of_one_side_does_at_5(
     assert set(better) == {False, True}
 
 
-def test_light_queries_that_agree_make_the_randomisation_test_sure_beside_a_heavy_one(ndcg: evaluate.Metric) -> None:
+def test_light_queries_that_agree_make_the_randomization_test_sure_beside_a_heavy_one(ndcg: evaluate.Metric) -> None:
     systems = {"worse": [[1, 2]] * 21, "better": [[2, 1]] * 21}
     how = {"systems": systems, "references": [[3, 2.9]] + [[1, 0]] * 20, "sample_weight": [1000, *[1] * 20]}
     (pair,) = ndcg.compare(**how).pairs
@@ -155,7 +155,7 @@ def test_few_queries_are_compared_exactly(ndcg: evaluate.Metric) -> None:
     (pair,) = comparison.pairs
     assert (pair.exact, pair.exchanges, pair.p_error) == (True, 2 ** (pair.wins + pair.losses), 0.0)
     assert comparison.resampling.exact
-    assert "randomisation test (all exchanges: exact)" in comparison.to_markdown()
+    assert "randomization test (all exchanges: exact)" in comparison.to_markdown()
 
 
 def test_what_is_only_rounding_is_no_difference(ndcg: evaluate.Metric) -> None:

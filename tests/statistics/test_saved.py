@@ -31,7 +31,7 @@ def test_a_comparison_of_version_1_0_is_read(shown: tuple[Any, Any]) -> None:
     del stored["testing"]
     stored["signature"] = stored["signature"].replace("|v:1.2.0", "|v:1.0.0")
     again = type(shown[1]).from_dict(stored)
-    assert "randomisation test (200 exchanges: standard error of p at most " in str(again)
+    assert "randomization test (200 exchanges: standard error of p at most " in str(again)
     assert (again.pairs[0].detectable, again.pairs[0].queries_needed) == (None, None)
     assert again.pairs[0].p_error == math.sqrt(again.pairs[0].p * (1 - again.pairs[0].p) / 200)
 

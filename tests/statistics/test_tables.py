@@ -33,7 +33,7 @@ def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
             assert f"{pair.detectable:.4f}" in text
             assert f"{pair.queries_needed:,}" in text
         assert not any(pair.exact for pair in comparison.pairs)
-        assert "randomisation test (1,048,576 exchanges: " in text
+        assert "randomization test (1,048,576 exchanges: " in text
         assert f"standard error of p at most {max(pair.p_error for pair in comparison.pairs):.1g})" in text
         assert comparison.signature in text
 

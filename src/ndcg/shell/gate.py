@@ -56,7 +56,7 @@ class Criteria(NamedTuple):
         fall = f"A regression is a fall of the mean by more than {self.max_drop:g}"
         if self.alpha == 1:
             return f"{fall}, significant or not."
-        test = f"p (Holm) of a one-sided paired randomisation test is at most {self.alpha:g}"
+        test = f"p (Holm) of a one-sided paired randomization test is at most {self.alpha:g}"
         return f"{fall} that differs significantly from 0: {test}."
 
 

@@ -223,7 +223,7 @@ class Comparison(Readable):
     def _remarks(self) -> list[str]:
         over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
         return [
-            f"{self.resampling}. p: {self.testing}? By the paired randomisation test ({self._exactness()}), beside it "
+            f"{self.resampling}. p: {self.testing}? By the paired randomization test ({self._exactness()}), beside it "
             f"by the paired t-test; both also corrected by Holm for {over}. {self.testing.relation.capitalize()}: p "
             f"(Holm) < {SIGNIFICANT}.",
             *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
@@ -247,7 +247,7 @@ class Comparison(Readable):
         marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
         lines = [
-            f"% {marks} (paired randomisation test, p corrected by Holm < {SIGNIFICANT}).",
+            f"% {marks} (paired randomization test, p corrected by Holm < {SIGNIFICANT}).",
             *(f"% {remark}" for remark in self.remarks()),
             f"% {visible(self.signature)}",
         ]
@@ -495,7 +495,7 @@ def compare(
     """Tell which of several systems ranks better on the same queries, and how sure that is.
 
     Each pair of systems, or each system and the baseline, is compared query by query: the
-    difference with its interval, a paired randomisation test and a paired t-test,
+    difference with its interval, a paired randomization test and a paired t-test,
     both also corrected by Holm.
 
     Args:

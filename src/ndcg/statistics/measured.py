@@ -136,7 +136,7 @@ class Slice(NamedTuple):
 
 
 class Resampling(NamedTuple):
-    """The confidence of intervals, and how a comparison's randomisation test is made; a report has no test.
+    """The confidence of intervals, and how a comparison's randomization test is made; a report has no test.
 
     Attributes:
         confidence: of the intervals.

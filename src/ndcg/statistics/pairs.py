@@ -73,7 +73,7 @@ class Testing(NamedTuple):
         return "not worse than" if self.margin else "better than"
 
     def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
-        """Return the system that a small p-value is in favour of, and the other one."""
+        """Return the system that a small p-value is in favor of, and the other one."""
         ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
         return (system, other) if ahead else (other, system)
 
@@ -95,14 +95,14 @@ class Pair(NamedTuple):
         low: lower end of its confidence interval.
         high: upper end.
         standard_error: of the difference.
-        p: of the randomisation test, of what the comparison's `testing` asks.
+        p: of the randomization test, of what the comparison's `testing` asks.
         p_holm: the same, corrected by Holm for all pairs of this measure, or of all measures.
         p_t: of the paired t-test.
         p_t_holm: the same, corrected.
         wins: queries, of those with any weight, in which ``system`` scores higher.
         ties: queries in which both score the same, up to rounding.
         losses: queries in which ``system`` scores lower.
-        exact: whether the randomisation test tried all exchanges of scores.
+        exact: whether the randomization test tried all exchanges of scores.
         exchanges: how many it tried.
         detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
             the 5% level with 80% power; None where that is unknown.

@@ -2,7 +2,7 @@
 
 The queries are taken as a sample of all that might be asked. Intervals are Student's t, those of
 means in the form that Wilson (1927) gave those of proportions; whether two systems differ is
-tested by exchanging their scores query by query (the randomisation test of Fisher; Smucker et
+tested by exchanging their scores query by query (the randomization test of Fisher; Smucker et
 al., CIKM 2007, on why to prefer it in retrieval), with Student's paired t-test beside it.
 """
 
@@ -25,7 +25,7 @@ ROUNDING = 1e-12
 LIGHTEST = 1e-12
 # Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
 FEW = 10
-# The randomisation test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
+# The randomization test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
 # SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
 EXACT = 32
 SAMPLED = 20
@@ -49,7 +49,7 @@ class Tests(NamedTuple):
 
     randomization: Floats
     t_test: Floats
-    exact: NDArray[np.bool_]  # whether the randomisation test tried all exchanges
+    exact: NDArray[np.bool_]  # whether the randomization test tried all exchanges
     exchanges: NDArray[np.int64]  # how many it tried
 
 
@@ -202,7 +202,7 @@ def paired_tests(
 ) -> Tests:
     """Whether the means of two rows differ, for each pair of rows.
 
-    The randomisation test exchanges the scores of the two systems, query by query, and asks how
+    The randomization test exchanges the scores of the two systems, query by query, and asks how
     often the means then differ at least as much. Up to 32 queries that differ, it tries all
     exchanges: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
     each query's share in the difference of the (weighted) means.
@@ -252,7 +252,7 @@ def paired_tests(
 
 
 def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
-    """Return the tests of each row, but for the p-value of a randomisation test that tries some exchanges only."""
+    """Return the tests of each row, but for the p-value of a randomization test that tries some exchanges only."""
     differing = np.count_nonzero(shares, axis=1)
     exact = differing <= EXACT
     randomization = np.ones(len(shares))
@@ -439,7 +439,7 @@ def falls_beyond(difference: float, max_drop: float) -> bool:
 
 
 def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
-    """Return whether a one-sided randomisation test, one of so many, can have a corrected p of at most `alpha`."""
+    """Return whether a one-sided randomization test, one of so many, can have a corrected p of at most `alpha`."""
     return 0.5**queries <= alpha / tests
 
 
