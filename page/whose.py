@@ -14,8 +14,9 @@ from .choices import LABELS, largest, options_of
 from .events import follow, show_errors
 from .found import read_files
 from .metric import ndcg, tables
+from .paste import HOW, pasted_rows
 from .picture import SHOWS
-from .ranking import ranking_of, rows_of
+from .ranking import EXAMPLES, FIRST, ranking_of, rows_of, table_of
 from .render import list_html, table_html
 
 SOURCES = {
@@ -59,11 +60,19 @@ def whose_tab(
             max_length=LONGEST,
             elem_id="values",
         )
+        own = gr.Textbox(
+            label="Your ranking, instead of that of the first tab: its relevance, or a line per document",
+            placeholder=HOW,
+            lines=2,
+            max_lines=8,
+            max_length=LONGEST,
+            elem_id="own",
+        )
         found = gr.HTML(elem_id="whose")
         with gr.Accordion("What each convention chooses", open=False):
             gr.Markdown(tables.convention_notes())
-    inputs = [source, got, values, table, *files, *batch, *bar]
-    events = [tab.select, source.change, got.change, values.change, *(each.change for each in bar)]
+    inputs = [source, got, values, own, table, *files, *batch, *bar]
+    events = [tab.select, *(each.change for each in (source, got, values, own)), *(each.change for each in bar)]
     follow(events, find_owner, inputs, found, queue=True)
     return source, got
 
@@ -73,6 +82,7 @@ def find_owner(
     source: str,
     got: str,
     values: str,
+    own: str,
     table: pd.DataFrame,
     qrels_file: str | None,
     run_files: list[str] | None,
@@ -83,7 +93,9 @@ def find_owner(
     options = options_of(*bar)
     given: Mapping[str, Mapping[str, Any]]
     if source == "ranking":
-        given = {"": ranking_of(rows_of(table)).ids()}
+        rows = pasted_rows(own) if own.strip() else rows_of(table)
+        is_example = table_of(rows).equals(table_of(EXAMPLES[FIRST]))
+        given = {"The page's example" if is_example else "": ranking_of(rows).ids()}
     elif source == "runs":
         qrels, runs = read_files(qrels_file, run_files)
         given = {name: {"predictions": run, "references": qrels} for name, run in runs.items()}

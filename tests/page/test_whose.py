@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import evaluate
+import pandas as pd
 import pytest
 
 from page.choices import bar_of
@@ -16,9 +17,15 @@ TEXTBOOK = table_of(EXAMPLES[FIRST])
 
 
 def shown(
-    source: str, got: str = "", batch: tuple[str, ...] = ("",) * 4, files: tuple = (None, None), values: str = ""
+    source: str,
+    got: str = "",
+    batch: tuple[str, ...] = ("",) * 4,
+    files: tuple = (None, None),
+    values: str = "",
+    own: str = "",
+    table: pd.DataFrame = TEXTBOOK,
 ) -> str:
-    return find_owner(source, got, values, TEXTBOOK, *files, *batch, *bar_of("sklearn"))
+    return find_owner(source, got, values, own, table, *files, *batch, *bar_of("sklearn"))
 
 
 def owners(html: str) -> dict[str, str]:
@@ -69,6 +76,26 @@ def test_the_value_of_each_query_is_explained_by_id_or_in_order(ndcg: evaluate.M
     html = shown(RUNS, values="q 0.1\np 1.0000", files=files)
     assert "No convention has these values of queries, nor has any combination of options." in html
     assert "1 query differs: q." in html
+
+
+def test_the_ranking_is_the_visitors_or_is_called_the_example(ndcg: evaluate.Metric) -> None:
+    example = shown(RANKING, ".9608")
+    assert "<h3>The page&#x27;s example: 0.9608 is the nDCG@10 of " in example
+    edited = TEXTBOOK.copy()
+    edited.iloc[0, 1] = "1"
+    assert "example" not in shown(RANKING, ".9608", table=edited)
+    number = ndcg.compute(predictions=[[2, 1]], references=[[1, 2]])["nDCG"]
+    assert f"<h3>{number:.4f} is the nDCG@10 of " in shown(RANKING, f"{number:.4f}", own="1 2")
+    assert "These lines are of 2 queries" in shown(RANKING, own="q1 0 d1 1\nq2 0 d1 1")
+
+
+def test_the_pages_own_cutoffs_and_its_dcg_are_found(ndcg: evaluate.Metric) -> None:
+    relevance = [float(each[1] or 0) for each in EXAMPLES[FIRST]]
+    judged = {"predictions": [[6, 5, 4, 3, 2, 1]], "references": [relevance]}
+    at_4 = ndcg.compute(**judged, k=4)["nDCG@4"]
+    assert "k=4" in shown(RANKING, f"{at_4:.4f}")
+    dcg = ndcg.compute(**judged, measures="DCG")["DCG"]
+    assert "DCG" in shown(RANKING, f"{dcg:.2f}")
 
 
 def test_a_slip_is_named_with_a_link_to_the_page_of_slips(ndcg: evaluate.Metric) -> None:

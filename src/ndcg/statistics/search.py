@@ -5,7 +5,7 @@ on, at all cutoffs at once. What differs only in how queries are averaged follow
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from ..scores.queries import UserTerms, progress, score_part
 from .properties import tied_queries
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
+SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
 WIDER = 100  # how many times as wide the range is in which scores are counted, to tell how many match by chance
 
 
@@ -156,8 +157,10 @@ class Searched(NamedTuple):
 
 def search(searched: Searched) -> SearchResult:
     """Try every combination of the options that are not given."""
-    grids = _grids(searched)
-    cutoffs = searched.named_cutoffs or _cutoffs(searched.k)
+    rankings = _rankings(searched)
+    grids = {score_dtype: _grid(each, searched.given) for score_dtype, each in rankings.items()}
+    grids = {score_dtype: {**grid, "score_dtype": tuple(grids)} for score_dtype, grid in grids.items()}
+    cutoffs = searched.named_cutoffs or _cutoffs(searched.k, rankings.values())
     found = _Found(searched, cutoffs)
     for score_dtype, grid in grids.items():
         for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
@@ -399,10 +402,10 @@ def _matching_scores(
     return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
 
 
-def _grids(searched: Searched) -> dict[str, dict[str, Sequence[Any]]]:
-    """Return for each type of scores that makes other ties the values of the options that may make a difference."""
+def _rankings(searched: Searched) -> dict[str, Rankings]:
+    """Return the rankings for each type of scores that makes other ties."""
     known = searched.given.get("score_dtype")
-    grids: dict[str, dict[str, Sequence[Any]]] = {}
+    found: dict[str, Rankings] = {}
     distinct = set()
     for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
         try:
@@ -411,8 +414,8 @@ def _grids(searched: Searched) -> dict[str, dict[str, Sequence[Any]]]:
             continue
         if (different := _distinct_scores(rankings)) not in distinct:
             distinct.add(different)
-            grids[score_dtype] = _grid(rankings, searched.given)
-    return {score_dtype: {**grid, "score_dtype": tuple(grids)} for score_dtype, grid in grids.items()}
+            found[score_dtype] = rankings
+    return found
 
 
 def _distinct_scores(rankings: Rankings) -> int:
@@ -442,9 +445,11 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
     return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
 
 
-def _cutoffs(k: int | None) -> list[int | None]:
+def _cutoffs(k: int | None, rankings: Iterable[Rankings]) -> list[int | None]:
+    """Return the cutoff that was asked for and those next to it, the usual ones, and all of short rankings."""
     near: list[int | None] = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
-    return list(dict.fromkeys([*near, *USUAL_CUTOFFS]))
+    longest = max((int(np.diff(each.offsets).max()) for each in rankings), default=0)
+    return list(dict.fromkeys([*near, *USUAL_CUTOFFS, *range(1, longest + 1 if longest <= SHORT_RANKING else 1)]))
 
 
 def _by_convention(
