@@ -1,12 +1,16 @@
 """As a process: its exit status, streams, signals and imports."""
 
 import argparse
+import fcntl
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import termios
+import time
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -129,6 +133,17 @@ def interrupts() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+def wait_until_reading(process: subprocess.Popen[bytes], pipe: TextIO) -> None:
+    """Wait until a process sleeps in reading an empty pipe: just before, an interrupt would not end its reading."""
+    while array("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]:
+        time.sleep(0.01)
+    asleep = 0
+    while asleep < 3:
+        time.sleep(0.01)
+        state = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+        asleep = asleep + 1 if state == "S" else 0
+
+
 def test_an_interrupt_ends_it_with_status_130(environment: dict[str, str], folder: Path) -> None:
     os.mkfifo(folder / "run")
     command = [sys.executable, "-m", "ndcg", "score", "qrels.txt", "run"]
@@ -139,6 +154,7 @@ def test_an_interrupt_ends_it_with_status_130(environment: dict[str, str], folde
     ):
         run.write(trec(MAIN, "run")[:100])
         run.flush()
+        wait_until_reading(process, run)
         process.send_signal(signal.SIGINT)
         printed, errors = process.communicate()
     assert (process.returncode, printed, errors) == (130, b"", b"")
