@@ -104,7 +104,7 @@ def hub(space: Path) -> Iterator[Hub]:
 def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None:
     files = {path.relative_to(space).as_posix() for path in space.rglob("*") if path.is_file()}
     modules = {"app.py", "nDCG.py", "ndcg_bundle.py"}
-    benchmarks = ("AGREEMENT.md", "RESULTS.md", "SCALE.md", "SIMULATIONS.md")
+    benchmarks = ("AGREEMENT.md", "EXPLANATIONS.md", "RESULTS.md", "SCALE.md", "SIMULATIONS.md")
     pictures = ("comparison.svg", "coverage.svg", "growth.svg", "power.svg")
     linked = {f"benchmarks/{name}" for name in (*benchmarks, *pictures)}
     kit = ("conformance/[!.]*.*", "conformance/runners/*.py")
