@@ -13486,7 +13486,8 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     number = _decimal(got)
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
-        raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21; got {shown(got)}")
+        file = ", or a file that holds the value of each query" if isinstance(got, (str, os.PathLike)) else ""
+        raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}")
     percent = abs(number) > 1 or _has_sign(got)
     unit = 10.0**exponent / (100 if percent else 1)
     return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent

@@ -519,7 +519,11 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "problem"),
     [
-        ({"got": "high"}, ValueError, r"^got must be an nDCG, such as 0\.5921, or in percent, .*; got 'high'"),
+        (
+            {"got": "high"},
+            ValueError,
+            r"^got must be an nDCG, such as 0\.5921, or in percent, .* or a file .*; got 'high'",
+        ),
         ({"got": math.nan}, ValueError, "^got must be an nDCG"),
         ({"got": math.inf}, ValueError, "^got must be an nDCG"),
         ({"got": 101}, ValueError, "^got must be an nDCG"),
