@@ -47,6 +47,14 @@ def as_shown(cell: bytes) -> str:
     return repr(text if len(text) <= 100 else f"{text[:99]}…")
 
 
+def is_text(cell: bytes) -> bool:
+    try:
+        cell.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
     """Line by line, in plain Python."""
     found: Mapping = {}
@@ -70,9 +78,11 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
             widths = set(range(6, 99)) if kind == "run" else {3 if three else 4}
         if len(cells) not in widths:
             words = COLUMNS[kind] if widths != {3} else "the first line has 3: query document"
-            of_three = len(cells) == 3 and kind == "qrels" and not lines  # a first line of three columns
-            no_number = (f"the relevance {as_shown(cells[2])} is not a number",) if of_three else ()
-            return Fault(number, (f"{len(cells)} column{'s' if len(cells) > 1 else ''}; {words}", *no_number))
+            others: list[str] = []
+            if len(cells) == 3 and kind == "qrels" and not lines:  # a first line of three columns
+                others = [f"the relevance {as_shown(cells[2])} is not a number"]
+                others += ["is not text in UTF-8"] * any(not is_text(each) for each in cells[:2])
+            return Fault(number, (f"{len(cells)} column{'s' if len(cells) > 1 else ''}; {words}", *others))
         try:
             query, document = cells[0].decode(), cells[1 if widths == {3} else 2].decode()
         except UnicodeDecodeError:
