@@ -3709,15 +3709,17 @@ def join_by_id(
     Raises:
         ValueError: values that are no numbers, ids that have nothing in common. Names the query and document.
     """
+    given = predictions, references
     if exclude is not None:
-        given = predictions, references
-        left = without(exclude, *given)
-        rankings = join_by_id(*left, by_docid=by_docid, ignore_index=ignore_index)
-        return rankings._replace(excluded=excluded_counts(given, left))
+        predictions, references = without(exclude, *given)
     if isinstance(predictions, Mapping) and isinstance(references, Mapping):
-        return _join_mappings(predictions, references, by_docid, ignore_index)
-    run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
-    return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
+        rankings = _join_mappings(predictions, references, by_docid, ignore_index)
+    else:
+        run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
+        rankings = _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
+    if exclude is None:
+        return rankings
+    return rankings._replace(excluded=excluded_counts(given, (predictions, references)))
 
 
 def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Rankings:

@@ -154,6 +154,24 @@ def test_every_form_has_32_bit_ties_ordered_by_document_ids(ndcg: evaluate.Metri
         assert values(ndcg, **how) == by_docid
 
 
+@pytest.mark.parametrize("form", ["mappings", "files", "flat"])
+def test_32_bit_ties_are_ordered_by_document_ids_beside_documents_that_are_excluded(
+    ndcg: evaluate.Metric, tmp_path: Path, form: str
+) -> None:
+    scores, relevance = {"d1": 1.0, "d2": 1.00000001, "d3": 5.0}, {"d1": 1, "d2": 0, "d3": 0}
+    sides: dict[str, Any] = {"predictions": {"q": scores}, "references": {"q": relevance}}
+    if form == "files":
+        sides = {"predictions": str(tmp_path / "run"), "references": str(tmp_path / "qrels")}
+        rows = [f"q Q0 {document} 1 {score} tag\n" for document, score in [*scores.items()][::-1]]
+        (tmp_path / "run").write_text("".join(rows), encoding="utf-8")
+        (tmp_path / "qrels").write_text("".join(f"q 0 {each} {grade}\n" for each, grade in relevance.items()))
+    elif form == "flat":
+        flat = {"predictions": [*scores.values()][::-1], "references": [*relevance.values()][::-1]}
+        sides = {**flat, "query_ids": ["q"] * 3, "document_ids": [*scores][::-1]}
+    found = ndcg.compute(**sides, exclude={"q": ["d3"]}, ties="docid", score_dtype="float32")
+    assert found["nDCG"] == pytest.approx(1 / np.log2(3))  # d2, the higher id, ranks first
+
+
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore")  # of PySpark
