@@ -210,5 +210,16 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: evaluate.Metric) -> None:
     assert "1 other query has fewer than 2 retrieved documents." in found.notes
     skipping = ndcg.report(predictions=run, references=qrels, k=2, missing="skip")
     assert f"{missing}left out of the mean." in skipping.notes
-    whole = ndcg.report(predictions={query: {"d1": 1.0, "d2": 0.5} for query in qrels}, references=qrels, k=2)
-    assert not any("missing" in note or "fewer than" in note for note in whole.notes)
+    whole = {query: {"d1": 1.0, "d2": 0.5} for query in qrels}
+    notes = ndcg.report(predictions=whole, references=qrels, k=2).notes
+    assert not any("missing" in note or "fewer than" in note for note in notes)
+
+
+def test_queries_with_few_retrieved_documents_are_noted(ndcg: evaluate.Metric) -> None:
+    qrels = {f"q{at}": {"d1": 1, "d2": 0, "d3": 2} for at in range(40)}
+    run = {query: {"d1": 3.0, "d2": 2.0, "d3": 1.0} for query in qrels} | {"q0": {"d1": 1.0}, "q1": {"d1": 1.0}}
+    found = ndcg.report(predictions=run, references=qrels, k=[1, 2, 3])
+    few = [note for note in found.notes if "fewer than" in note]
+    assert few == ["2 queries have fewer than 3 retrieved documents."]  # of the largest cutoff
+    judged_alone = {query: {"d1": 1} for query in qrels}  # of which the run has all, so that it is complete
+    assert not any("fewer than" in note for note in ndcg.report(predictions=run, references=judged_alone, k=3).notes)

@@ -102,17 +102,17 @@ def exclusion_notes(columns: PerQuery) -> list[str]:
 
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
-    found = []
-    queries, missing = len(columns["ideal"]), columns.get("missing", np.zeros(1, bool))
+    if "missing" not in columns:  # values alone, whose rankings are unknown
+        return []
+    found, queries, missing = [], len(columns["ideal"]), columns["missing"]
     if (count := np.count_nonzero(missing)) and options.missing != "skip":
         are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
         found.append(f'{are} counted as 0; missing="skip" leaves them out.')
-    for k in options.cutoffs:
-        few = (columns["retrieved"] < k) & ~missing if count and k is not None else np.zeros(1, bool)
-        if few.any():
-            number = np.count_nonzero(few)
-            others = "1 other query has" if number == 1 else f"{number:,} other queries have"
-            found.append(f"{others} fewer than {k} retrieved documents.")
+    k = max((k for k in options.cutoffs if k is not None), default=0)
+    incomplete = ~missing & (columns["judged"] > columns["retrieved and judged"])
+    if few := np.count_nonzero(incomplete & (columns["retrieved"] < k)):
+        have = f"{'query has' if few == 1 else 'queries have'} fewer than {k} retrieved documents."
+        found.append(f"{few:,} {'other ' if count else ''}{have}")
     return found
 
 
