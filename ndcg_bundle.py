@@ -11558,7 +11558,7 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         "no place in the run": lacking,
         "no retrieved documents": (retrieved == 0) & ~lacking,
         "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": tied_queries(rankings),
+        "documents with equal scores": np.bincount(queries_of_ties(rankings), minlength=rankings.queries) > 0,
         "unjudged documents": retrieved > counts["retrieved and judged"],
         "judged documents that were not retrieved": judged > counts["retrieved and judged"],
         "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
@@ -11572,11 +11572,11 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     return properties
 
 
-def tied_queries(rankings: Rankings) -> Mask:
-    """Return which queries have retrieved documents with equal scores.
+def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
+    """Return for every two retrieved documents with equal scores that are next to each other their query.
 
-    >>> tied_queries(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
-    [True, False]
+    >>> queries_of_ties(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
+    [0]
     """
     retrieved = rankings.score > -np.inf
     if rankings.retrieved is not None:
@@ -11585,9 +11585,7 @@ def tied_queries(rankings: Rankings) -> Mask:
     score = rankings.score[retrieved]
     order = np.lexsort((score, query))
     query, score = query[order], score[order]
-    tied = np.zeros(rankings.queries, bool)
-    tied[query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])]] = True
-    return tied
+    return query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])]
 
 
 def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, nearest: str) -> Iterator[str]:
@@ -12989,8 +12987,10 @@ class Searched(NamedTuple):
 def search(searched: Searched) -> SearchResult:
     """Try every combination of the options that are not given."""
     rankings = _rankings(searched)
-    grids = {score_dtype: _grid(each, searched.given) for score_dtype, each in rankings.items()}
-    grids = {score_dtype: {**grid, "score_dtype": tuple(grids)} for score_dtype, grid in grids.items()}
+    grids = {
+        score_dtype: {**_grid(each, searched.given), "score_dtype": tuple(rankings)}
+        for score_dtype, each in rankings.items()
+    }
     cutoffs = searched.named_cutoffs or _cutoffs(searched.k, rankings.values())
     found = _Found(searched, cutoffs)
     for score_dtype, grid in grids.items():
@@ -13237,24 +13237,16 @@ def _rankings(searched: Searched) -> dict[str, Rankings]:
     """Return the rankings for each type of scores that makes other ties."""
     known = searched.given.get("score_dtype")
     found: dict[str, Rankings] = {}
-    distinct = set()
+    ties = set()
     for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
         try:
             rankings = searched.read(Options.parse(k=searched.k, **{**searched.given, "score_dtype": score_dtype}))
         except ValueError:  # a score is too large for the type
             continue
-        if (different := _distinct_scores(rankings)) not in distinct:
-            distinct.add(different)
+        if (count := len(queries_of_ties(rankings))) not in ties:
+            ties.add(count)
             found[score_dtype] = rankings
     return found
-
-
-def _distinct_scores(rankings: Rankings) -> int:
-    """Return how many scores of the queries are distinct, of all queries together."""
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
-    order = np.lexsort((rankings.score, query))
-    query, score = query[order], rankings.score[order]
-    return int(np.count_nonzero((query[1:] != query[:-1]) | (score[1:] != score[:-1])))
 
 
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
@@ -13267,7 +13259,7 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
         "gain": tuple(OPTIONS["gain"].words),
         "discount": tuple(OPTIONS["discount"].words),
         "ideal": tuple(OPTIONS["ideal"].words),
-        "ties": tuple(OPTIONS["ties"].words) if tied_queries(rankings).any() else ("average",),
+        "ties": tuple(OPTIONS["ties"].words) if len(queries_of_ties(rankings)) else ("average",),
         "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
         "judged_only": (False, True) if not judged.all() else (False,),
         "zero_division": (0.0, 1.0, np.nan, "rightly_empty") if has_empty else (0.0,),

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..inputs.rankings import Rankings
 from ..measure.ties import Mask
@@ -32,7 +33,7 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         "no place in the run": lacking,
         "no retrieved documents": (retrieved == 0) & ~lacking,
         "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": tied_queries(rankings),
+        "documents with equal scores": np.bincount(queries_of_ties(rankings), minlength=rankings.queries) > 0,
         "unjudged documents": retrieved > counts["retrieved and judged"],
         "judged documents that were not retrieved": judged > counts["retrieved and judged"],
         "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
@@ -46,11 +47,11 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     return properties
 
 
-def tied_queries(rankings: Rankings) -> Mask:
-    """Return which queries have retrieved documents with equal scores.
+def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
+    """Return for every two retrieved documents with equal scores that are next to each other their query.
 
-    >>> tied_queries(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
-    [True, False]
+    >>> queries_of_ties(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
+    [0]
     """
     retrieved = rankings.score > -np.inf
     if rankings.retrieved is not None:
@@ -59,9 +60,7 @@ def tied_queries(rankings: Rankings) -> Mask:
     score = rankings.score[retrieved]
     order = np.lexsort((score, query))
     query, score = query[order], score[order]
-    tied = np.zeros(rankings.queries, bool)
-    tied[query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])]] = True
-    return tied
+    return query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])]
 
 
 def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, nearest: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from ..measure.options import Options, result_name
 from ..measure.scoring import discounts, score_queries, sign
 from ..measure.ties import Floats, Mask
 from ..scores.queries import UserTerms, progress, score_part
-from .properties import tied_queries
+from .properties import queries_of_ties
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
@@ -158,8 +158,10 @@ class Searched(NamedTuple):
 def search(searched: Searched) -> SearchResult:
     """Try every combination of the options that are not given."""
     rankings = _rankings(searched)
-    grids = {score_dtype: _grid(each, searched.given) for score_dtype, each in rankings.items()}
-    grids = {score_dtype: {**grid, "score_dtype": tuple(grids)} for score_dtype, grid in grids.items()}
+    grids = {
+        score_dtype: {**_grid(each, searched.given), "score_dtype": tuple(rankings)}
+        for score_dtype, each in rankings.items()
+    }
     cutoffs = searched.named_cutoffs or _cutoffs(searched.k, rankings.values())
     found = _Found(searched, cutoffs)
     for score_dtype, grid in grids.items():
@@ -406,24 +408,16 @@ def _rankings(searched: Searched) -> dict[str, Rankings]:
     """Return the rankings for each type of scores that makes other ties."""
     known = searched.given.get("score_dtype")
     found: dict[str, Rankings] = {}
-    distinct = set()
+    ties = set()
     for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
         try:
             rankings = searched.read(Options.parse(k=searched.k, **{**searched.given, "score_dtype": score_dtype}))
         except ValueError:  # a score is too large for the type
             continue
-        if (different := _distinct_scores(rankings)) not in distinct:
-            distinct.add(different)
+        if (count := len(queries_of_ties(rankings))) not in ties:
+            ties.add(count)
             found[score_dtype] = rankings
     return found
-
-
-def _distinct_scores(rankings: Rankings) -> int:
-    """Return how many scores of the queries are distinct, of all queries together."""
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
-    order = np.lexsort((rankings.score, query))
-    query, score = query[order], rankings.score[order]
-    return int(np.count_nonzero((query[1:] != query[:-1]) | (score[1:] != score[:-1])))
 
 
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
@@ -436,7 +430,7 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
         "gain": tuple(OPTIONS["gain"].words),
         "discount": tuple(OPTIONS["discount"].words),
         "ideal": tuple(OPTIONS["ideal"].words),
-        "ties": tuple(OPTIONS["ties"].words) if tied_queries(rankings).any() else ("average",),
+        "ties": tuple(OPTIONS["ties"].words) if len(queries_of_ties(rankings)) else ("average",),
         "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
         "judged_only": (False, True) if not judged.all() else (False,),
         "zero_division": (0.0, 1.0, np.nan, "rightly_empty") if has_empty else (0.0,),
