@@ -16,7 +16,7 @@ def agreement(count: int, saturated: int) -> str:
 
     Args:
         count: the number of rankings of each library.
-        saturated: the number of those whose scores are saturated sigmoids.
+        saturated: the number of rankings with saturated sigmoids as scores.
     """
     rows, cases, queries = [], 0, 0
     for name, library in LIBRARIES.items():
@@ -50,9 +50,9 @@ if __name__ == "__main__":
 `make agreement` runs each library, as its users would, on random rankings, and asks for the same by the convention of
 its name. A case is a mean nDCG over up to eight queries: with ties where the library has a fixed order for them, with
 nothing relevant, with nothing retrieved, missing from the run, with relevant documents that were not retrieved, of
-fewer documents than the cutoff. The tests check the same cases. Then the same on {SATURATED} rankings whose scores are
-sigmoids close to 1: by the convention, and by it with scores compared as they are given. The two differ if the library
-compares 32-bit floats.
+fewer documents than the cutoff. The tests check the same cases. Then the same on {SATURATED}
+rankings with sigmoids close to 1 as scores: by the convention, and by it with scores compared as they are given. The
+two differ if the library compares 32-bit floats.
 
 {table}
 

@@ -246,7 +246,7 @@ def session_on(master: str) -> Any:
 
 
 def write_untied(path: str) -> None:
-    """Write rows whose scores are all different, which a window query ranks as we do."""
+    """Write rows without equal scores, which a window query ranks as we do."""
     distinct = pa.array(np.random.default_rng(0).permutation(WINDOW_ROWS) / WINDOW_ROWS)
     pq.write_table(rows_of(WINDOW_ROWS).set_column(2, "score", distinct), path, row_group_size=1_000_000)
 

@@ -294,7 +294,7 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "by": (str, "FILE[:COLUMN]|COLUMN"),
     "worst": (_count_or_all, "N"),
     "runs": (str, "RUN"),
-    "got": (str, "NUMBER"),
+    "got": (str, "SCORE"),
     "between": (_list, "ONE,OTHER"),
     "measures": (_list, "NAMES"),
     "k": (_cutoffs, "K"),
