@@ -149,9 +149,11 @@ def tie_texts(
     texts = []
     as_trec_eval = options | CONVENTIONS["trec_eval"].options
     for name, score in scores.items():
+        if not score.tied or options["ties"] == "docid":
+            continue
         here = f"{score.value:.4f}"
         there = f"{ndcg.compute(predictions=runs[name], references=qrels, **as_trec_eval)[measure]:.4f}"
-        if score.tied and options["ties"] != "docid" and here != there:
+        if here != there:
             which = "One query has" if score.tied == 1 else f"{score.tied:,} queries have"
             texts.append(
                 f"{which} tied documents in {name}, whose order matters: with {LABELS['ties'].lower()} by "
