@@ -21,7 +21,7 @@ demo: .venv/demo.done ## score real rankings: of scikit-learn's digits, and of M
 cli: .venv/cli.done ## run the command line: make cli ARGS="score QRELS RUN -m nDCG@10"
 	@$(BIN)/ndcg $(ARGS)
 
-test: .venv/test.done ## run the tests, without other libraries, Spark and the browser: 3 minutes on two cores
+test: .venv/test.done ## run the tests, without other libraries, Spark and the browser: 5 minutes on two cores
 	@$(PYTEST) -m "not (peers or spark or browser)"
 
 test-oldest: .venv-oldest/gate.done ## run all tests on Python 3.11 with the oldest libraries that pyproject.toml allows
@@ -33,7 +33,7 @@ test-newest: .venv-newest/gate.done ## run them on Python 3.13 with the newest l
 fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
 	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/*/test_fuzz*.py
 
-check: .venv/check.done ## the gate: lint, format, types, all tests: 8 minutes
+check: .venv/check.done ## the gate: lint, format, types, all tests: 13 minutes
 	$(BIN)/python scripts/bundle.py --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
