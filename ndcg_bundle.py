@@ -11585,7 +11585,7 @@ def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
     score = rankings.score[retrieved]
     order = np.lexsort((score, query))
     query, score = query[order], score[order]
-    return query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])]
+    return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
 
 def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, nearest: str) -> Iterator[str]:
