@@ -491,8 +491,8 @@ def score_queries(
         ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
             alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
         ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-        zero_division: the nDCG of a query whose ideal DCG is not positive; ``"rightly_empty"``: 1 if no judged document
-            has a gain above 0 and nothing was retrieved, else 0.
+        zero_division: the nDCG of a query with an ideal DCG that is not positive; ``"perfect_if_empty"``: 1 if no judged
+            document has a gain above 0 and nothing was retrieved, else 0.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
     Raises:
@@ -558,7 +558,7 @@ def _score_block(
             sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
         _refuse_overflow(block, sums)
         if "nDCG" in into:
-            empty = _rightly_empty(block, gains) if isinstance(zero_division, str) else zero_division
+            empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
             sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
         values[:, block.queries] = sums[measure]
@@ -872,7 +872,7 @@ def sign(discount: Floats) -> float:
     return math.copysign(1, discount.sum())
 
 
-def _rightly_empty(block: _Block, gains: Floats) -> Floats:
+def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
 
     The ideal DCG does not tell: a truncated ideal is empty if nothing was retrieved, although there was something to
@@ -1876,7 +1876,7 @@ def _another_type(what: str, excluded: Any, own: Any) -> ValueError:
     return ValueError(f"exclude: ids of {what} are of another type, such as {ids}; give one type for both")
 
 
-# ndcg/inputs/file_content.py: What a file is: its bytes, unpacked and counted; the names of its columns; its rows, part by part; its JSON.
+# ndcg/inputs/file_content.py: What a file is: its bytes, decompressed and counted; the names of its columns; its rows, part by part; its JSON.
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -1916,14 +1916,14 @@ class Limits(NamedTuple):
 
     Attributes:
         bytes: of the file as it is.
-        unpacked: bytes of its content, of JSON a fifth of them.
+        uncompressed: bytes of its content, of JSON a fifth of them.
         rows: one per query and document.
         queries: distinct ones.
         columns: of a table.
     """
 
     bytes: int | None = None
-    unpacked: int | None = None
+    uncompressed: int | None = None
     rows: int | None = None
     queries: int | None = None
     columns: int | None = None
@@ -1932,7 +1932,7 @@ class Limits(NamedTuple):
         """Raise an error for more of one thing than there may be."""
         limit = getattr(self, what)
         if limit is not None and count > limit:
-            unit = "bytes unpacked" if what == "unpacked" else what
+            unit = "bytes uncompressed" if what == "uncompressed" else what
             raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
 
 
@@ -2049,7 +2049,7 @@ class ByteStream(io.RawIOBase):
 
 
 def read_content(path: str) -> bytes:
-    """Return the bytes that a file or a pipe holds, unpacked if they are compressed.
+    """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
 
     Raises:
         OSError: it cannot be read.
@@ -2059,11 +2059,11 @@ def read_content(path: str) -> bytes:
 
 
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
-    """Return the bytes of a file, unpacked if they are compressed, and whether they are."""
+    """Return the bytes of a file, decompressed if they are compressed, and whether they are."""
     packed = ByteStream(file, limits, "bytes")
     compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
     content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
-    return ByteStream(content, limits, "unpacked"), compression is not None
+    return ByteStream(content, limits, "uncompressed"), compression is not None
 
 
 def check_encoding(start: bytes) -> None:
@@ -2685,7 +2685,7 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
 def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
     """Yield the rows of a Parquet or an Arrow file."""
     limits = wanted.limits
-    unpacked, bounded = 0, limits.unpacked is not None
+    uncompressed, bounded = 0, limits.uncompressed is not None
     if form == "parquet":
         from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
 
@@ -2707,8 +2707,8 @@ def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
         batch.validate(full=True)
         cells = [batch[name] for name in chosen]
         if bounded:
-            unpacked += sum(map(_unpacked, cells))
-            limits.check("unpacked", unpacked)
+            uncompressed += sum(map(_unpacked, cells))
+            limits.check("uncompressed", uncompressed)
         table = id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
         yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), wanted.kind)
 
@@ -2737,7 +2737,7 @@ def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
     chunks = [chunk for chunk in chunks if chunk.path_in_schema in chosen]
-    limits.check("unpacked", sum(chunk.total_uncompressed_size for chunk in chunks))
+    limits.check("uncompressed", sum(chunk.total_uncompressed_size for chunk in chunks))
     if any(encoding.startswith("DELTA") and "BYTE" in encoding for chunk in chunks for encoding in chunk.encodings):
         raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
 
@@ -2938,8 +2938,8 @@ def _file_parts(file: BinaryIO, path: str, wanted: Wanted, pool: ThreadPoolExecu
     start = stream.peek(1 << 12)
     check_encoding(start)
     if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
-        if limits.unpacked is not None:
-            stream.limits = limits._replace(unpacked=limits.unpacked // JSON_BYTES)
+        if limits.uncompressed is not None:
+            stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
         return from_json(stream, wanted, pool)
     return from_lines(stream, path, wanted, pool)
 
@@ -4658,7 +4658,7 @@ CONVENTIONS: dict[str, Convention] = {
         gain="binary",
         ideal="truncated",
         ties="first",
-        zero_division="rightly_empty",
+        zero_division="perfect_if_empty",
         quirks="A duplicate document counts twice, as two documents.",
     ),
     "haystack": Convention(
@@ -4751,7 +4751,7 @@ def convention_table(values: Mapping[str, float]) -> str:
 def empty_text(zero_division: float | str) -> str:
     """Return in words the nDCG of a query with no relevant documents.
 
-    >>> empty_text(math.nan), empty_text(1.0), empty_text("rightly_empty")
+    >>> empty_text(math.nan), empty_text(1.0), empty_text("perfect_if_empty")
     ('skipped', '1', '1 if nothing was retrieved, else 0')
     """
     if isinstance(zero_division, str):
@@ -4837,7 +4837,7 @@ TIES = {
     "best": "the order with the highest value",
     "worst": "the order with the lowest value",
 }
-RIGHTLY_EMPTY = "rightly_empty"
+PERFECT_IF_EMPTY = "perfect_if_empty"
 
 OPTIONS: dict[str, Option] = {
     "k": Option("the cutoff: how many ranks count; a list gives several; `None` (default) for the whole list"),
@@ -4894,7 +4894,7 @@ OPTIONS: dict[str, Option] = {
     ),
     "zero_division": Option(
         "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default 0.0); `nan` excludes "
-        f'such queries from the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
+        f'such queries from the mean; `"{PERFECT_IF_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
         "nothing was retrieved, else 0",
         said_as="empty",
     ),
@@ -5049,7 +5049,7 @@ class ChosenOptions(TypedDict, total=False):
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     score_dtype: Literal["given", "float32"] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
-    zero_division: float | Literal["rightly_empty"] | None
+    zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
     judged_only: bool
 
@@ -5424,10 +5424,12 @@ def _refuse_base(base: float, discount: Any) -> None:
 
 
 def _zero_division(value: Any) -> float | str:
-    if isinstance(value, str) and value == RIGHTLY_EMPTY:
+    if isinstance(value, str) and value == PERFECT_IF_EMPTY:
         return value
     if not is_real(value) or math.isinf(float(value)):
-        meaning = f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{RIGHTLY_EMPTY}"'
+        meaning = (
+            f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{PERFECT_IF_EMPTY}"'
+        )
         raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
     return float(value)
 
@@ -6012,8 +6014,8 @@ ROUNDING = 1e-12
 LIGHTEST = 1e-12
 # Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
 FEW = 10
-# The randomization test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
-# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
+# With up to EXACT queries that differ, the randomization test tries all permutations; with more, it tries 2 ** SAMPLED,
+# SIGNS_AT_A_TIME of them at once, so that their sums fit into the processor's cache.
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
@@ -6036,14 +6038,14 @@ class Tests(NamedTuple):
 
     randomization: Floats
     t_test: Floats
-    exact: NDArray[np.bool_]  # whether the randomization test tried all exchanges
-    exchanges: NDArray[np.int64]  # how many it tried
+    exact: NDArray[np.bool_]  # whether the randomization test tried all permutations
+    permutations: NDArray[np.int64]  # how many it tried
 
 
 class Power(NamedTuple):
     """What the queries can tell of each difference: arrays of one shape, nan where that is unknown."""
 
-    detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
+    min_detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
     queries_needed: Floats  # to find the difference that these have
 
 
@@ -6191,7 +6193,7 @@ def paired_tests(
 
     The randomization test exchanges the scores of the two systems, query by query, and asks how
     often the means then differ at least as much. Up to 32 queries that differ, it tries all
-    exchanges: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
+    permutations: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
     each query's share in the difference of the (weighted) means.
 
     Args:
@@ -6200,7 +6202,7 @@ def paired_tests(
         pairs: of each difference, the row and the row that is taken from it.
         alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
         margin: one, or one of each pair; differences must then spread alike to both sides of their mean.
-        resamples: the least number of exchanges to try.
+        resamples: the least number of permutations to try.
         seed: of the random numbers.
         parts: as for :func:`intervals`.
 
@@ -6211,7 +6213,7 @@ def paired_tests(
         ValueError: a row has a value for fewer than two queries, without parts.
 
     >>> tests = paired_tests(np.array([[.9, .8, .7], [.5, .6, .1]]), pairs=[(0, 1)])
-    >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 exchanges differ as much
+    >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 permutations differ as much
     (0.25, 0.0742)
     """
     exponent = max(SAMPLED, (resamples - 1).bit_length())
@@ -6239,19 +6241,19 @@ def paired_tests(
 
 
 def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
-    """Return the tests of each row, but for the p-value of a randomization test that tries some exchanges only."""
+    """Return the tests of each row, but for the p-value of a randomization test that tries some permutations only."""
     differing = np.count_nonzero(shares, axis=1)
     exact = differing <= EXACT
     randomization = np.ones(len(shares))
     for count in np.unique(differing[exact]).tolist():
         alike = shares[differing == count]
         randomization[differing == count] = _exact_p(alike[alike != 0].reshape(len(alike), count), two_sided)
-    exchanges = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**exponent)
-    return Tests(randomization, _t_test(shares, two_sided), exact, exchanges)
+    permutations = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**exponent)
+    return Tests(randomization, _t_test(shares, two_sided), exact, permutations)
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row the share of all exchanges whose sum is at least as far from 0, or at least as great.
+    """Return for each row the share of all permutations whose sum is at least as far from 0, or at least as great.
 
     Each is an exchange of the first half of the queries with one of the second half.
     """
@@ -6278,15 +6280,15 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
 def _sampled_p(
     rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, exponent: int, seed: int
 ) -> Floats:
-    """Return the share of a random group of exchanges whose sum is at least as far from 0, or at least as great.
+    """Return the share of a random group of permutations whose sum is at least as far from 0, or at least as great.
 
     Each query draws a word of ``exponent`` bits, and each exchange of the group is a word too: it
-    exchanges the queries whose words have an odd number of bits in common with it. The exchanges
+    exchanges the queries whose words have an odd number of bits in common with it. The permutations
     that differ in the last bits only are summed at once.
 
     The share is a valid p-value as it stands, since the group holds the scores as they are and
-    looks the same from each of its exchanges (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
-    Biometrika 2024). Any two exchanges are independent, so that its variance is that of a sample.
+    looks the same from each of its permutations (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
+    Biometrika 2024). Any two permutations are independent, so that its variance is that of a sample.
 
     Args:
         rows: of weighted values; the last one of the weights.
@@ -6371,7 +6373,7 @@ def power(
         parts: likewise.
 
     >>> found = power(np.array([[.9, .8, .7, .6], [.5, .6, .1, .6]]), pairs=[(0, 1)])
-    >>> float(found.detectable[0].round(4)), int(found.queries_needed[0])
+    >>> float(found.min_detectable[0].round(4)), int(found.queries_needed[0])
     (0.5494, 8)
     """
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
@@ -6393,10 +6395,10 @@ def power(
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))
         effect = (np.abs(mean) if two_sided else mean + margins) / deviation
-        detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
+        min_detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
         needed = _queries_needed(effect, two_sided) * counted / effective
     needed = np.where(np.isfinite(needed), np.ceil(needed), np.nan)
-    result = Power(detectable * scale[[one for one, _ in pairs]], needed)
+    result = Power(min_detectable * scale[[one for one, _ in pairs]], needed)
     return result if parts is not None else Power._make(each[:, 0] for each in result)
 
 
@@ -6767,7 +6769,7 @@ class Score(NamedTuple):
         tied: queries whose value depends on how ties are ordered.
         ranked: documents within the cutoff, over all queries.
         unjudged: those of them that were not judged; an expectation where ties leave open which they are.
-        chance: the mean that a random order of the same documents has on average: that of equal scores.
+        random_order: the mean that a random order of the same documents has on average: that of equal scores.
         queries: how many queries the mean is over; None in a result that an earlier version saved.
 
     Queries of weight 0, or without a value, are not counted.
@@ -6782,7 +6784,7 @@ class Score(NamedTuple):
     tied: int
     ranked: int
     unjudged: float
-    chance: float = math.nan
+    random_order: float = math.nan
     queries: int | None = None
 
     def left_out(self, queries: int) -> int | None:
@@ -6801,9 +6803,9 @@ class Score(NamedTuple):
             "queries": counted_text(self.queries, queries),
             "mean": number_text(self.value, places),
             level: interval_text(self.low, self.high, places),
-            "chance": number_text(self.chance, places),
+            "random order": number_text(self.random_order, places),
             "standard error": number_text(self.standard_error, places),
-            "range over tie orders": interval_text(self.worst, self.best, places),
+            "min–max over tie orders": interval_text(self.worst, self.best, places),
             "queries affected by ties": count_text(self.tied),
             "unjudged": f"{count_text(self.unjudged)} of {count_text(self.ranked)}",
         }
@@ -6857,9 +6859,9 @@ class Resampling(NamedTuple):
 
     Attributes:
         confidence: of the intervals.
-        resamples: the least number of exchanges of scores that the test tries.
+        resamples: the least number of permutations of scores that the test tries.
         seed: of its random numbers.
-        exact: whether all exchanges were tried.
+        exact: whether all permutations were tried.
     """
 
     confidence: float
@@ -6886,7 +6888,7 @@ class Resampling(NamedTuple):
         return level_text(self.confidence)
 
     def __str__(self) -> str:
-        return f"{self.level}s of means by Wilson, of differences by Student"
+        return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
 def query_columns(inputs: Inputs, options: Options) -> PerQuery:
@@ -6914,10 +6916,10 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns[name] = scored[measure][row]
         values = np.stack([each[measure][row] for each in by_ties.values()])
         columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
-        columns[f"chance {name}"] = by_chance[measure][row]
+        columns[f"random order {name}"] = by_chance[measure][row]
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
-    columns["nothing irrelevant"] = _nothing_irrelevant(columns)
+    columns["all relevant"] = _all_relevant(columns)
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
@@ -6954,7 +6956,7 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     return np.asarray(score_queries(**arrays, **how)["CG"])
 
 
-def _nothing_irrelevant(counts: PerQuery) -> NDArray[np.bool_]:
+def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
     """Return which queries have documents, all of which that were retrieved or judged are relevant."""
     is_judged = counts["retrieved and judged"] == counts["retrieved"]
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
@@ -6965,7 +6967,7 @@ def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.fl
     columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
     for name, each in values.items():
         columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
-        columns[f"chance {name}"] = np.full(len(queries), np.nan)
+        columns[f"random order {name}"] = np.full(len(queries), np.nan)
     return columns
 
 
@@ -6978,7 +6980,7 @@ def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> No
         lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
         if lacking.any():
             for each in columns.values():
-                for column in (name, f"worst {name}", f"best {name}", f"chance {name}"):
+                for column in (name, f"worst {name}", f"best {name}", f"random order {name}"):
                     each[column] = np.where(lacking, np.nan, each[column])
 
 
@@ -6990,7 +6992,7 @@ def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
 def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
-    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant", *EXCLUDED)
+    hidden = ("query", "ideal", "missing", "retrieved and judged", "all relevant", *EXCLUDED)
     kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
         {"query": _saved_ids(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
@@ -7080,7 +7082,7 @@ def scores_of(
             "tied": parts.sums(affected_by_ties(worst, best) & counted),
             "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
             "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
-            "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
+            "random_order": _means(name, columns[f"random order {name}"], weight, counted, parts),
             "queries": parts.sums(counted),
         }
         lists = (plain_list(figures[each]) for each in Score._fields)
@@ -7426,11 +7428,12 @@ class Pair(NamedTuple):
         wins: queries, of those with any weight, in which ``system`` scores higher.
         ties: queries in which both score the same, up to rounding.
         losses: queries in which ``system`` scores lower.
-        exact: whether the randomization test tried all exchanges of scores.
-        exchanges: how many it tried.
-        detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
-            the 5% level with 80% power; None where that is unknown.
-        queries_needed: how many queries such a test needs for the difference seen; None where no number would do.
+        exact: whether the randomization test tried all permutations of scores.
+        permutations: how many it tried.
+        min_detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries
+            detects at the 5% level with 80% power; None if it is unknown.
+        queries_needed: the number of queries with which such a test would detect the observed difference; None if no
+            number would do.
     """
 
     measure: str
@@ -7448,14 +7451,14 @@ class Pair(NamedTuple):
     ties: int
     losses: int
     exact: bool
-    exchanges: int
-    detectable: float | None
+    permutations: int
+    min_detectable: float | None
     queries_needed: int | None
 
     @property
     def p_error(self) -> float:
-        """The standard error of `p`, from trying only some of the exchanges."""
-        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
+        """The standard error of `p`, from trying only some of the permutations."""
+        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.permutations)
 
     @property
     def queries(self) -> int:
@@ -7477,8 +7480,8 @@ class Pair(NamedTuple):
             "p (t-test)": p_text(self.p_t),
             "p (t-test, Holm)": p_text(self.p_t_holm),
             "won–tied–lost": "–".join(map(count_text, (self.wins, self.ties, self.losses))),
-            "detectable difference": number_text(self.detectable, places),
-            "queries needed for the one seen": count_text(self.queries_needed),
+            "minimum detectable difference": number_text(self.min_detectable, places),
+            "queries needed for the observed difference": count_text(self.queries_needed),
         }
 
 
@@ -7552,8 +7555,8 @@ class Contest(NamedTuple):
                 "ties": whole.sums((by_query == 0) & counted),
                 "losses": whole.sums((by_query < 0) & counted),
                 "exact": tests.exact[at],
-                "exchanges": tests.exchanges[at],
-                "detectable": told.detectable[at],
+                "permutations": tests.permutations[at],
+                "min_detectable": told.min_detectable[at],
                 "queries_needed": told.queries_needed[at],
             }
             yield {name: each.reshape(-1) for name, each in by_part.items()}
@@ -7586,17 +7589,17 @@ def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.floa
         return few
     longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
     found = [
-        f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
+        f"The cutoff {k} has no effect: no query has more than {longest} retrieved or judged documents."
         for k in options.cutoffs
         if k is not None and k > longest
     ]
     met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
     if systems[0]["judged"].any() and not all(met):
-        found.append("No document was both retrieved and judged: are the ids of documents the same on both sides?")
-    alike = np.logical_and.reduce([columns["nothing irrelevant"] for columns in systems])
+        found.append("No document was both retrieved and judged: are the document ids the same on both sides?")
+    alike = np.logical_and.reduce([columns["all relevant"] for columns in systems])
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
-        found.append(f"No negatives: in {number} all documents are relevant, so that any order of them scores high.")
+        found.append(f"In {number} all documents are relevant, so that any order of them scores high.")
     return (*found, *few)
 
 
@@ -7610,11 +7613,11 @@ def _few_queries(
     if (counted := _counted_as(fewest)) >= FEW:
         return ()
     if np.count_nonzero(fewest) == 1:
-        return ("A single query tells nothing of others: its score has no interval.",)
+        return ("A single query says nothing about others: its score has no interval.",)
     number = f"{np.count_nonzero(fewest):,}"
     alike = counted > 0.999 * np.count_nonzero(fewest)
     number += "" if alike else f", which count as {counted:.1f} by their weights"
-    problem = "intervals and tests may be wrong more often than they say"
+    problem = "intervals and tests may be wrong more often than their levels say"
     return (f"Few queries ({number}): below {FEW}, {problem}.",)
 
 
@@ -7644,12 +7647,12 @@ def left_out_notes(
             measures.setdefault((lacking & applies).tobytes(), []).append(name)
         for mask, names in measures.items():
             if count := np.count_nonzero(np.frombuffer(mask, bool)):
-                of = "" if len(names) == len(without) else f" of {', '.join(names)}"
+                measure = "" if len(names) == len(without) else f" of {', '.join(names)}"
                 why = one if count == 1 else several
-                found.append(f"{count:,} of {queries:,} {how_many} {why} left out of the mean{of}.")
+                found.append(f"{count:,} of {queries:,} {how_many} {why} excluded from the mean{measure}.")
     if weight is not None and (count := np.count_nonzero(weight == 0)):
         why = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
-        found.append(f"{count:,} of {queries:,} queries {why} left out of the mean.")
+        found.append(f"{count:,} of {queries:,} queries {why} excluded from the mean.")
     return found
 
 
@@ -7659,8 +7662,8 @@ def exclusion_notes(columns: PerQuery) -> list[str]:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
     if not retrieved and not judged:
-        hint = "are its ids those of the queries and documents?"
-        return [f"No document was excluded, since exclude names none that is retrieved or judged: {hint}"]
+        hint = "are its ids the same as those of the queries and documents?"
+        return [f"No document was excluded: exclude has none that is retrieved or judged; {hint}"]
     return [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
 
 
@@ -7671,7 +7674,7 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     found, queries, missing = [], len(columns["ideal"]), columns["missing"]
     if (count := np.count_nonzero(missing)) and options.missing != "skip":
         are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-        found.append(f'{are} counted as 0; missing="skip" leaves them out.')
+        found.append(f'{are} counted as 0; missing="skip" skips them.')
     k = max((k for k in options.cutoffs if k is not None), default=0)
     incomplete = ~missing & (columns["judged"] > columns["retrieved and judged"])
     if few := np.count_nonzero(incomplete & (columns["retrieved"] < k)):
@@ -7684,11 +7687,12 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     """Return for each score that may be by chance, or is below it, a sentence that says so."""
     found = []
     for name, score in scores.items():
-        differs = np.abs(differences(columns[name], columns[f"chance {name}"])) > 0
-        if score.low <= score.chance and differs.any():  # else the order decides nothing
-            chance = f"a random order of the same documents has {number_text(score.chance)} on average"
-            below = f"{name} is below chance, {chance}: do higher scores rank first?"
-            found.append(f"{name} may be chance: {chance}." if score.chance <= score.high else below)
+        differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
+        if score.low <= score.random_order and differs.any():  # else the order decides nothing
+            expected = f"the mean of all orders of the same documents is {number_text(score.random_order)}"
+            below = f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
+            near = f"{name} may be no better than a random order: {expected}."
+            found.append(near if score.random_order <= score.high else below)
     return found
 
 
@@ -7696,7 +7700,7 @@ def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
     """Return a sentence on the slices without an interval, if there are any."""
     without = sum(any(math.isnan(score.low) for score in each.scores.values()) for each in slices.values())
     few = "fewer than two of their queries have a value"
-    return [f"{without:,} of {len(slices):,} slices have no interval: {few}."] if without else []
+    return [f"{without:,} of {len(slices):,} slices have no interval, since {few}."] if without else []
 
 
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
@@ -7708,13 +7712,13 @@ def small_slices(slices: Mapping[Value, Any]) -> list[str]:
 
 def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     """Return a sentence on the slices that tables leave out, if there are any."""
-    return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
+    return [f"The first {SHOWN} of {len(slices):,} slices are shown."] if len(slices) > SHOWN else []
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     """Return the least corrected p-value that each pair could have, given how many of its queries differ."""
     sides = 2 if testing.alternative == "two-sided" else 1
-    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs])
 
 
 def differing_text(least: int, most: int | None = None) -> str:
@@ -7733,26 +7737,26 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
     least = least_p_values(pairs, testing)
-    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
+    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.permutations > 1]
     found = []
     if beyond:
-        counts = sorted({pair.exchanges.bit_length() - 1 for pair, _ in beyond})
+        counts = sorted({pair.permutations.bit_length() - 1 for pair, _ in beyond})
         few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
         ways = [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
         if not all(pair.exact for pair, _ in beyond):
-            few, ways = "so few exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+            few, ways = "this number of permutations", [f"resamples={int(together / SIGNIFICANT) + 1}"]
         if together > 1:
             ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
         corrected = f" corrected for {together:,}" if together > 1 else ""
         found.append(
             f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
-            f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
+            f"least {min(p for _, p in beyond):.4f}. A significant result needs {', or '.join(ways)}."
         )
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
     if near:
         found.append(
-            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: more "
-            "resamples tell on which side."
+            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: a "
+            "larger resamples= shows on which side."
         )
     return found
 
@@ -7769,12 +7773,12 @@ def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slic
     found = []
     if compared:
         together = len(testing.families(pairs)[0])
-        of = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
-        family = f"{together * compared:,} of {of}, {together:,} in each"
-        found.append(f"In slices, p-values are corrected by Holm for the {family} of {compared:,} slices.")
+        measures = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
+        family = f"{together * compared:,} pairs: {together:,} of {measures} in each"
+        found.append(f"In slices, p-values are corrected by Holm for {family} of {compared:,} slices.")
     if left := slices - compared:
         few = "fewer than two of their queries have a value"
-        found.append(f"{left:,} of {slices:,} slices are not compared: {few}.")
+        found.append(f"{left:,} of {slices:,} slices are not compared, since {few}.")
     return found
 
 
@@ -7790,7 +7794,7 @@ def as_saved(kind: str) -> Iterator[None]:
         yield
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
         problem = f"{type(error).__name__}: {error}"
-        raise ValueError(f"values must be what {kind}.to_dict() gave, whole and unchanged ({problem})") from error
+        raise ValueError(f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})") from error
 
 
 def without_nan(value: Any) -> Any:
@@ -7812,8 +7816,8 @@ def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signa
     """Return saved scores by their names."""
     found = {}
     for name, score in scores.items():
-        if is_of_this_version(signature) and "chance" not in score:  # which 1.0 did not have
-            raise ValueError(f"{place}: {name}: chance is missing")
+        if is_of_this_version(signature) and "random_order" not in score:  # which 1.0 did not have
+            raise ValueError(f"{place}: {name}: random_order is missing")
         kinds = dict.fromkeys(("tied", "ranked", "queries"), saved_count)
         checked: dict[str, Any] = {
             key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}")
@@ -7837,7 +7841,7 @@ def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
             if len(kinds := {type(each) for each in values}) != 1 or not kinds <= (
                 {str, int} if name == "query" else {str}
             ):
-                raise ValueError(f"{place}: must be all text" + " or all integers" * (name == "query"))
+                raise ValueError(f"{place}: must be all strings" + " or all integers" * (name == "query"))
             found[name] = pa.array(values)
         elif name == "slice":
             found[name] = pa.array(values)
@@ -7865,14 +7869,14 @@ def saved_count(value: Any, place: str) -> int:
 def saved_notes(notes: Any) -> tuple[str, ...]:
     """Return saved notes."""
     if not isinstance(notes, (list, tuple)) or not all(isinstance(each, str) for each in notes):
-        raise ValueError(f"notes: must be a list of texts; got {shown(notes)}")
+        raise ValueError(f"notes: must be a list of strings; got {shown(notes)}")
     return tuple(notes)
 
 
 def saved_signature(signature: Any, names: Iterable[str]) -> str:
     """Return a saved signature, which begins with the measures."""
     if not isinstance(signature, str) or signature.split("|")[0] != "+".join(names) or "|v:" not in signature:
-        raise ValueError(f"signature: must be of the measures {', '.join(names)}; got {shown(signature)}")
+        raise ValueError(f"signature: must begin with the measures {', '.join(names)}; got {shown(signature)}")
     return signature
 
 
@@ -7890,19 +7894,19 @@ def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
     at = f"{place}: {shown(found.system)} - {shown(found.other)}, {shown(found.measure)}"
     checked: dict[str, Any] = {}
     for name, value in values.items():
-        if name in ("wins", "ties", "losses", "exchanges") or (name == "queries_needed" and value is not None):
+        if name in ("wins", "ties", "losses", "permutations") or (name == "queries_needed" and value is not None):
             checked[name] = saved_count(value, f"{at}: {name}")
         elif name == "exact" and not isinstance(value, bool):
             raise ValueError(f"{at}: exact: must be True or False; got {shown(value)}")
         elif name not in ("measure", "system", "other", "exact", "queries_needed") and (name, value) != (
-            "detectable",
+            "min_detectable",
             None,
         ):
             checked[name] = saved_number(value, f"{at}: {name}")
             if math.isnan(checked[name]) or (name.startswith("p") and not 0 <= checked[name] <= 1):
-                raise ValueError(f"{at}: {name}: is beyond its range; got {shown(value)}")
-    if found.exchanges < 1:
-        raise ValueError(f"{at}: exchanges: must be at least 1; got {found.exchanges}")
+                raise ValueError(f"{at}: {name}: is out of range; got {shown(value)}")
+    if found.permutations < 1:
+        raise ValueError(f"{at}: permutations: must be at least 1; got {found.permutations}")
     return found._replace(**checked)
 
 
@@ -7912,7 +7916,7 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
     columns = {
         each: table[each].to_numpy().copy() if each in table.column_names else nothing
         for name in names
-        for each in (name, f"worst {name}", f"best {name}", f"chance {name}")
+        for each in (name, f"worst {name}", f"best {name}", f"random order {name}")
     }
     others = [each for each in table.column_names if each in COUNTS or measure_of(each) == "unjudged"]
     return {**columns, **{each: table[each].to_numpy() for each in others}, "ideal": np.ones(len(table))}
@@ -7924,7 +7928,7 @@ def saved_slices(table: pa.Table, values: Iterable[Value], left_out: bool = Fals
     known = [] if slices is None else [(type(each), each) for each in slices.values]
     given = [(type(each), each) for each in values]
     if given != (known if not left_out else [each for each in known if each in given]):
-        raise ValueError("slices: are not those of the queries")
+        raise ValueError("slices: must be the slices of the queries")
     return slices
 
 
@@ -7938,7 +7942,7 @@ def check_scores(
 ) -> None:
     """Raise an error unless saved scores are those found again from the values of queries, as far as these tell."""
     if list(scores) != list(again):
-        raise ValueError(f"{place}: must be of {', '.join(again)}; got {', '.join(map(shown, scores))}")
+        raise ValueError(f"{place}: must be {', '.join(again)}; got {', '.join(map(shown, scores))}")
     for name, score in scores.items():
         at, size = f"{place}: {name}", float(np.nanmax(np.abs(columns[name]), initial=0))
         if score.low > score.value or score.value > score.high or score.worst > score.best or score.unjudged < 0:
@@ -7948,7 +7952,7 @@ def check_scores(
         if "unjudged" in map(measure_of, columns):
             fields += ["ranked", "unjudged"]
         if f"worst {name}" in columns and not np.isnan(columns[f"worst {name}"]).all():
-            fields += ["worst", "best", "tied", *["chance"] * is_of_this_version(signature)]
+            fields += ["worst", "best", "tied", *["random_order"] * is_of_this_version(signature)]
         if "|weights:given" in signature:
             _check_weighted(score, name, columns, at, size)
         else:
@@ -7957,12 +7961,14 @@ def check_scores(
 
 def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size: float) -> None:
     """Raise an error if no weights of the queries could have given a score."""
-    for figure, column in zip(("value", "worst", "best", "chance"), ("", "worst ", "best ", "chance "), strict=True):
+    for figure, column in zip(
+        ("value", "worst", "best", "random_order"), ("", "worst ", "best ", "random order "), strict=True
+    ):
         values, mean = columns[column + name], getattr(score, figure)
         if np.isnan(values).all():  # not known, as in a comparison
             continue
         if not math.isnan(mean) and not np.nanmin(values) - SAVED * size <= mean <= np.nanmax(values) + SAVED * size:
-            raise ValueError(f"{place}: {figure}: is beyond the values of all queries; got {mean}")
+            raise ValueError(f"{place}: {figure}: is outside the range of the queries' values; got {mean}")
     if math.isnan(score.value) != math.isnan(score.worst) or max(score.tied, score.queries or 0) > len(columns[name]):
         raise ValueError(f"{place}: does not follow from the values of the queries")
 
@@ -7996,10 +8002,10 @@ def check_pairs(
         place: where they were saved.
     """
     if [pair[:3] for pair in pairs] != [pair[:3] for pair in again]:
-        raise ValueError(f"{place}pairs: are not those of the systems and measures")
+        raise ValueError(f"{place}pairs: must be the pairs of the systems, for each measure")
     fields = ["wins", "ties", "losses"]
     if is_of_this_version(signature):
-        fields += ["low", "high", "standard_error", "p_t", "exact", "exchanges", "detectable", "queries_needed"]
+        fields += ["low", "high", "standard_error", "p_t", "exact", "permutations", "min_detectable", "queries_needed"]
     for pair, other in zip(pairs, again, strict=True):
         at = f"{place}pairs: {pair.system} - {pair.other}, {pair.measure}"
         one, two = (scores[each][pair.measure].value for each in (pair.system, pair.other))
@@ -8014,27 +8020,37 @@ def check_pairs(
                 raise ValueError(f"{at}: p: must be {other.p:.6g}, by the values of the queries; got {pair.p}")
 
 
-# ndcg/statistics/report.py: One system: its scores, how sure they are, and what they rest on.
+# ndcg/statistics/report.py: The report on one system: its scores, their intervals, and the counts and notes that a reader needs to judge them.
+
+# The rows of a report's table of queries.
+COUNTED = {
+    "queries": "all",
+    "nothing_relevant": "no relevant documents",
+    "all_relevant": "all documents relevant",
+    "nothing_retrieved": "no documents retrieved",
+    "left_out": "excluded from a mean",
+}
+
 
 @dataclass(frozen=True)
 class Report(Readable):
-    """The scores of one system, how sure they are, and what they rest on.
+    """The scores of one system, their intervals, and the counts and notes that a reader needs to judge them.
 
     Attributes:
         signature: every choice that the scores depend on.
-        scores: by name, such as ``"nDCG@10"``.
-        counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
-            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means. With `exclude` also
-            the documents that were excluded: ``excluded_retrieved`` and ``excluded_judged``.
-        queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
-            how many documents were
-            ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
-            value (null where it has none), under that name after ``worst`` and ``best`` the values
-            by the order of ties, after ``chance`` that of a random order, and under ``unjudged@k``
-            the unjudged documents within the cutoff.
-        resampling: how the intervals were found.
-        notes: what the reader should know besides.
-        slices: by each value of `by`, ascending; queries without one, None, come last.
+        scores: the scores by name, such as ``"nDCG@10"``.
+        counts: the number of ``queries``, and how many of them have no relevant documents (``nothing_relevant``),
+            only relevant documents (``all_relevant``: everything that was retrieved or judged is relevant), no
+            retrieved documents (``nothing_retrieved``), and how many are excluded from a mean (``left_out``). With
+            `exclude` also the documents that were excluded: ``excluded_retrieved`` and ``excluded_judged``.
+        queries: a table with a row per query: ``query`` (its id, or its index), its ``slice`` if there are any, the
+            number of documents ``retrieved``, ``judged`` and ``relevant``, and for each score such as ``nDCG@10``
+            the query's value under this name (null if it has none), ``worst nDCG@10`` and ``best nDCG@10`` under the
+            worst and the best order of ties, ``random order nDCG@10``, the expected value of a random order, and
+            ``unjudged@10``, the number of unjudged documents within the cutoff.
+        resampling: the confidence of the intervals.
+        notes: sentences on what else the reader should know.
+        slices: the scores of each slice, by its value of `by`, ascending; queries without a value, None, come last.
     """
 
     signature: str
@@ -8050,12 +8066,10 @@ class Report(Readable):
         queries = self.counts["queries"]
         measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
         header = ["measure", *next(iter(measures.values()))]
-        of_queries = {name.replace("_", " "): count for name, count in self.counts.items()}
-        counts = [[name, count_text(count)] for name, count in of_queries.items() if name not in EXCLUDED]
-        counts[0][0] = "all"
+        counts = [[text, count_text(self.counts[name])] for name, text in COUNTED.items() if name in self.counts]
         tables = [
             [header, *([name, *cells.values()] for name, cells in measures.items())],
-            [["queries", "number"], *counts],
+            [["queries", "count"], *counts],
         ]
         if self.slices:
             tables.insert(1, self._slice_table(level))
@@ -8070,7 +8084,7 @@ class Report(Readable):
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has."""
+        """Return the report in JSON types."""
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
@@ -8090,16 +8104,16 @@ class Report(Readable):
         """Return the report that `to_dict` was called on, in this version or in 1.0.
 
         Every entry must have its type and range. Means, intervals and counts must follow from the values of the
-        queries, up to rounding; intervals only if this version found them. These cannot be checked: ids, notes, the
-        signature after its measures, how many documents of a query are judged or relevant, how many queries have
-        nothing relevant or nothing irrelevant, and `resamples` and `seed`, which have no effect. Since weights are not
+        queries, up to rounding; intervals only if this version computed them. These cannot be checked: ids, notes,
+        the signature after its measures, how many documents of a query are judged or relevant, how many queries have
+        no relevant or only relevant documents, and `resamples` and `seed`, which have no effect. Since weights are not
         saved, a weighted mean need only lie among the values, and within its interval.
 
         Raises:
-            ValueError: the values are others; names the entry.
+            ValueError: the values do not follow from those of the queries; names the entry.
         """
         scores = scores_from_dicts(values["scores"], "scores", values["signature"])
-        found = cls(
+        report = cls(
             signature=saved_signature(values["signature"], scores),
             scores=scores,
             counts={name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()},
@@ -8114,8 +8128,8 @@ class Report(Readable):
                 for each in values.get("slices", [])
             },
         )
-        found._check_figures()
-        return found
+        report._check_figures()
+        return report
 
     def _check_figures(self) -> None:
         """Raise an error unless the figures follow from the values of the queries."""
@@ -8133,7 +8147,7 @@ class Report(Readable):
         none: NDArray[np.bool_] = np.any([np.isnan(columns[name]) for name in self.scores], axis=0)
         counts: dict[str, int | None] = {"queries": len(none), "left_out": int(none.sum())}
         if "retrieved" in columns:
-            unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "nothing_irrelevant")}
+            unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "all_relevant")}
             counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
         of_queries = {name: each for name, each in self.counts.items() if name.replace("_", " ") not in EXCLUDED}
         if of_queries != counts or max(of_queries.values()) > len(none):
@@ -8147,10 +8161,10 @@ class Report(Readable):
             check_scores(each.scores, again[value].scores, columns, self.signature, place)
 
     def flat(self) -> dict[str, float]:
-        """Return the scores as experiment trackers log them, without what a slice has no value or interval of.
+        """Return the scores as one dict of floats, as experiment trackers log them.
 
-        Beside `nDCG@10` stand `nDCG@10/low` and `nDCG@10/high`, and for a slice such as `de` all three under
-        `nDCG@10/slice=de`.
+        Next to `nDCG@10`, it has the ends of the interval as `nDCG@10/low` and `nDCG@10/high`, and for a slice such as
+        `de` the same three under `nDCG@10/slice=de`. Values and intervals that a slice does not have are omitted.
 
         Raises:
             ValueError: two values would have one name, by slices such as `de` and `de/low`.
@@ -8160,21 +8174,21 @@ class Report(Readable):
     def to_model_index(
         self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
     ) -> list[dict[str, Any]]:
-        """Return the `model-index` of a model card's metadata: every score, of each slice too.
+        """Return the `model-index` of a model card's metadata: every score, also of each slice.
 
-        The `args` of each score hold its interval, the number of queries in the mean (`queries`), how many others were
-        left out of it (`left_out`, if any), and the signature.
+        The `args` of each score contain its interval, the number of queries in the mean (`queries`), the number of
+        queries that are excluded from it (`left_out`, if any), and the signature.
 
         Args:
             model_name: the model's name.
             dataset: the id of the dataset on the Hub.
-            task_type: of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
-            **fields: of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
+            task_type: one of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
+            **fields: fields of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
                 `dataset_split`, `dataset_revision`, `source_url`.
 
         Raises:
             ImportError: huggingface_hub is missing.
-            ValueError: a name that is no text, or empty.
+            ValueError: a name is not a string, or is empty.
         """
         return model_index(
             self._parts(), self.resampling.confidence, self.signature, model_name, dataset, task_type, fields
@@ -8183,16 +8197,16 @@ class Report(Readable):
     def to_eval_results(
         self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
     ) -> list[dict[str, Any]]:
-        """Return what a file in the `.eval_results/` of a model's repository holds: one score, for a leaderboard.
+        """Return the contents of a file in `.eval_results/` of a model's repository: one score, for a leaderboard.
 
-        The notes name the score, its interval, the number of queries in the mean and of those left out, and the
-        signature.
+        The notes name the score, its interval, the number of queries in the mean and of those that are excluded from
+        it, and the signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
-            task_id: of the benchmark's tasks.
-            measure: the score, such as `"nDCG@10"`; None where there is only one.
-            **fields: of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
+            task_id: one of the benchmark's tasks.
+            measure: the score, such as `"nDCG@10"`; None if there is only one.
+            **fields: fields of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
 
         Raises:
             ValueError: a measure that is not in the report.
@@ -8205,13 +8219,13 @@ class Report(Readable):
         """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
 
         Args:
-            measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.
+            measure: a measure, such as ``"nDCG"``, shown at all its cutoffs; by default the first.
             ax: Matplotlib Axes to draw into: one for the means, or a list for the means, the queries and the slices.
                 By default a new figure has all of them.
             figsize: width and height of a new figure in inches.
 
         Raises:
-            ValueError: a measure that is not in the report; other axes, or another size.
+            ValueError: `measure` is not in the report; `ax` or `figsize` has another type.
         """
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
         if measure not in (None, *measures, *self.scores):
@@ -8221,7 +8235,7 @@ class Report(Readable):
         panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
         figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # of fewer axes each has its panel
+        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
             draw(each, names)
         return figure
 
@@ -8253,14 +8267,14 @@ class Report(Readable):
         axes.set_title("Slices (and their queries)")
 
     def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
-        """Return the scores of all queries, then those of each slice by its name, with how many queries there are."""
+        """Yield the scores of all queries, then those of each slice by its name, each with its number of queries."""
         yield None, self.counts["queries"], self.scores
         for value, each in self.slices.items():
             yield slice_name(value), each.queries, each.scores
 
 
 def _count_range(scores: Iterable[Score]) -> str:
-    """Return how many queries means are over: the least and the most, if these differ."""
+    """Return the number of queries in means, as a range if the numbers differ."""
     counts = sorted({score.queries for score in scores if score.queries is not None})
     return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1])))) if counts else count_text(None)
 
@@ -8294,16 +8308,16 @@ def report(
         k: the cutoff or cutoffs.
         sample_weight: one weight per query for the mean.
         query_ids: for flat predictions and references.
-        document_ids: with `query_ids`.
-        data: a frame; then the arguments above may be names of its columns.
-        exclude: documents to leave out, as in `compute`.
-        by: a value per query (text, an integer or a boolean; None for none), such as its language: the
-            queries that share one are scored as a slice. In the order of the queries, or `{query: value}`.
-        confidence: of the intervals, between 0 and 1.
-        **options: of `compute`, but `use_aggregator` and `engine`.
+        document_ids: the document id of each row, with `query_ids`.
+        data: a DataFrame; then the arguments above may be names of its columns.
+        exclude: documents to remove from rankings and ideals, as in `compute`.
+        by: a value per query (a string, an integer or a boolean; None for none), such as its language; the
+            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        **options: the options of `compute`, except `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: what `compute` refuses.
+        ValueError: as in `compute`.
         ImportError: SciPy is missing.
 
     >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
@@ -8337,7 +8351,7 @@ def report_of(
     resampling: Resampling,
     signature: str,
 ) -> Report:
-    """Return the report on what is known of each query, of values alone too, whose rankings are unknown."""
+    """Return the report on queries from their columns, which may be values without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
     (scores,) = scored(columns, options, weight, resampling.confidence)
@@ -8347,7 +8361,7 @@ def report_of(
     if "retrieved" in columns:
         counts |= {
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
-            "nothing_irrelevant": int(np.count_nonzero(columns["nothing irrelevant"])),
+            "all_relevant": int(np.count_nonzero(columns["all relevant"])),
             "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
         }
     return Report(
@@ -8546,7 +8560,7 @@ def sentence_transformers_evaluator(
     relevant_docs: Mapping[Any, Mapping[Any, float] | Collection[Any]],
     k: Cutoffs = 10,
     *,
-    documents: Mapping[Any, Collection[Any]] | None = None,
+    candidates: Mapping[Any, Collection[Any]] | None = None,
     exclude: Mapping[Any, Collection[Any]] | None = None,
     sample_weight: Any = None,
     by: Any = None,
@@ -8568,12 +8582,12 @@ def sentence_transformers_evaluator(
     """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
     The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
-    reranks `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low`
-    and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The evaluator keeps the
-    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those of `compute` on the
-    whole ranking of each query: in addition to its k best documents, the run contains up to 1,000 documents that tie
-    with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is set, all judged
-    documents.
+    reranks the `candidates`. A call returns floats by name, such as `nDCG@10` with the ends of its interval,
+    `nDCG@10_low` and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The
+    evaluator keeps the `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those
+    of `compute` on the whole ranking of each query: in addition to its k best documents, the run contains up to 1,000
+    documents that tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
+    set, all judged documents.
 
     Only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and these documents
     of each query are in memory; with `k=None` all documents.
@@ -8584,7 +8598,7 @@ def sentence_transformers_evaluator(
         relevant_docs: the relevance of documents, `{query: {document: grade}}`; it is 1 for ids without grades. Queries
             that are not in it are skipped.
         k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
-        documents: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
+        candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
             A query that is not in it has no ranking; see `missing`.
         exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
@@ -8615,7 +8629,7 @@ def sentence_transformers_evaluator(
     references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
-    candidates = None if documents is None else _candidates(documents, queries, corpus, references)
+    ranked = None if candidates is None else _candidates(candidates, queries, corpus, references)
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     _check_settings(name, {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding})
     prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
@@ -8630,9 +8644,9 @@ def sentence_transformers_evaluator(
     )
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
     report_of = _reports(references, exclude, how)
-    texts = {query: queries[query] for query in (references if candidates is None else candidates)}
+    texts = {query: queries[query] for query in (references if ranked is None else ranked)}
     kept = _kept(parsed, exclude or {}, references)
-    search = Search(texts, corpus, candidates, *kept, parsed.score_dtype, calls)
+    search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
@@ -8684,15 +8698,15 @@ def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> 
     return function
 
 
-def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
+def _candidates(candidates: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
     """Return the documents to rank for each query that was judged, each once."""
-    _check_in_corpus("documents", documents, corpus)
-    if unknown := [query for query in documents if query not in queries]:
+    _check_in_corpus("candidates", candidates, corpus)
+    if unknown := [query for query in candidates if query not in queries]:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-        raise ValueError(f"documents: {problem}; ids are compared with their types")
-    if not documents.keys() & references:
-        raise ValueError("documents: no query of relevant_docs has any; give {query: ids}")
-    return {query: dict.fromkeys(documents[query]) for query in references if query in documents}
+        raise ValueError(f"candidates: {problem}; ids are compared with their types")
+    if not candidates.keys() & references:
+        raise ValueError("candidates: no query of relevant_docs has any; give {query: ids}")
+    return {query: dict.fromkeys(candidates[query]) for query in references if query in candidates}
 
 
 def _kept(
@@ -9114,7 +9128,10 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 # ndcg/statistics/comparison.py: Several systems on the same queries: which of them ranks better, and how sure that is.
 
 PLACES = 16  # at most: float64 holds no more digits
-ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
+ONE_SIDED = (
+    "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
+    "interval."
+)
 
 
 class ComparedSlice(NamedTuple):
@@ -9219,11 +9236,11 @@ class Comparison(Readable):
     def _tables(self) -> list[Table]:
         level = self.resampling.level
         tests = ["difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
-        samples = ["detectable difference", "queries needed for the one seen"]
+        samples = ["minimum detectable difference", "queries needed for the observed difference"]
         return [
             self._system_table(level),
             _pair_table("pair", self.pairs, tests, level),
-            _pair_table("80% power (4 of 5 trials at the 5% level)", self.pairs, samples, level),
+            _pair_table("pair, at 80% power", self.pairs, samples, level),
             *([self._slice_table(level)] if self.slices else []),
             *query_tables(self, 3),
         ]
@@ -9252,18 +9269,18 @@ class Comparison(Readable):
         pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
-            return "all exchanges: exact"
+            return "all permutations: exact"
         error = max(each.p_error for each in sampled)
-        text = f"{sampled[0].exchanges:,} exchanges: standard error of p at most {error:.1g}"
+        text = f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
         exact = len(pairs) - len(sampled)
-        return f"{exact:,} of {len(pairs):,} exact, else {text}" if exact else text
+        return f"exact for {exact:,} of {len(pairs):,}; for the others {text}" if exact else text
 
     def _remarks(self) -> list[str]:
         over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
         return [
-            f"{self.resampling}. p: {self.testing}? By the paired randomization test ({self._exactness()}), beside it "
-            f"by the paired t-test; both also corrected by Holm for {over}. {self.testing.relation.capitalize()}: p "
-            f"(Holm) < {SIGNIFICANT}.",
+            f"{self.resampling}. p: {self.testing}? From the paired randomization test ({self._exactness()}); p "
+            f"(t-test): from the paired t-test. Both are also corrected by Holm for {over}. "
+            f"{self.testing.relation.capitalize()}: p (Holm) < {SIGNIFICANT}.",
             *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
             *first_slices(self.slices),
             *self.notes,
@@ -9338,8 +9355,8 @@ class Comparison(Readable):
             ValueError: the values are others; names the entry.
         """
         resampling, signature = saved_resampling(values["resampling"]), values["signature"]
-        of_1_0: dict[str, Any] = {"exact": resampling.exact, "exchanges": resampling.resamples}
-        of_1_0 |= {"detectable": None, "queries_needed": None}
+        of_1_0: dict[str, Any] = {"exact": resampling.exact, "permutations": resampling.resamples}
+        of_1_0 |= {"min_detectable": None, "queries_needed": None}
         of_1_0 = {} if is_of_this_version(signature) else of_1_0
 
         def read(part: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -9387,13 +9404,13 @@ class Comparison(Readable):
         self._check_part(ComparedSlice(len(tables[0]), self.scores, self.pairs), scores, pairs, columns, "")
         self._check_holm(self.pairs)
         if self.resampling.exact != all(pair.exact for pair in self.pairs):
-            raise ValueError("resampling: exact: must be that of all pairs")
+            raise ValueError("resampling: exact: must be True if all pairs are exact, else False")
         if slices is None:
             return
         weighted = "|weights:given" in self.signature  # then other slices may be left out
         again = _compared_slices(contest, slices, columns, None)
         if not (set(self.slices) <= set(again) if weighted else list(self.slices) == list(again)):
-            raise ValueError("slices: are not those of the queries")
+            raise ValueError("slices: must be the slices of the queries")
         for value, each in self.slices.items():
             other, place = again[value], f"slices: {slice_name(value)}: "
             if each.queries != other.queries:
@@ -9411,7 +9428,7 @@ class Comparison(Readable):
     ) -> None:
         """Raise an error unless the figures of some queries are those found again, as far as these tell."""
         if list(found.scores) != list(scores):
-            raise ValueError(f"{place}scores: must be of {', '.join(scores)}")
+            raise ValueError(f"{place}scores: must be those of {', '.join(scores)}")
         for system, of_system in found.scores.items():
             check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
             if any(max(each.tied, 0) > found.queries for each in of_system.values()):
@@ -9747,20 +9764,20 @@ class MTEBResults:
         scores: the scores by model, then by task, subset and split.
         languages: the language of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
         versions: the versions of MTEB that wrote the files.
-        others: tasks without this measure, which are skipped.
+        skipped_tasks: tasks without this measure, which are skipped.
     """
 
     measure: str
     scores: dict[str, dict[Entry, float]]
     languages: dict[Entry, str]
     versions: tuple[str, ...]
-    others: tuple[str, ...]
+    skipped_tasks: tuple[str, ...]
 
     def report(
         self,
         model: str | None = None,
         *,
-        per: Literal["task", "subset"] = "task",
+        unit: Literal["task", "subset"] = "task",
         by: Any = None,
         confidence: float = 0.95,
     ) -> Report:
@@ -9768,7 +9785,7 @@ class MTEBResults:
 
         Args:
             model: its name; None if there is only one.
-            per: the unit that counts once: a "task", as the mean of its subsets and splits, or a "subset".
+            unit: what counts once: a "task", as the mean of its subsets and splits, or a "subset".
             by: "language", "task", or `{name: value}` of the tasks or subsets.
             confidence: the confidence level of the intervals, between 0 and 1.
 
@@ -9778,7 +9795,7 @@ class MTEBResults:
         if model is None and len(self.scores) > 1:
             raise ValueError(f"model must be one of {', '.join(map(shown, self.scores))}; got None")
         name = next(iter(self.scores)) if model is None else choice("model", model, tuple(self.scores))
-        units = self._units(set(self.scores[name]), per)
+        units = self._units(set(self.scores[name]), unit)
         return self._described(
             report_of(
                 self._columns(name, units),
@@ -9786,16 +9803,16 @@ class MTEBResults:
                 self._by(by, units),
                 options=self._options,
                 resampling=Resampling.parse(confidence),
-                signature=self._signature(per),
+                signature=self._signature(unit),
             ),
-            per,
+            unit,
         )
 
     def compare(
         self,
         *,
         baseline: str | None = None,
-        per: Literal["task", "subset"] = "task",
+        unit: Literal["task", "subset"] = "task",
         by: Any = None,
         missing: Literal["raise", "skip"] = "raise",
         confidence: float = 0.95,
@@ -9809,7 +9826,7 @@ class MTEBResults:
 
         Args:
             baseline: the model to compare all others with; None for every pair.
-            per: the unit that counts once, as in `report`.
+            unit: what that counts once, as in `report`.
             by: "language", "task", or a mapping, as in `report`.
             missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
                 that are missing from any model.
@@ -9833,7 +9850,7 @@ class MTEBResults:
                     raise ValueError(f'model {shown(name)} {problem}; missing="skip" leaves out what any model lacks')
         if not shared:
             raise ValueError("the models have no task, subset and split in common; give results of the same tasks")
-        units = self._units(shared, per)
+        units = self._units(shared, unit)
         return self._described(
             comparison_of(
                 {name: self._columns(name, units) for name in names},
@@ -9843,9 +9860,9 @@ class MTEBResults:
                 baseline=baseline,
                 resampling=Resampling.parse(confidence, resamples, seed),
                 testing=Testing.parse(alternative, margin, corrected_over),
-                signature=self._signature(per),
+                signature=self._signature(unit),
             ),
-            per,
+            unit,
             len(self.languages) - len(shared),
         )
 
@@ -9853,23 +9870,23 @@ class MTEBResults:
     def _options(self) -> Options:
         return Options.parse(measures=self.measure)
 
-    def _signature(self, per: str) -> str:
-        return f"{self.measure}|values:MTEB {'+'.join(self.versions)}|per:{per}|v:{__version__}"
+    def _signature(self, unit: str) -> str:
+        return f"{self.measure}|values:MTEB {'+'.join(self.versions)}|unit:{unit}|v:{__version__}"
 
-    def _units(self, entries: set[Entry], per: str) -> dict[str, list[Entry]]:
+    def _units(self, entries: set[Entry], unit: str) -> dict[str, list[Entry]]:
         """Return the results that each task, or subset of one, is the mean of, by its name."""
-        choice("per", per, ("task", "subset"))
+        choice("unit", unit, ("task", "subset"))
         subsets = {(task, subset) for task, subset, _ in self.languages}
         several = {task for task, count in Counter(task for task, _ in subsets).items() if count > 1}
         units = defaultdict(list)
         for entry in sorted(entries):
             task, subset, _ = entry
-            units[f"{task}/{subset}" if per == "subset" and task in several else task].append(entry)
+            units[f"{task}/{subset}" if unit == "subset" and task in several else task].append(entry)
         return dict(units)
 
     def _columns(self, model: str, units: Mapping[str, list[Entry]]) -> PerQuery:
         scores = self.scores[model]
-        values = np.array([math.fsum(scores[each] for each in of) / len(of) for of in units.values()])
+        values = np.array([math.fsum(scores[entry] for entry in entries) / len(entries) for entries in units.values()])
         return columns_of_values(list(units), {self.measure: values})
 
     def _by(self, by: Any, units: Mapping[str, list[Entry]]) -> Any:
@@ -9878,22 +9895,22 @@ class MTEBResults:
             return by
         if choice("by", by, ("language", "task")) == "task":
             return {name: entries[0][0] for name, entries in units.items()}
-        of_units = {name: {self.languages[each] for each in entries} for name, entries in units.items()}
-        return {name: next(iter(of)) if len(of) == 1 else "several" for name, of in of_units.items()}
+        languages = {name: {self.languages[entry] for entry in entries} for name, entries in units.items()}
+        return {name: own.pop() if len(own) == 1 else "multilingual" for name, own in languages.items()}
 
-    def _described(self, found: Described, per: str, left: int = 0) -> Described:
+    def _described(self, found: Described, unit: str, left: int = 0) -> Described:
         """Return a report or a comparison with notes on the meaning of its queries."""
-        what = {"task": "tasks", "subset": "subsets of tasks"}[per]
+        what = {"task": "tasks", "subset": "subsets of tasks"}[unit]
         own: list[str] = [
             f"Queries are MTEB's {what}, each with its mean: intervals and p-values are about other tasks like these, "
             "not about other queries of the same tasks."
         ]
-        if per == "subset":
+        if unit == "subset":
             own.append("Subsets of one task are alike, so that intervals may be too narrow and p-values too small.")
-        if self.others:
-            own.append(f"Left out, for want of {self.measure}: {len(self.others):,} of MTEB's tasks.")
+        if self.skipped_tasks:
+            own.append(f"{len(self.skipped_tasks):,} of MTEB's tasks have no {self.measure} and are skipped.")
         if left:
-            own.append(f"Left out, since some model lacks them: {left:,} results, each of a subset and a split.")
+            own.append(f"{left:,} results, each for a subset and a split, are missing for some models and are skipped.")
         return replace(found, notes=(*own, *found.notes))
 
 
@@ -9942,10 +9959,10 @@ def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
         raise ValueError(f"{root}: holds no results of MTEB, {{task}}.json; give a folder that does")
     if not languages:
         raise ValueError(f"{root}: no result has ndcg_at_{k}; MTEB has it for retrieval and reranking, at some cutoffs")
-    others = tasks - {task for task, _, _ in languages}
+    skipped_tasks = tasks - {task for task, _, _ in languages}
     names = _model_names(root, list(by_folder))
     of_models = {names[folder]: scores for folder, scores in by_folder.items() if scores}
-    return MTEBResults(measure, of_models, languages, tuple(sorted(versions)), tuple(sorted(others)))
+    return MTEBResults(measure, of_models, languages, tuple(sorted(versions)), tuple(sorted(skipped_tasks)))
 
 
 def _json_files(root: Path) -> list[Path]:
@@ -13004,11 +13021,11 @@ class _Queries(NamedTuple):
 
     Attributes:
         missing: those that are missing from the run.
-        rightly_empty: those with no relevant documents for which nothing was retrieved.
+        perfect_if_empty: those with no relevant documents for which nothing was retrieved.
     """
 
     missing: Mask
-    rightly_empty: Mask
+    perfect_if_empty: Mask
 
 
 def _values_at(
@@ -13139,7 +13156,7 @@ AVERAGING = ("zero_division", "missing")
 
 def _averaged(values: Floats, queries: _Queries, zero_division: float | str, missing: str) -> Floats:
     """Return values with that of queries with no relevant documents, and without those that are skipped."""
-    empty = queries.rightly_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
+    empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
     if missing == "skip":
         averaged[:, queries.missing] = np.nan
@@ -13152,7 +13169,7 @@ def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Calla
     parts = np.stack([shares, shares * queries.missing], axis=1)
     empty = np.isnan(values)
     sums, empties = np.where(empty, 0, values) @ parts, empty.astype(np.float64) @ parts
-    ones = empty.astype(np.float64) @ (parts * queries.rightly_empty[:, np.newaxis])
+    ones = empty.astype(np.float64) @ (parts * queries.perfect_if_empty[:, np.newaxis])
     total = parts.sum(axis=0)
 
     def means(zero_division: float | str, missing: str) -> Floats:
@@ -13262,7 +13279,7 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
         "ties": tuple(OPTIONS["ties"].words) if len(queries_of_ties(rankings)) else ("average",),
         "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
         "judged_only": (False, True) if not judged.all() else (False,),
-        "zero_division": (0.0, 1.0, np.nan, "rightly_empty") if has_empty else (0.0,),
+        "zero_division": (0.0, 1.0, np.nan, "perfect_if_empty") if has_empty else (0.0,),
         "missing": ("empty", "skip") if rankings.lacking().any() else ("empty",),
     }
     return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
@@ -13487,7 +13504,7 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
 
 
-# ndcg/statistics/explanation.py: Whose number it is: the same rankings by every convention, and which choice makes what difference.
+# ndcg/statistics/explanation.py: Find the convention that gives a score: score the rankings under all of them, and explain their differences.
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_COMBINATIONS = 5
@@ -13499,31 +13516,31 @@ class Choice(NamedTuple):
     """A choice in which two conventions differ.
 
     Attributes:
-        name: of the option.
-        before: what the first convention chooses.
-        after: what the second chooses.
-        adds: what it adds to the difference of their numbers.
+        name: the name of the option.
+        before: its value in the first convention.
+        after: its value in the second convention.
+        effect: its part of the difference between their scores.
     """
 
     name: str
     before: Any
     after: Any
-    adds: float
+    effect: float
 
 
 @dataclass(frozen=True)
 class Explanation(Readable):
-    """The number of rankings under every convention, and why two of them differ.
+    """The score of rankings under every convention, and why two of these scores differ.
 
     Attributes:
-        signature: of the first convention that matches, else of the second of `between`, else of the
-            first that has a number: every choice made.
-        measure: such as ``"nDCG@10"``.
-        numbers: by the name of the convention; None where it has none.
-        refused: why a convention has none, by its name.
-        got: the number to explain, if one was given.
+        signature: the signature of the first convention that matches, else of the second in `between`, else of the
+            first that has a score.
+        measure: the name of the result, such as ``"nDCG@10"``.
+        scores: the score under each convention, by its name; None if it has none.
+        errors: why a convention has no score, by its name.
+        got: the reported score, if one was given.
         percent: whether it was given in percent.
-        matches: the conventions whose number it is, to the digits that were given.
+        matches: the conventions that give this score, to its digits.
         reported: what was reported, in words.
         combinations: options that give what was reported, if no convention does; those that change the fewest options
             of a convention come first.
@@ -13531,17 +13548,17 @@ class Explanation(Readable):
         distinct: how many of the combinations that match differ in the value of some query.
         by_chance: how many combinations would match by chance; nan if unknown.
         slips: known slips that give what was reported, if no convention does, each with a convention.
-        nearest: if values of queries were reported that nothing gives, the combination that gives most of them.
-        disagreeing: the queries that have another value under the nearest combination.
+        nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
+        disagreeing: the queries with another value under the nearest combination.
         in_common: what these queries have in common, in words.
-        between: the two conventions whose difference `choices` explain.
-        choices: in which they differ, with what each adds; together the difference.
+        between: the two conventions with the difference that `choices` explain.
+        choices: the options in which they differ, with their effects, which add up to the difference.
     """
 
     signature: str
     measure: str
-    numbers: dict[str, float | None]
-    refused: dict[str, str]
+    scores: dict[str, float | None]
+    errors: dict[str, str]
     got: float | None = None
     percent: bool = False
     matches: tuple[str, ...] = ()
@@ -13558,35 +13575,33 @@ class Explanation(Readable):
     choices: tuple[Choice, ...] = ()
 
     def _tables(self) -> list[list[list[str]]]:
-        numbers = [["convention", self.measure]]
+        scores = [["convention", self.measure]]
         if self.got is not None:
-            numbers[0] += ["minus yours", ""]
-        for name, number in self._sorted():
-            cells = [name, number_text(number)]
+            scores[0] += ["difference from yours", ""]
+        for name, score in self._sorted():
+            cells = [name, number_text(score)]
             if self.got is not None:
-                cells += [number_text(number - self.got, sign="+"), "yours" if name in self.matches else ""]
-            numbers.append(cells)
-        tables = [numbers]
+                cells += [number_text(score - self.got, sign="+"), "match" if name in self.matches else ""]
+            scores.append(cells)
+        tables = [scores]
         if self.between is not None:
-            adds = [
-                [each.name, _choice_text(each.name, each.before), _choice_text(each.name, each.after)]
-                for each in self.choices
+            rows = [
+                [name, _choice_text(name, before), _choice_text(name, after), number_text(effect, sign="+")]
+                for name, before, after, effect in self.choices
             ]
-            added = [number_text(each.adds, sign="+") for each in self.choices]
-            rows = [[*cells, text] for cells, text in zip(adds, added, strict=True)]
-            whole = ["together", "", "", number_text(sum(each.adds for each in self.choices), sign="+")]
-            tables.append([["choice", *self.between, "adds"], *rows, whole])
+            total = ["total", "", "", number_text(sum(choice.effect for choice in self.choices), sign="+")]
+            tables.append([["choice", *self.between, "effect"], *rows, total])
         return tables
 
     def _remarks(self) -> list[str]:
-        by_reason: dict[str, list[str]] = {}
-        for name, reason in self.refused.items():
-            by_reason.setdefault(reason, []).append(name)
-        refused = [f"No number of {_enumerated(names)}: {reason}." for reason, names in by_reason.items()]
-        return [*self._conclusion(), *refused]
+        conventions: dict[str, list[str]] = {}
+        for name, error in self.errors.items():
+            conventions.setdefault(error, []).append(name)
+        errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
+        return [*self._conclusion(), *errors]
 
     def _conclusion(self) -> Iterator[str]:
-        """Yield what the number is, in words."""
+        """Yield sentences on what gives the score."""
         if self.got is None:
             return
         if self.percent:
@@ -13595,16 +13610,16 @@ class Explanation(Readable):
             yield f"{self.reported} is the {self.measure} of {_enumerated(self.matches)}."
             return
         name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
-        yield f"No convention has {self.reported}; the nearest is {name}, {number_text(number)}."
+        yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
         few = [each for each in self.combinations if len(each.changed) <= 1]
         ways = [_way_text(each) for each in few]
-        ways += [f"It is that of {convention} with a slip: {slip}." for slip, convention in self.slips]
+        ways += [f"{convention} with a slip gives it: {slip}." for slip, convention in self.slips]
         ways += [_way_text(each) for each in self.combinations[len(few) :]]
         yield from ways[:SHOWN_COMBINATIONS]
         if self.combinations:
             yield from self._certainty()
         if not ways:
-            yield "No combination of options has it. Were other queries or documents scored, weighted or excluded?"
+            yield "No combination of options gives it. Were other queries or documents scored, weighted or excluded?"
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
@@ -13614,22 +13629,22 @@ class Explanation(Readable):
             yield from self.in_common
 
     def _certainty(self) -> Iterator[str]:
-        """Yield how many combinations match, and what that is worth."""
+        """Yield how many combinations match, and how certain that makes the result."""
         count = len(self.combinations)
         chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
-        yield f"{count:,} of {self.tried:,} combinations of options have it{chance}."
+        yield f"{count:,} of {self.tried:,} combinations of options give it{chance}."
         if count > 1 and self.distinct == 1:
-            yield "These have the same value for every query, so the queries do not tell them apart."
+            yield "These give the same value for every query, so the queries do not distinguish them."
         elif count > 1:
-            yield "Scores at more cutoffs, or the value of each query, would tell these apart."
+            yield "Scores at more cutoffs, or the value of each query, would distinguish these."
 
     def _sorted(self) -> list[tuple[str, float]]:
-        """Return the conventions that have a number, the lowest first."""
-        known = [(name, number) for name, number in self.numbers.items() if number is not None]
-        return sorted(known, key=lambda each: each[1])
+        """Return the conventions that have a score, with their scores, the lowest first."""
+        known = [(name, score) for name, score in self.scores.items() if score is not None]
+        return sorted(known, key=lambda item: item[1])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has; a choice that is no number, such as nan, as text."""
+        """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
         lists: dict[str, Any] = {"choices": [_in_json_types(each) for each in self.choices]}
         lists["combinations"] = [_combination_in_json(each) for each in self.combinations]
         between = None if self.between is None else list(self.between)
@@ -13644,7 +13659,7 @@ class Explanation(Readable):
         return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
     def plot(self) -> Any:
-        """Return a Matplotlib figure: a dot for the number of each convention, filled if it is the one you got."""
+        """Return a Matplotlib figure: a dot for the score under each convention, filled if it equals yours."""
         known = self._sorted()
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for at, (name, number) in enumerate(known):
@@ -13654,12 +13669,12 @@ class Explanation(Readable):
         axes.set_xlabel(self.measure)
         if self.got is not None:
             axes.axvline(self.got, color="gray", linewidth=1)
-            axes.set_xlabel(f"{self.measure}; line: {self.got:g}, what you got; filled: the same to its digits")
+            axes.set_xlabel(f"{self.measure}; line: your score, {self.got:g}; filled: the same to its digits")
         return figure
 
 
 def _way_text(combination: Combination) -> str:
-    return f"It is that of {combination} ({combination.call}; in the shell {combination.flags})."
+    return f"{combination} gives it ({combination.call}; in the shell {combination.flags})."
 
 
 def explain(
@@ -13676,27 +13691,27 @@ def explain(
     exclude: Any = None,
     **options: Unpack[ExplainOptions],
 ) -> Explanation:
-    """Tell whose nDCG a number is: the number of rankings under every convention, and what makes the difference.
+    """Find the conventions that give a score: score rankings under all of them, and show what makes the difference.
 
     Args:
         predictions: as in `compute`.
         references: as in `compute`.
-        got: the nDCG to find, from 0 to 1 or in percent; its digits say how close a match must be, so give "0.5920" as
-            text to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the value
-            of each query, in order, by id, or in a file of lines such as those of trec_eval -q.
+        got: the nDCG to find, from 0 to 1 or in percent. Its digits decide how close a match must be, so pass "0.5920"
+            as a string to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the
+            value of each query, in order, by id, or in a file of lines such as those that trec_eval -q prints.
         k: the cutoff.
-        between: two conventions whose difference to explain; by default scikit-learn's (or the first
-            that has a number) and the one that has the number that was got.
+        between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
+            has a score) and the one that gives the reported score.
         sample_weight: one weight per query for the mean.
-        query_ids: for flat predictions and references.
-        document_ids: with `query_ids`.
-        data: a frame; then the arguments above may be names of its columns.
-        exclude: documents to leave out, as in `compute`.
-        **options: of `compute`, the same for every convention: what you know of the number.
+        query_ids: the query id of each row, for flat predictions and references.
+        document_ids: the document id of each row, with `query_ids`.
+        data: a DataFrame; then the arguments above may be names of its columns.
+        exclude: documents to remove from rankings and ideals, as in `compute`.
+        **options: options of `compute` that are known of the score; they apply under every convention.
 
     Raises:
-        ValueError: what `compute` refuses of any convention; a number or a convention that is none;
-            `between` a convention without a number.
+        ValueError: as in `compute`, for an error under every convention; `got` is not a score; `between` has an
+            unknown convention, or one without a score.
 
     >>> scores, relevance = [[.5, .5, .2], [.9, .8, .7]], [[1, 0, 0], [0, 0, 0]]
     >>> found = explain(predictions=scores, references=relevance, got=0.9077)
@@ -13707,33 +13722,33 @@ def explain(
     k = k if reported is None else reported.k
     pair = None if between is None else _two_conventions(between)
     if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
-        raise ValueError(f"k must be one cutoff, since a number has one; got {shown(k)}")
+        raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
     inputs, weight = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude), sample_weight)
     scorer = _Scorer(Inputs(*settled(**from_files(inputs)._asdict())), weight, k, options)
-    numbers: dict[str, float | None] = {}
-    refused = {}
+    scores: dict[str, float | None] = {}
+    errors = {}
     with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
         for name in CONVENTIONS:
             try:
-                numbers[name] = scorer.number(scorer.options_of(name))
+                scores[name] = scorer.score(scorer.options_of(name))
             except ValueError as error:
-                numbers[name], refused[name] = None, str(error)
+                scores[name], errors[name] = None, str(error)
             bar.update(1)
-    if all(number is None for number in numbers.values()):
-        raise ValueError(next(iter(refused.values())))
+    if all(score is None for score in scores.values()):
+        raise ValueError(next(iter(errors.values())))
     for name in pair or ():
-        if name in refused:
-            raise ValueError(f"between: {name} has no number: {refused[name]}")
-    first = next(name for name, number in numbers.items() if number is not None)
-    found = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), numbers, refused)
+        if name in errors:
+            raise ValueError(f"between: {name} has no score: {errors[name]}")
+    first = next(name for name, score in scores.items() if score is not None)
+    explanation = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), scores, errors)
     if reported is not None:
-        found = _with_matches(found, scorer, reported)
-    if pair is None and found.matches:  # the one that differs in the fewest choices
-        pair = (first, min(found.matches, key=lambda name: len(scorer.differing(first, name))))
+        explanation = _with_matches(explanation, scorer, reported)
+    if pair is None and explanation.matches:  # the one that differs in the fewest choices
+        pair = (first, min(explanation.matches, key=lambda name: len(scorer.differing(first, name))))
     if pair is None or pair[0] == pair[1]:
-        return found
-    signature = found.signature if found.matches else scorer.signature(pair[1])
-    return replace(found, signature=signature, between=pair, choices=scorer.choices(*pair))
+        return explanation
+    signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
+    return replace(explanation, signature=signature, between=pair, choices=scorer.choices(*pair))
 
 
 class _Scorer:
@@ -13743,11 +13758,11 @@ class _Scorer:
         self.inputs, self.k, self.options = inputs, k, options
         self.given = {"weighted": sample_weight is not None, "excluding": inputs.exclude is not None}
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
-        self.numbers: dict[tuple[str, ...], float] = {}
-        plain = self.read(Options.parse(k=k, **options))
-        if not plain.queries:
+        self.scores: dict[tuple[str, ...], float] = {}
+        rankings = self.read(Options.parse(k=k, **options))
+        if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(sample_weight, plain.queries)
+        self.weight: NDArray[np.float64] | None = weights(sample_weight, rankings.queries)
 
     @property
     def cutoff(self) -> int | None:
@@ -13755,28 +13770,28 @@ class _Scorer:
         return Options.parse(k=self.k).cutoffs[0]
 
     def signature(self, convention: str) -> str:
-        """Return every choice of a convention."""
+        """Return the signature of a convention."""
         return self.options_of(convention).signature(**self.given)
 
     def options_of(self, convention: str, **changed: Any) -> Options:
-        """Return the options of a convention, what is given besides, and what is changed."""
+        """Return the options of a convention with the options of the caller and those that are changed."""
         return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
 
-    def number(self, options: Options) -> float:
+    def score(self, options: Options) -> float:
         """Return the nDCG under some options.
 
         Raises:
-            ValueError: there is none.
+            ValueError: the rankings have no nDCG under them.
         """
         key = tuple(repr(getattr(options, name)) for name in CHOICES)
-        if key not in self.numbers:
+        if key not in self.scores:
             rankings = self.read(options)
             if options.missing == "raise":
                 refuse_missing(rankings)
             with UserTerms(rankings):
                 values = score_part(rankings, options)["nDCG"][0]
-            self.numbers[key] = mean("nDCG", values, self.weight)
-        return self.numbers[key]
+            self.scores[key] = mean("nDCG", values, self.weight)
+        return self.scores[key]
 
     def differing(self, one: str, other: str) -> list[str]:
         """Return the names of the choices in which two conventions differ."""
@@ -13784,37 +13799,38 @@ class _Scorer:
         return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
 
     def choices(self, one: str, other: str) -> tuple[Choice, ...]:
-        """Return the choices in which two conventions differ, with what each adds."""
+        """Return the choices in which two conventions differ, with their effects."""
         before, after = self.options_of(one), self.options_of(other)
         names = self.differing(one, other)
 
-        def number(changed: Sequence[str]) -> float:
-            return self.number(replace(before, **{name: getattr(after, name) for name in changed}))
+        def score(changed: Sequence[str]) -> float:
+            return self.score(replace(before, **{name: getattr(after, name) for name in changed}))
 
         return tuple(
-            Choice(name, getattr(before, name), getattr(after, name), _share(name, names, number)) for name in names
+            Choice(name, getattr(before, name), getattr(after, name), _shapley_value(name, names, score))
+            for name in names
         )
 
     def read(self, options: Options) -> Rankings:
         """Return the rankings as some options read them, once for each way of reading."""
-        way = tuple(options.reading.values())
-        if way not in self.rankings:
-            self.rankings[way] = read(*self.inputs, **options.reading)
-        return self.rankings[way]
+        key = tuple(options.reading.values())
+        if key not in self.rankings:
+            self.rankings[key] = read(*self.inputs, **options.reading)
+        return self.rankings[key]
 
 
-def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], float]) -> float:
-    """Return the Shapley value of a choice: what changing it adds, averaged over all orders of changing them."""
+def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]) -> float:
+    """Return the Shapley value of a choice: the effect of changing it, averaged over all orders of changing them."""
     others = [each for each in names if each != name]
     return math.fsum(
-        (number([*changed, name]) - number(changed)) / (len(names) * math.comb(len(others), size))
+        (score([*changed, name]) - score(changed)) / (len(names) * math.comb(len(others), size))
         for size in range(len(names))
         for changed in combinations(others, size)
     )
 
 
-def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
-    """Return an explanation with the conventions that have what was reported, or else what else has it."""
+def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
+    """Return an explanation with the conventions, or else the combinations and slips, that give what was reported."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
     given = {name: value for name, value in scorer.options.items() if value is not None}
@@ -13823,14 +13839,14 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
     matches = tuple(conventions_with(searched))
     score = reported.score
-    if math.isnan(score):  # the values of queries were reported, and their mean is what the table compares
+    if math.isnan(score):  # values of queries were reported: the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
-    found = replace(found, got=score, percent=reported.percent, reported=reported.words, matches=matches)
+    explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
-        return replace(found, signature=scorer.signature(matches[0]))
+        return replace(explanation, signature=scorer.signature(matches[0]))
     result = search(searched)
-    found = replace(
-        found,
+    explanation = replace(
+        explanation,
         combinations=result.combinations,
         distinct=result.distinct,
         tried=result.tried,
@@ -13839,13 +13855,13 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
     )
     if result.combinations:
         signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
-        return replace(found, signature=signature)
-    if found.slips or result.nearest is None or result.agreeing is None:
-        return found
+        return replace(explanation, signature=signature)
+    if explanation.slips or result.nearest is None or result.agreeing is None:
+        return explanation
     ids, differing = rankings.names(), ~result.agreeing
     properties = properties_of(rankings, result.nearest.options["k"])
     return replace(
-        found,
+        explanation,
         nearest=result.nearest,
         disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
         in_common=tuple(in_common(properties, differing, "queries", str(result.nearest))),
@@ -13853,14 +13869,14 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
 
 
 def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
-    """Yield the slips that have what was reported, each with a convention.
+    """Yield the slips that give what was reported, each with a convention.
 
-    Those that an option of `compute` makes are among the combinations of options.
+    Slips that an option of `compute` can make are among the combinations of options.
 
     Args:
-        searched: what is searched, and for what.
-        inputs: the rankings as they were given.
-        as_given: the scores as they were given, if they were read in percent.
+        searched: the rankings, the known options and the reported scores.
+        inputs: the rankings as the caller passed them.
+        as_given: the scores as the caller passed them, if they were read as percentages.
     """
     other = searched._replace(evidence=as_given or searched.evidence)
     rankings = searched.read(Options.parse(k=searched.k, **searched.given))
@@ -13879,7 +13895,7 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
                     values = np.array(
                         [slip.scores(each, {"convention": convention, **searched.given}) for each in queries]
                     )
-                except ValueError:  # these rankings have no score by it
+                except ValueError:  # these rankings have no score under it
                     continue
                 if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, convention
@@ -13895,7 +13911,7 @@ def _combination_in_json(combination: Combination) -> dict[str, Any]:
 
 
 def _json_choice(value: Any) -> Any:
-    """Return a value in a type that JSON has."""
+    """Return the value of an option in a JSON type."""
     if isinstance(value, (list, tuple, np.ndarray)):
         return [_json_choice(each) for each in value]
     return (
@@ -13916,16 +13932,16 @@ def _two_conventions(between: Any) -> tuple[str, str]:
 
 
 def _choice_text(name: str, value: Any) -> str:
-    """Return a choice as tables show it."""
+    """Return the value of an option as tables show it."""
     return empty_text(value) if name == "zero_division" else str(value)
 
 
 def _in_json_types(values: NamedTuple) -> dict[str, Any]:
-    """Return a named tuple in types that JSON has."""
+    """Return the fields of a named tuple in JSON types."""
     fields = values._asdict()
     return {name: each if is_real(each) and math.isfinite(each) else str(each) for name, each in fields.items()}
 
 
 def _enumerated(names: Sequence[str]) -> str:
-    """Return names as a person lists them."""
+    """Return names as an enumeration in words."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

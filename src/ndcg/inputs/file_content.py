@@ -1,4 +1,4 @@
-"""What a file is: its bytes, unpacked and counted; the names of its columns; its rows, part by part; its JSON."""
+"""What a file is: its bytes, decompressed and counted; the names of its columns; its rows, part by part; its JSON."""
 
 import io
 import json
@@ -54,14 +54,14 @@ class Limits(NamedTuple):
 
     Attributes:
         bytes: of the file as it is.
-        unpacked: bytes of its content, of JSON a fifth of them.
+        uncompressed: bytes of its content, of JSON a fifth of them.
         rows: one per query and document.
         queries: distinct ones.
         columns: of a table.
     """
 
     bytes: int | None = None
-    unpacked: int | None = None
+    uncompressed: int | None = None
     rows: int | None = None
     queries: int | None = None
     columns: int | None = None
@@ -70,7 +70,7 @@ class Limits(NamedTuple):
         """Raise an error for more of one thing than there may be."""
         limit = getattr(self, what)
         if limit is not None and count > limit:
-            unit = "bytes unpacked" if what == "unpacked" else what
+            unit = "bytes uncompressed" if what == "uncompressed" else what
             raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
 
 
@@ -187,7 +187,7 @@ class ByteStream(io.RawIOBase):
 
 
 def read_content(path: str) -> bytes:
-    """Return the bytes that a file or a pipe holds, unpacked if they are compressed.
+    """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
 
     Raises:
         OSError: it cannot be read.
@@ -197,11 +197,11 @@ def read_content(path: str) -> bytes:
 
 
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
-    """Return the bytes of a file, unpacked if they are compressed, and whether they are."""
+    """Return the bytes of a file, decompressed if they are compressed, and whether they are."""
     packed = ByteStream(file, limits, "bytes")
     compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
     content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
-    return ByteStream(content, limits, "unpacked"), compression is not None
+    return ByteStream(content, limits, "uncompressed"), compression is not None
 
 
 def check_encoding(start: bytes) -> None:

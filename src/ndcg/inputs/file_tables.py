@@ -228,7 +228,7 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
 def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
     """Yield the rows of a Parquet or an Arrow file."""
     limits = wanted.limits
-    unpacked, bounded = 0, limits.unpacked is not None
+    uncompressed, bounded = 0, limits.uncompressed is not None
     if form == "parquet":
         from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
 
@@ -250,8 +250,8 @@ def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
         batch.validate(full=True)
         cells = [batch[name] for name in chosen]
         if bounded:
-            unpacked += sum(map(_unpacked, cells))
-            limits.check("unpacked", unpacked)
+            uncompressed += sum(map(_unpacked, cells))
+            limits.check("uncompressed", uncompressed)
         table = id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
         yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), wanted.kind)
 
@@ -280,7 +280,7 @@ def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
     chunks = [chunk for chunk in chunks if chunk.path_in_schema in chosen]
-    limits.check("unpacked", sum(chunk.total_uncompressed_size for chunk in chunks))
+    limits.check("uncompressed", sum(chunk.total_uncompressed_size for chunk in chunks))
     if any(encoding.startswith("DELTA") and "BYTE" in encoding for chunk in chunks for encoding in chunk.encodings):
         raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
 

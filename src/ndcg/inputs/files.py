@@ -188,7 +188,7 @@ def _file_parts(file: BinaryIO, path: str, wanted: Wanted, pool: ThreadPoolExecu
     start = stream.peek(1 << 12)
     check_encoding(start)
     if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
-        if limits.unpacked is not None:
-            stream.limits = limits._replace(unpacked=limits.unpacked // JSON_BYTES)
+        if limits.uncompressed is not None:
+            stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
         return from_json(stream, wanted, pool)
     return from_lines(stream, path, wanted, pool)

@@ -13,7 +13,7 @@ from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import DISCOUNTS, GAINS, MEASURES, OPTIONS, RIGHTLY_EMPTY
+from .arguments import DISCOUNTS, GAINS, MEASURES, OPTIONS, PERFECT_IF_EMPTY
 from .conventions import CONVENTIONS
 from .messages import nearest, shown
 from .scoring import Discount, Gain, not_discounts
@@ -45,7 +45,7 @@ class ChosenOptions(TypedDict, total=False):
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     score_dtype: Literal["given", "float32"] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
-    zero_division: float | Literal["rightly_empty"] | None
+    zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
     judged_only: bool
 
@@ -420,10 +420,12 @@ def _refuse_base(base: float, discount: Any) -> None:
 
 
 def _zero_division(value: Any) -> float | str:
-    if isinstance(value, str) and value == RIGHTLY_EMPTY:
+    if isinstance(value, str) and value == PERFECT_IF_EMPTY:
         return value
     if not is_real(value) or math.isinf(float(value)):
-        meaning = f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{RIGHTLY_EMPTY}"'
+        meaning = (
+            f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{PERFECT_IF_EMPTY}"'
+        )
         raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
     return float(value)
 

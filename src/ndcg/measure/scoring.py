@@ -178,8 +178,8 @@ def score_queries(
         ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
             alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
         ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-        zero_division: the nDCG of a query whose ideal DCG is not positive; ``"rightly_empty"``: 1 if no judged document
-            has a gain above 0 and nothing was retrieved, else 0.
+        zero_division: the nDCG of a query with an ideal DCG that is not positive; ``"perfect_if_empty"``: 1 if no judged
+            document has a gain above 0 and nothing was retrieved, else 0.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
     Raises:
@@ -245,7 +245,7 @@ def _score_block(
             sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
         _refuse_overflow(block, sums)
         if "nDCG" in into:
-            empty = _rightly_empty(block, gains) if isinstance(zero_division, str) else zero_division
+            empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
             sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
         values[:, block.queries] = sums[measure]
@@ -559,7 +559,7 @@ def sign(discount: Floats) -> float:
     return math.copysign(1, discount.sum())
 
 
-def _rightly_empty(block: _Block, gains: Floats) -> Floats:
+def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
 
     The ideal DCG does not tell: a truncated ideal is empty if nothing was retrieved, although there was something to

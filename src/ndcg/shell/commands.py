@@ -135,7 +135,7 @@ def _compare(asked: argparse.Namespace) -> Listing:
     names = [["run"], *([run] for run in found.scores)]
     means = mean_table(names, [(scores, queries) for scores in found.scores.values()], level, asked.places)
     columns = ("difference", level, "p", "p (Holm)", "p (t-test)", "won–tied–lost")
-    header = ["measure", "run", f"less {found.baseline}", *columns[1:]]
+    header = ["measure", "run", f"difference from {found.baseline}", *columns[1:]]
     pairs, slices = [header], [["slice", "queries", *header]]
     rows = []
     for pair in found.pairs:
@@ -183,20 +183,22 @@ def _audit(asked: argparse.Namespace) -> Listing:
     sides = Sides.read(asked, [asked.run])
     ((name, run),) = sides.runs.items()
     found = sides.report(name)
-    columns = ("queries", "mean", "chance", "range over tie orders", "unjudged")
+    columns = ("queries", "mean", "random order", "min–max over tie orders", "unjudged")
     measures = [["measure", *columns]]
     for name, score in found.scores.items():
         cells = score.cells(found.resampling.level, asked.places, queries=found.counts["queries"])
         measures.append([name, *(cells[each] for each in columns)])
-    queries = [["queries", "number", "first"]]
+    queries = [["finding", "queries", "examples"]]
     rows: list[Row] = []
     judged, ranked = (side.query_ids.to_pylist() for side in (sides.qrels, run))
     for finding, (number, names) in _findings(found, judged, ranked).items():
         queries.append([finding, count_text(number), ", ".join(map(str, names[:FIRST])) + ", …" * (len(names) > FIRST)])
         rows.append({"finding": finding, "value": number, "queries": " ".join(map(str, names[:FIRST]))})
     for name, score in found.scores.items():
-        for figure in ("value", "queries", "chance", "worst", "best", "tied", "ranked", "unjudged"):
-            rows.append({"finding": f"{figure} {name}", "value": getattr(score, figure), "queries": ""})
+        for figure in ("value", "queries", "random_order", "worst", "best", "tied", "ranked", "unjudged"):
+            rows.append(
+                {"finding": f"{figure.replace('_', ' ')} {name}", "value": getattr(score, figure), "queries": ""}
+            )
     whole_answer = found.to_dict() | {"findings": rows}
     return Listing([measures, queries], found.notes, found.signature, rows, whole_answer)
 
@@ -220,10 +222,9 @@ def _findings(found: Report, judged: Sequence[Any], ranked: Sequence[Any]) -> di
         "judged": (len(judged), []),
         "missing from the run": (len(missing), missing),
         "only in the run": (len(extra), extra),
-        "nothing relevant": (found.counts["nothing_relevant"], ids[found.queries["relevant"].to_numpy() == 0]),
-        "nothing irrelevant": (found.counts["nothing_irrelevant"], []),
+        "no relevant documents": (found.counts["nothing_relevant"], ids[found.queries["relevant"].to_numpy() == 0]),
+        "all documents relevant": (found.counts["all_relevant"], []),
         f"affected by ties ({first})": (len(tied), tied),
-        "with a document twice": (0, []),  # such a file is rejected
     }
 
 
@@ -238,8 +239,8 @@ def _explain(asked: argparse.Namespace) -> Listing:
     found = explain(predictions=run, k=k, got=asked.got, between=asked.between, **options)
     _save_plot(found, asked.plot)
     rows = [
-        {"convention": name, "number": number, "matches": name in found.matches, "refused": found.refused.get(name)}
-        for name, number in found.numbers.items()
+        {"convention": name, "score": number, "matches": name in found.matches, "error": found.errors.get(name)}
+        for name, number in found.scores.items()
     ]
     return Listing(found.tables(), found.remarks(), found.signature, rows, found.to_dict())
 

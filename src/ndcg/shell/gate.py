@@ -29,8 +29,8 @@ class Criteria(NamedTuple):
     """The criteria of a regression.
 
     Attributes:
-        max_drop: the fall that is tolerated, in units of the measure.
-        alpha: the level at which a larger fall must be significant; 1 if it need not be.
+        max_drop: the drop that is tolerated, in units of the measure.
+        alpha: the level at which a larger drop must be significant; 1 if it need not be.
     """
 
     max_drop: float
@@ -49,15 +49,15 @@ class Criteria(NamedTuple):
 
     @property
     def need_a_test(self) -> bool:
-        """Whether the test decides: at 1 every fall is significant, at 0 none is."""
+        """Whether the test decides: at 1 every drop is significant, at 0 none is."""
         return 0 < self.alpha < 1
 
     def __str__(self) -> str:
-        fall = f"A regression is a fall of the mean by more than {self.max_drop:g}"
+        drop = f"A regression is a drop of the mean by more than {self.max_drop:g}"
         if self.alpha == 1:
-            return f"{fall}, significant or not."
+            return f"{drop}, significant or not."
         test = f"p (Holm) of a one-sided paired randomization test is at most {self.alpha:g}"
-        return f"{fall} that differs significantly from 0: {test}."
+        return f"{drop} that differs significantly from 0: {test}."
 
 
 def gate_run(asked: argparse.Namespace) -> Listing:
@@ -118,16 +118,16 @@ def _row(pair: Pair, least: float, found: Comparison, new: Report, criteria: Cri
 def _verdict(pair: Pair, least: float, criteria: Criteria) -> str:
     """Return the verdict on a measure in words."""
     if not falls_beyond(pair.difference, criteria.max_drop):
-        return f"did not fall by more than {criteria.max_drop:g}"
-    fell = f"fell by {_amount(-pair.difference)}"
+        return f"did not drop by more than {criteria.max_drop:g}"
+    drop = f"dropped by {_amount(-pair.difference)}"
     if criteria.alpha == 1:
-        return f"{fell}, more than {criteria.max_drop:g}"
+        return f"{drop}, more than {criteria.max_drop:g}"
     if is_regression(pair.difference, pair.p_holm, **criteria._asdict()):
-        return f"{fell}: significant"
+        return f"{drop}: significant"
     differing = pair.wins + pair.losses
     queries = "1 differing query" if differing == 1 else f"{differing:,} differing queries"
     verb = "cannot" if least > criteria.alpha else "does not" if differing == 1 else "do not"
-    return f"{fell}, which {queries} {verb} prove: not failed"
+    return f"{drop}, which {queries} {verb} prove: not failed"
 
 
 def _amount(value: float) -> str:
@@ -144,16 +144,17 @@ def _summary(run: str, rows: list[Row], criteria: Criteria) -> str:
     """Return the verdict on all measures in a sentence."""
     failed = [row["measure"] for row in rows if row["regression"]]
     if failed:
-        return f"Regression: {', '.join(failed)} of {run} fell by more than {criteria.max_drop:g}."
-    if fell := [row["measure"] for row in rows if falls_beyond(row["difference"], criteria.max_drop)]:
-        return f"Not failed: {', '.join(fell)} of {run} fell by more than {criteria.max_drop:g}, but not significantly."
-    return f"No regression: no mean of {run} fell by more than {criteria.max_drop:g}."
+        return f"Regression: {', '.join(failed)} of {run} dropped by more than {criteria.max_drop:g}."
+    if dropped := [row["measure"] for row in rows if falls_beyond(row["difference"], criteria.max_drop)]:
+        by = f"dropped by more than {criteria.max_drop:g}, but not significantly"
+        return f"Not failed: {', '.join(dropped)} of {run} {by}."
+    return f"No regression: no mean of {run} dropped by more than {criteria.max_drop:g}."
 
 
 def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
-    """Say of each fall that so few queries cannot prove which p-value they could reach, and how many would do."""
+    """Say of each drop that so few queries cannot prove which p-value they could reach, and how many would do."""
     if criteria.alpha == 0:
-        return ["At --alpha 0 no fall is significant, so that this gate never fails."]
+        return ["At --alpha 0 no drop is significant, so that this gate never fails."]
     found = []
     for row in rows:
         if not falls_beyond(row["difference"], criteria.max_drop) or row["least_p_holm"] <= criteria.alpha:
@@ -182,7 +183,7 @@ def _listing(asked: argparse.Namespace, found: Comparison, rows: list[Row], new:
         "notes": said[2:],
     }
     interval = f"one-sided {level_text(asked.confidence)}"
-    table = [["measure", "queries", baseline, run, "difference", interval, "p (fall)", "p (Holm)", "verdict"]]
+    table = [["measure", "queries", baseline, run, "difference", interval, "p (drop)", "p (Holm)", "verdict"]]
     for row in rows:
         counted = counted_text(row["queries"], new.counts["queries"])
         means = [number_text(row[side], asked.places) for side in ("baseline", "run")]
@@ -201,7 +202,7 @@ def _comparable(
     """Return the values of the baseline and of the run, for the queries that have a value in both.
 
     Raises:
-        ValueError: the two cannot be compared, or no fall over so few queries can be significant.
+        ValueError: the two cannot be compared, or no drop over so few queries can be significant.
     """
     baseline, run = sides.names
     judgments = None
@@ -225,7 +226,7 @@ def _comparable(
     ranked = (before["retrieved"] > 0) | (after["retrieved"] > 0)
     fewest = min(int(np.count_nonzero(ranked & ~np.isnan(columns[run][name]))) for name in options.names)
     if criteria.need_a_test and not can_be_significant(fewest, len(options.names), criteria.alpha):
-        problem = f"with {fewest} ranked queries no fall can be significant at this level, so the gate could never fail"
+        problem = f"with {fewest} ranked queries no drop can be significant at this level, so the gate could never fail"
         raise ValueError(f"{problem}; give more queries, fewer measures, a larger --alpha, or --any-drop")
     return columns
 

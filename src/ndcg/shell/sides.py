@@ -94,13 +94,12 @@ def scoring(asked: argparse.Namespace) -> dict[str, Any]:
 
 def _columns(asked: argparse.Namespace, file: str, kind: str) -> Columns:
     """Return the columns of a file, which may have names of their own."""
-    given = {"query": asked.query, "document": asked.document, "score": asked.score, "relevance": asked.label}
+    given = {"query": asked.query, "document": asked.document, "score": asked.score, "relevance": asked.relevance}
     names = {column: name for column, name in given.items() if name is not None and column in NAMES[kind]}
     try:
         return read_columns(path_of(file), kind, names=names)
     except UnknownColumnError as error:
-        option = "label" if error.what == "relevance" else error.what
-        hint = "" if error.what in names else f"; or give its name as --{option}"
+        hint = "" if error.what in names else f"; or give its name as --{error.what}"
         raise ValueError(f"{error}{hint}") from None
 
 

@@ -76,7 +76,10 @@ from .tables import (
 )
 
 PLACES = 16  # at most: float64 holds no more digits
-ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
+ONE_SIDED = (
+    "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
+    "interval."
+)
 
 
 class ComparedSlice(NamedTuple):
@@ -181,11 +184,11 @@ class Comparison(Readable):
     def _tables(self) -> list[Table]:
         level = self.resampling.level
         tests = ["difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
-        samples = ["detectable difference", "queries needed for the one seen"]
+        samples = ["minimum detectable difference", "queries needed for the observed difference"]
         return [
             self._system_table(level),
             _pair_table("pair", self.pairs, tests, level),
-            _pair_table("80% power (4 of 5 trials at the 5% level)", self.pairs, samples, level),
+            _pair_table("pair, at 80% power", self.pairs, samples, level),
             *([self._slice_table(level)] if self.slices else []),
             *query_tables(self, 3),
         ]
@@ -214,18 +217,18 @@ class Comparison(Readable):
         pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
-            return "all exchanges: exact"
+            return "all permutations: exact"
         error = max(each.p_error for each in sampled)
-        text = f"{sampled[0].exchanges:,} exchanges: standard error of p at most {error:.1g}"
+        text = f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
         exact = len(pairs) - len(sampled)
-        return f"{exact:,} of {len(pairs):,} exact, else {text}" if exact else text
+        return f"exact for {exact:,} of {len(pairs):,}; for the others {text}" if exact else text
 
     def _remarks(self) -> list[str]:
         over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
         return [
-            f"{self.resampling}. p: {self.testing}? By the paired randomization test ({self._exactness()}), beside it "
-            f"by the paired t-test; both also corrected by Holm for {over}. {self.testing.relation.capitalize()}: p "
-            f"(Holm) < {SIGNIFICANT}.",
+            f"{self.resampling}. p: {self.testing}? From the paired randomization test ({self._exactness()}); p "
+            f"(t-test): from the paired t-test. Both are also corrected by Holm for {over}. "
+            f"{self.testing.relation.capitalize()}: p (Holm) < {SIGNIFICANT}.",
             *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
             *first_slices(self.slices),
             *self.notes,
@@ -300,8 +303,8 @@ class Comparison(Readable):
             ValueError: the values are others; names the entry.
         """
         resampling, signature = saved_resampling(values["resampling"]), values["signature"]
-        of_1_0: dict[str, Any] = {"exact": resampling.exact, "exchanges": resampling.resamples}
-        of_1_0 |= {"detectable": None, "queries_needed": None}
+        of_1_0: dict[str, Any] = {"exact": resampling.exact, "permutations": resampling.resamples}
+        of_1_0 |= {"min_detectable": None, "queries_needed": None}
         of_1_0 = {} if is_of_this_version(signature) else of_1_0
 
         def read(part: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -349,13 +352,13 @@ class Comparison(Readable):
         self._check_part(ComparedSlice(len(tables[0]), self.scores, self.pairs), scores, pairs, columns, "")
         self._check_holm(self.pairs)
         if self.resampling.exact != all(pair.exact for pair in self.pairs):
-            raise ValueError("resampling: exact: must be that of all pairs")
+            raise ValueError("resampling: exact: must be True if all pairs are exact, else False")
         if slices is None:
             return
         weighted = "|weights:given" in self.signature  # then other slices may be left out
         again = _compared_slices(contest, slices, columns, None)
         if not (set(self.slices) <= set(again) if weighted else list(self.slices) == list(again)):
-            raise ValueError("slices: are not those of the queries")
+            raise ValueError("slices: must be the slices of the queries")
         for value, each in self.slices.items():
             other, place = again[value], f"slices: {slice_name(value)}: "
             if each.queries != other.queries:
@@ -373,7 +376,7 @@ class Comparison(Readable):
     ) -> None:
         """Raise an error unless the figures of some queries are those found again, as far as these tell."""
         if list(found.scores) != list(scores):
-            raise ValueError(f"{place}scores: must be of {', '.join(scores)}")
+            raise ValueError(f"{place}scores: must be those of {', '.join(scores)}")
         for system, of_system in found.scores.items():
             check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
             if any(max(each.tied, 0) > found.queries for each in of_system.values()):

@@ -102,11 +102,12 @@ class Pair(NamedTuple):
         wins: queries, of those with any weight, in which ``system`` scores higher.
         ties: queries in which both score the same, up to rounding.
         losses: queries in which ``system`` scores lower.
-        exact: whether the randomization test tried all exchanges of scores.
-        exchanges: how many it tried.
-        detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
-            the 5% level with 80% power; None where that is unknown.
-        queries_needed: how many queries such a test needs for the difference seen; None where no number would do.
+        exact: whether the randomization test tried all permutations of scores.
+        permutations: how many it tried.
+        min_detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries
+            detects at the 5% level with 80% power; None if it is unknown.
+        queries_needed: the number of queries with which such a test would detect the observed difference; None if no
+            number would do.
     """
 
     measure: str
@@ -124,14 +125,14 @@ class Pair(NamedTuple):
     ties: int
     losses: int
     exact: bool
-    exchanges: int
-    detectable: float | None
+    permutations: int
+    min_detectable: float | None
     queries_needed: int | None
 
     @property
     def p_error(self) -> float:
-        """The standard error of `p`, from trying only some of the exchanges."""
-        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
+        """The standard error of `p`, from trying only some of the permutations."""
+        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.permutations)
 
     @property
     def queries(self) -> int:
@@ -153,8 +154,8 @@ class Pair(NamedTuple):
             "p (t-test)": p_text(self.p_t),
             "p (t-test, Holm)": p_text(self.p_t_holm),
             "won–tied–lost": "–".join(map(count_text, (self.wins, self.ties, self.losses))),
-            "detectable difference": number_text(self.detectable, places),
-            "queries needed for the one seen": count_text(self.queries_needed),
+            "minimum detectable difference": number_text(self.min_detectable, places),
+            "queries needed for the observed difference": count_text(self.queries_needed),
         }
 
 
@@ -228,8 +229,8 @@ class Contest(NamedTuple):
                 "ties": whole.sums((by_query == 0) & counted),
                 "losses": whole.sums((by_query < 0) & counted),
                 "exact": tests.exact[at],
-                "exchanges": tests.exchanges[at],
-                "detectable": told.detectable[at],
+                "permutations": tests.permutations[at],
+                "min_detectable": told.min_detectable[at],
                 "queries_needed": told.queries_needed[at],
             }
             yield {name: each.reshape(-1) for name, each in by_part.items()}

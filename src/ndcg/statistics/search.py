@@ -175,11 +175,11 @@ class _Queries(NamedTuple):
 
     Attributes:
         missing: those that are missing from the run.
-        rightly_empty: those with no relevant documents for which nothing was retrieved.
+        perfect_if_empty: those with no relevant documents for which nothing was retrieved.
     """
 
     missing: Mask
-    rightly_empty: Mask
+    perfect_if_empty: Mask
 
 
 def _values_at(
@@ -310,7 +310,7 @@ AVERAGING = ("zero_division", "missing")
 
 def _averaged(values: Floats, queries: _Queries, zero_division: float | str, missing: str) -> Floats:
     """Return values with that of queries with no relevant documents, and without those that are skipped."""
-    empty = queries.rightly_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
+    empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
     if missing == "skip":
         averaged[:, queries.missing] = np.nan
@@ -323,7 +323,7 @@ def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Calla
     parts = np.stack([shares, shares * queries.missing], axis=1)
     empty = np.isnan(values)
     sums, empties = np.where(empty, 0, values) @ parts, empty.astype(np.float64) @ parts
-    ones = empty.astype(np.float64) @ (parts * queries.rightly_empty[:, np.newaxis])
+    ones = empty.astype(np.float64) @ (parts * queries.perfect_if_empty[:, np.newaxis])
     total = parts.sum(axis=0)
 
     def means(zero_division: float | str, missing: str) -> Floats:
@@ -433,7 +433,7 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
         "ties": tuple(OPTIONS["ties"].words) if len(queries_of_ties(rankings)) else ("average",),
         "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
         "judged_only": (False, True) if not judged.all() else (False,),
-        "zero_division": (0.0, 1.0, np.nan, "rightly_empty") if has_empty else (0.0,),
+        "zero_division": (0.0, 1.0, np.nan, "perfect_if_empty") if has_empty else (0.0,),
         "missing": ("empty", "skip") if rankings.lacking().any() else ("empty",),
     }
     return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
