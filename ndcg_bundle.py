@@ -89,13 +89,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return by_name[near[0]] if len(near) == 1 else ""
 
 
-def missing_library(what: str, library: str, packages: str) -> ImportError:
+def missing_library(feature: str, library: str, packages: str) -> ImportError:
     """Return the error for a library that something needs and that is not installed, with the packages to install.
 
     >>> missing_library("plot", "Matplotlib", "matplotlib")
     ImportError('plot needs Matplotlib: pip install matplotlib')
     """
-    return ImportError(f"{what} needs {library}: pip install {packages}")
+    return ImportError(f"{feature} needs {library}: pip install {packages}")
 
 
 def in_short(error: BaseException) -> str:
@@ -246,11 +246,11 @@ def _settled_gains(
         ranked.ravel()[members] = _mean_of_groups(ranked.ravel()[members], ~tied)
     if crossing.size:
         rows = slice(None) if crossing.size == len(score) else crossing
-        found = score.take(numbers[rows, 1:])
-        mean, above = _group_at_cutoff(score[rows], gains[rows], found[:, 0])
+        near_scores = score.take(numbers[rows, 1:])
+        mean, above = _group_at_cutoff(score[rows], gains[rows], near_scores[:, 0])
         if averaged:
-            ranked[rows, 1:] = np.where(found == found[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
-        missed = crossing[above != (found > found[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
+            ranked[rows, 1:] = np.where(near_scores == near_scores[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
+        missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
         if missed.size:
             whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], "average" if averaged else "last")
             ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
@@ -421,10 +421,10 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     if isinstance(discount, str):
         return np.asarray(DISCOUNT_FUNCTIONS[discount](rank, log_base))
     if callable(discount):
-        found = _answer("discount", "ranks", discount, rank)
-        if (problem := not_discounts(found)) is not None:
+        values = _answer("discount", "ranks", discount, rank)
+        if (problem := not_discounts(values)) is not None:
             raise ValueError(f"discount: what the function returned for ranks 1 to {ranks} {problem}")
-        return found
+        return values
     if len(discount) < ranks:
         raise ValueError(
             f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give k={len(discount)}"
@@ -491,8 +491,8 @@ def score_queries(
         ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
             alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
         ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-        zero_division: the nDCG of a query with an ideal DCG that is not positive; ``"perfect_if_empty"``: 1 if no judged
-            document has a gain above 0 and nothing was retrieved, else 0.
+        zero_division: the nDCG of a query with an ideal DCG that is not positive; ``"perfect_if_empty"``: 1 if no
+            judged document has a gain above 0 and nothing was retrieved, else 0.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
     Raises:
@@ -589,9 +589,9 @@ def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int |
 
 def _threads() -> int:
     """As many threads as the process has CPUs, or as OMP_NUM_THREADS says."""
-    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    if asked.isdecimal() and int(asked):
-        return int(asked)
+    setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if setting.isdecimal() and int(setting):
+        return int(setting)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -828,12 +828,12 @@ GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _answer(option: str, what: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
+def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
     """Return the numbers that an option's function makes of an array, one for each value."""
     if not values.size:
         return values.astype(np.float64)
     answer = function(values)
-    problem = f"{option} gets an array of {what} and must return an array of as many numbers"
+    problem = f"{option} gets an array of {places} and must return an array of as many numbers"
     try:
         numbers = np.asarray(answer)
     except ValueError:
@@ -949,11 +949,11 @@ def settled(**arguments: Any) -> list[Any]:
                 f"{name}: has another index than {first}, and rows are taken in their order, whatever the index; "
                 "join both tables by query and document first, or give .to_numpy() of each if their order is right"
             )
-    found: dict[int, Any] = {}
+    converted_by_id: dict[int, Any] = {}
     for name, values in foreign.items():
-        if id(values) not in found:
-            found[id(values)] = plain(name, values)
-    return [found.get(id(values), values) for values in arguments.values()]
+        if id(values) not in converted_by_id:
+            converted_by_id[id(values)] = plain(name, values)
+    return [converted_by_id.get(id(values), values) for values in arguments.values()]
 
 
 def _is_plain(values: Any) -> bool:
@@ -990,7 +990,7 @@ def plain(argument: str, values: Any) -> Any:
     if isinstance(values, (list, tuple)):
         return values
     try:
-        found = converted(values)
+        array = converted(values)
     except BaseException as error:  # whatever its library raises says why
         raise_unless_of_values(error)
         problem = in_short(error)
@@ -998,15 +998,15 @@ def plain(argument: str, values: Any) -> Any:
             f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
             "Arrow column"
         ) from error
-    if isinstance(kind := getattr(found, "type", None), pa.BaseExtensionType):
+    if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
         raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
-    if names := _field_names(found):
+    if names := _field_names(array):
         raise ValueError(
             f"{argument}: must be one column; got a table of columns {shown(names)}. If each row is a document, join "
             "both sides into one table by query and document and give its columns: predictions, references, "
             "query_ids and document_ids. If each row is a query, give its column of lists"
         )
-    return found
+    return array
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
@@ -1336,8 +1336,8 @@ def read_ids(argument: str, values: Any) -> Ids:
         row = int(np.flatnonzero(ids.is_null())[0])
         raise ValueError(f"{argument}: row {row}: is None; give each row an id")
     if len(ids) and not kind:
-        found = shown(str(ids.type))[1:-1]
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {found}; give others as text")
+        given = shown(str(ids.type))[1:-1]
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; give others as text")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return _encoded(
@@ -1406,24 +1406,24 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         elif ids.dtype.kind in "iu":
             ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
     elif not isinstance(ids, (list, tuple)):
-        found = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {found}")
+        given = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}")
     try:
         try:
-            found = pa.array(ids)
+            given = pa.array(ids)
         except OverflowError:
             return pa.array(ids, pa.uint64())
-        if id_kind(found.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
+        if id_kind(given.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
             _refuse_mixed(argument, ids)  # Arrow makes one type of these, in which different ids may be equal
-        return found
+        return given
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
         first: dict[type, str] = {}
         for row, each in enumerate(ids):
             if each is not None:
                 first.setdefault(type(each), f"{shown(each)} in row {row}")
-        found = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
+        given = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
         raise ValueError(
-            f"{argument} must be all text or all integers of at most 64 bits; got {found}; give all as text"
+            f"{argument} must be all text or all integers of at most 64 bits; got {given}; give all as text"
         ) from None
 
 
@@ -1434,8 +1434,8 @@ def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
         if each is not None:
             first.setdefault(id_kind(type(each)), f"{shown(each)} in row {row}")
     if len(first) > 1:
-        found = " and ".join(list(first.values())[:2])
-        raise ValueError(f"{argument} must be of one kind; got {found}; give all as text")
+        both = " and ".join(list(first.values())[:2])
+        raise ValueError(f"{argument} must be of one kind; got {both}; give all as text")
 
 
 def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
@@ -1454,8 +1454,8 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
 
 def family(kind: pa.DataType) -> str:
     """Return the kind of ids of a type, of times with their zone: ids of two families have nothing in common."""
-    found = id_kind(kind)
-    return f"{found} of {kind.tz}" if found == "times" else found
+    name = id_kind(kind)
+    return f"{name} of {kind.tz}" if name == "times" else name
 
 
 def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
@@ -1564,10 +1564,10 @@ def _rows_of_one_hash(
     key &= ~of_row
     key |= np.arange(len(key), dtype=np.uint64)
     key.sort()
-    found = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
-    pair = [(key[each] & of_row).view(np.int64) for each in (found, found + 1)]
+    starts = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
+    pair = [(key[each] & of_row).view(np.int64) for each in (starts, starts + 1)]
     first, second = (row[each] for each in pair)
-    return first, second, key[found] & ~of_row, query[pair[0]] == query[pair[1]]
+    return first, second, key[starts] & ~of_row, query[pair[0]] == query[pair[1]]
 
 
 def digest_of(columns: Columns) -> str:
@@ -1729,14 +1729,14 @@ def _are_among(rows: Rows, excluded: Rows) -> Mask:
     return np.isin(queries.codes * len(documents.distinct) + documents.codes, pairs)
 
 
-def _index_among(what: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
+def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
     """Return of each id where it is among the rankings'; -1 where it is not.
 
     Raises:
         ValueError: text, bytes, integers, dates or times, and the others are none.
     """
     if len(ids) and len(among) and family(ids.type) != family(among.type):
-        raise _another_type(what, ids[0].as_py(), among[0].as_py())
+        raise _another_type(side, ids[0].as_py(), among[0].as_py())
     return index_among(ids, among)
 
 
@@ -1792,11 +1792,11 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
         forms = "{query: ids}, a file, or beside data a frame with columns of the same names"
         raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
     rows = _excluded_rows_of(exclude)
-    found: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
+    excluded_ids: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
     columns = (ids.distinct.take(pa.array(ids.codes)).to_pylist() for ids in rows)
     for of_query, of_document in zip(*columns, strict=True):
-        found[of_query].add(of_document)
-    return found
+        excluded_ids[of_query].add(of_document)
+    return excluded_ids
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
@@ -1807,8 +1807,8 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     """
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
-        found = "a file or a frame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
-        problem = f"got {found}, but the predictions are ranked ids, whose queries have no ids"
+        given = "a file or a frame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
+        problem = f"got {given}, but the predictions are ranked ids, whose queries have no ids"
         raise ValueError(f"exclude: {problem}; give a list or a set of ids for each query, in the same order")
     if len(rows) != queries:
         raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
@@ -1837,9 +1837,9 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
         NothingExcludedError: the ids have the same type, so other rankings may have these queries.
         ValueError: the ids are of another type.
     """
-    theirs, ours = dict.fromkeys(excluded), dict.fromkeys(own)
-    if theirs and ours and theirs.keys().isdisjoint(ours):
-        one, other = next(iter(theirs)), next(iter(ours))
+    excluded_queries, own_queries = dict.fromkeys(excluded), dict.fromkeys(own)
+    if excluded_queries and own_queries and excluded_queries.keys().isdisjoint(own_queries):
+        one, other = next(iter(excluded_queries)), next(iter(own_queries))
         ids = f"{shown(one)} in exclude, {shown(other)} in the references"
         different = id_kind(type(one)) != id_kind(type(other))
         hint = "; give one type for both" * different
@@ -1863,17 +1863,17 @@ def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, 
 
 def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
     """Return a document of each kind that mappings have, the first of its type."""
-    found: dict[str, Any] = {}
+    examples: dict[str, Any] = {}
     for documents in chain.from_iterable(side.values() for side in sides):
         for kind in set(map(type, documents)):
-            if id_kind(kind) not in found:
-                found[id_kind(kind)] = next(each for each in documents if type(each) is kind)
-    return found
+            if id_kind(kind) not in examples:
+                examples[id_kind(kind)] = next(each for each in documents if type(each) is kind)
+    return examples
 
 
-def _another_type(what: str, excluded: Any, own: Any) -> ValueError:
+def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
     ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
-    return ValueError(f"exclude: ids of {what} are of another type, such as {ids}; give one type for both")
+    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give one type for both")
 
 
 # ndcg/inputs/file_content.py: What a file is: its bytes, decompressed and counted; the names of its columns; its rows, part by part; its JSON.
@@ -1928,11 +1928,11 @@ class Limits(NamedTuple):
     queries: int | None = None
     columns: int | None = None
 
-    def check(self, what: str, count: int) -> None:
+    def check(self, name: str, count: int) -> None:
         """Raise an error for more of one thing than there may be."""
-        limit = getattr(self, what)
+        limit = getattr(self, name)
         if limit is not None and count > limit:
-            unit = "bytes uncompressed" if what == "uncompressed" else what
+            unit = "bytes uncompressed" if name == "uncompressed" else name
             raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
 
 
@@ -1963,7 +1963,7 @@ class UnknownColumnError(ValueError):
         self.what = what
 
 
-class Wanted(NamedTuple):
+class ReadRequest(NamedTuple):
     """What a file is read for.
 
     Attributes:
@@ -2020,8 +2020,8 @@ def naming_file(path: str) -> Iterator[None]:
 class ByteStream(io.RawIOBase):
     """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
 
-    def __init__(self, file: Any, limits: Limits, what: str) -> None:
-        self.file, self.what, self.limits = file, what, limits
+    def __init__(self, file: Any, limits: Limits, unit: str) -> None:
+        self.file, self.what, self.limits = file, unit, limits
         self.head, self.count = b"", 0
 
     def readable(self) -> bool:
@@ -2038,14 +2038,14 @@ class ByteStream(io.RawIOBase):
         """Return the next bytes, fewer only at the end, or all of them."""
         if size < 0:
             return b"".join(iter(lambda: self.read(CHUNK), b""))
-        found, self.head = self.head[:size], self.head[size:]
-        return found + self._next(size - len(found)) if len(found) < size else found
+        chunk, self.head = self.head[:size], self.head[size:]
+        return chunk + self._next(size - len(chunk)) if len(chunk) < size else chunk
 
     def _next(self, size: int) -> bytes:
-        found: bytes = self.file.read(size) or b""
-        self.count += len(found)
+        chunk: bytes = self.file.read(size) or b""
+        self.count += len(chunk)
         self.limits.check(self.what, self.count)
-        return found
+        return chunk
 
 
 def read_content(path: str) -> bytes:
@@ -2125,38 +2125,38 @@ def delimiter_of(header: str) -> str:
     return ";" if header.count(";") > header.count(",") else ","
 
 
-def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
+def chosen_columns(names: Sequence[str], request: ReadRequest) -> list[int]:
     """Return where a table has its queries, documents and values."""
-    wanted.limits.check("columns", len(names))
+    request.limits.check("columns", len(names))
     known = [plain_name(name) for name in names]
     chosen = []
-    for what, possible in wanted.names.items():
+    for column, possible in request.names.items():
         name = next((each for each in possible if each in known), None)
         if name is None:
             there = f"has {brief(map(shown_cell, names), ', ')}" if names else "has none"
             is_given = len(possible) == 1
-            problem = f"is called {possible[0]}" if is_given else f"holds the {what}; name it {' or '.join(possible)}"
-            raise UnknownColumnError(what, f"no column {problem}; the file {there}")
+            problem = f"is called {possible[0]}" if is_given else f"holds the {column}; name it {' or '.join(possible)}"
+            raise UnknownColumnError(column, f"no column {problem}; the file {there}")
         if known.count(name) > 1:
             raise ValueError(f"two columns are called {name}; leave one out")
         chosen.append(known.index(name))
     return chosen
 
 
-def check_header(names: Sequence[str], wanted: Wanted) -> None:
+def check_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
-    wanted.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
-    known = set(chain.from_iterable(wanted.names.values()))
+    request.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
+    known = set(chain.from_iterable(request.names.values()))
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
-        header = ",".join(possible[0] for possible in wanted.names.values())
+        header = ",".join(possible[0] for possible in request.names.values())
         first = brief(map(shown_cell, names), ", ")
         raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}")
 
 
-def are_columns(names: Iterable[str], wanted: Wanted) -> bool:
+def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
     """Whether names are those of columns, at least two of the three."""
     known = set(map(plain_name, names))
-    return sum(not known.isdisjoint(possible) for possible in wanted.names.values()) >= 2
+    return sum(not known.isdisjoint(possible) for possible in request.names.values()) >= 2
 
 
 # Rows
@@ -2291,15 +2291,15 @@ LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 
 
 def from_lines(
-    stream: ByteStream, path: str, wanted: Wanted, pool: ThreadPoolExecutor
+    stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
     """Return the rows of a TREC, CSV or TSV file; its first line, other than empty ones and comments, says which."""
     chunks = line_chunks(stream, LINE)
-    head, layout, before = b"", LAYOUTS[wanted.kind][0], 1  # lines are counted from 1
+    head, layout, before = b"", LAYOUTS[request.kind][0], 1  # lines are counted from 1
     for head in chunks:
         first = FIRST_LINE.match(head)
         if first and first[1]:
-            layout = _layout(first[1].removesuffix(b"\r"), path, wanted)
+            layout = _layout(first[1].removesuffix(b"\r"), path, request)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -2315,9 +2315,9 @@ def from_lines(
     )
 
 
-def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
+def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
     """Return how a file with this first line is split."""
-    kind = wanted.kind
+    kind = request.kind
     if any(mark in line for mark in NO_TEXT):  # which the line itself is rejected for, not the columns that it lacks
         return LAYOUTS[kind][0]
     cells = [cell for cell in line.replace(b"\t", b" ").split(b" ") if cell]
@@ -2337,9 +2337,9 @@ def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
         names = _cells(header, delimiter)
     except csv.Error:
         names = []
-    if are_columns(names, wanted) or has_commas or (named and not fitting):
-        check_header(names, wanted)
-        return _Layout(kind, names, delimiter, chosen_columns(names, wanted))
+    if are_columns(names, request) or has_commas or (named and not fitting):
+        check_header(names, request)
+        return _Layout(kind, names, delimiter, chosen_columns(names, request))
     return fitting[0] if fitting else LAYOUTS[kind][0]
 
 
@@ -2500,7 +2500,7 @@ NUMBER_TYPES = (
 )
 
 
-def from_json(stream: ByteStream, wanted: Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
+def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
     """Return the rows of values line by line, if the first line is an object of its own, or else of one value."""
     chunks = line_chunks(stream, math.inf)
     head = next(chunks)
@@ -2510,7 +2510,7 @@ def from_json(stream: ByteStream, wanted: Wanted, pool: ThreadPoolExecutor) -> t
     except (ValueError, RecursionError):  # it goes on in the next lines
         first = None
     if first is not None and not _is_saved(first):
-        parse = partial(_parse_json_lines, reading=_Reading(first, wanted))
+        parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
         value = parse_json(head + b"".join(chunks))
@@ -2519,9 +2519,9 @@ def from_json(stream: ByteStream, wanted: Wanted, pool: ThreadPoolExecutor) -> t
     if _is_saved(value):
         raise SavedResultError(value)
     if not isinstance(value, list):
-        return "", iter([_json_part([(0, value)], 1, _Reading(value, wanted))])
-    wanted.limits.check("rows", len(value))
-    reading = _Reading(value[0] if value else {}, wanted)
+        return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request))])
+    request.limits.check("rows", len(value))
+    reading = _JsonReader(value[0] if value else {}, request)
     return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
 
 
@@ -2535,15 +2535,15 @@ def _is_saved(value: Any) -> bool:
     )
 
 
-class _Reading:
+class _JsonReader:
     """How objects of JSON are read: as records, whose names are those of the first, or else as mappings."""
 
-    def __init__(self, first: Any, wanted: Wanted) -> None:
-        self.kind, self.names = wanted.kind, None
+    def __init__(self, first: Any, request: ReadRequest) -> None:
+        self.kind, self.names = request.kind, None
         if isinstance(first, dict) and first:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
-            if len(columns) == len(first) or are_columns(columns, wanted):
-                self.names = [list(first)[at] for at in chosen_columns(list(first), wanted)]
+            if len(columns) == len(first) or are_columns(columns, request):
+                self.names = [list(first)[at] for at in chosen_columns(list(first), request)]
 
     def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
         """Yield a query, documents and their values, for each query.
@@ -2563,14 +2563,14 @@ class _Reading:
                 yield query, documents, [1.0] * len(documents)
                 continue
             if not isinstance(documents, dict):
-                wanted = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
-                raise ValueError(f"query {shown_cell(query)}: must be {wanted}; got {shown_cell(documents)}")
+                expected = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
+                raise ValueError(f"query {shown_cell(query)}: must be {expected}; got {shown_cell(documents)}")
             yield query, documents.keys(), documents.values()
 
 
-def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
+def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
     """Return the only ``{query: {document: value}}`` in a mapping of them, such as MTEB's of subsets and splits."""
-    rankings = list(rankings_in({name: value for name, value in found.items() if name != "mteb_model_meta"}))
+    rankings = list(rankings_in({name: value for name, value in objects.items() if name != "mteb_model_meta"}))
     if len(rankings) == 1:
         return rankings[0][1]
     there = brief(("".join(f"[{shown_cell(key)}]" for key in keys) for keys, _ in rankings), ", ")
@@ -2578,18 +2578,20 @@ def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
     raise ValueError(f"holds {len(rankings)} rankings: {there}; read it by json.load and give one, such as file{keys}")
 
 
-def rankings_in(found: dict[str, Any], keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+def rankings_in(
+    objects: dict[str, Any], keys: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
     """Yield each ``{query: {document: value}}`` in a mapping of them, with the names that lead to it."""
-    inner = [value for value in found.values() if isinstance(value, dict) and value]
+    inner = [value for value in objects.values() if isinstance(value, dict) and value]
     if not inner or not all(isinstance(next(iter(value.values())), dict) for value in inner):
-        yield keys, found
+        yield keys, objects
         return
-    for name, value in found.items():
+    for name, value in objects.items():
         if isinstance(value, dict):
             yield from rankings_in(value, (*keys, name))
 
 
-def _parse_json_lines(text: bytes, reading: _Reading) -> FilePart:
+def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
     """Return the rows of lines of JSON; those of plain records by Arrow."""
     lines = text.removesuffix(b"\n").split(b"\n")
     if reading.names:
@@ -2600,8 +2602,8 @@ def _parse_json_lines(text: bytes, reading: _Reading) -> FilePart:
         block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
         try:
             text.decode()
-            found = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
-            table = id_table(*(found[name].combine_chunks() for name in reading.names))
+            parsed = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
+            table = id_table(*(parsed[name].combine_chunks() for name in reading.names))
             exact = pc.max(pc.abs(table["value"])).as_py()
             if len(table) == len(lines) and not faulty_rows(table).any() and exact < 2**53:
                 return FilePart(table, len(lines))
@@ -2623,7 +2625,7 @@ def _parse_json_lines(text: bytes, reading: _Reading) -> FilePart:
 
 
 def _json_part(
-    values: list[tuple[int, Any]], span: int, reading: _Reading, number: int = 0, problem: str = ""
+    values: list[tuple[int, Any]], span: int, reading: _JsonReader, number: int = 0, problem: str = ""
 ) -> FilePart:
     """Return the rows of values and their numbers; what is wrong with the one of a number, that comes after them."""
     queries: list[Any] = []
@@ -2682,16 +2684,16 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
 # Parquet and Arrow
 
 
-def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
+def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
     """Yield the rows of a Parquet or an Arrow file."""
-    limits = wanted.limits
+    limits = request.limits
     uncompressed, bounded = 0, limits.uncompressed is not None
     if form == "parquet":
         from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
 
         how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
         parquet = arrow_parquet.ParquetFile(file, **how)
-        chosen = _chosen_fields(parquet.schema_arrow, wanted)
+        chosen = _chosen_fields(parquet.schema_arrow, request)
         limits.check("rows", parquet.metadata.num_rows)
         if bounded:  # a text that is there once may be that of many rows, so it is unpacked once
             _check_packed(parquet.metadata, chosen, limits)
@@ -2701,7 +2703,7 @@ def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
         raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
     else:
         reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
-        chosen = _chosen_fields(reader.schema, wanted)
+        chosen = _chosen_fields(reader.schema, request)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
     for batch in batches:
         batch.validate(full=True)
@@ -2710,12 +2712,12 @@ def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
         table = id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
-        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), wanted.kind)
+        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
 
 
-def _chosen_fields(schema: pa.Schema, wanted: Wanted) -> list[str]:
+def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str]:
     """Return the names of a table's queries, documents and values, once they are known to be ids and numbers."""
-    fields = [schema.field(at) for at in chosen_columns(schema.names, wanted)]
+    fields = [schema.field(at) for at in chosen_columns(schema.names, request)]
     for field in fields[:2]:
         kind = _value_type(field.type)
         if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
@@ -2818,12 +2820,12 @@ def read_columns(
         OSError: the file cannot be read.
     """
     path = os.fsdecode(path)
-    given = {what: (plain_name(name),) for what, name in (names or {}).items()}
-    wanted = Wanted(kind, NAMES[kind] | given, limits)
+    given = {column: (plain_name(name),) for column, name in (names or {}).items()}
+    request = ReadRequest(kind, NAMES[kind] | given, limits)
     parts: list[FilePart] = []
     # the pool is closed here, and by no generator: one that an error leaves behind is closed in any thread
     with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
-        unit, found = _file_parts(file, path, wanted, pool)
+        unit, found = _file_parts(file, path, request, pool)
         rows = 0
         for part in found:
             parts.append(part)
@@ -2920,17 +2922,19 @@ def _repeated(columns: Columns) -> tuple[int, int] | None:
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
-def _file_parts(file: BinaryIO, path: str, wanted: Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
+def _file_parts(
+    file: BinaryIO, path: str, request: ReadRequest, pool: ThreadPoolExecutor
+) -> tuple[str, Iterator[FilePart]]:
     """Return the words for a place in the file and its rows, by the first bytes of what it holds."""
-    limits = wanted.limits
+    limits = request.limits
     stream, is_packed = unpacked_stream(file, limits)
     for mark, form in TABLES.items():
         if stream.peek(len(mark)) == mark:
             if not is_packed and file.seekable():
                 limits.check("bytes", file.seek(0, os.SEEK_END))
                 file.seek(0)
-                return "row {} (from 0)", from_table(form, file, wanted)
-            return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), wanted)
+                return "row {} (from 0)", from_table(form, file, request)
+            return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
     if stream.peek(len(ZIP)) == ZIP:
         raise ValueError("is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV")
     if stream.peek(3) == BYTE_ORDER_MARK:
@@ -2940,8 +2944,8 @@ def _file_parts(file: BinaryIO, path: str, wanted: Wanted, pool: ThreadPoolExecu
     if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
         if limits.uncompressed is not None:
             stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
-        return from_json(stream, wanted, pool)
-    return from_lines(stream, path, wanted, pool)
+        return from_json(stream, request, pool)
+    return from_lines(stream, path, request, pool)
 
 
 # ndcg/inputs/columns.py: One side of the rankings, from any library: its values, where each query begins, what is missing, what is padding.
@@ -3081,8 +3085,8 @@ def _one_query(argument: str, values: Any) -> Any:
 def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
     """Read a 2-D array, used where it lies if its rows follow each other."""
     if values.ndim != 2:
-        found = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
-        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {found}")
+        shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
+        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {shape}")
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if its rows do not follow each other
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
@@ -3091,10 +3095,11 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
 
 def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
     """Read one 1-D array per query."""
-    found = list(map(DTYPE, rows))
-    are_alike = found.count(found[0]) == len(found)  # hashes of types are slow
+    types_of_rows = list(map(DTYPE, rows))
+    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashes of types are slow
     first = {
-        dtype: found.index(dtype) for dtype in ([found[0]] if are_alike else dict.fromkeys(found))
+        dtype: types_of_rows.index(dtype)
+        for dtype in ([types_of_rows[0]] if are_alike else dict.fromkeys(types_of_rows))
     }  # their queries
     if np.dtype(object) in first:
         return _from_lists(argument, rows, ignore_index)
@@ -3761,8 +3766,8 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     retrieved = np.frombuffer(is_retrieved, bool)
     both = retrieved if relevance.present is None else retrieved & relevance.present
     if not both.any() and (types := _id_types(predictions, references)):
-        found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
-        raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
+        problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
+        raise ValueError(f"predictions: no document is one of the references'; {problem}; give one type for both")
     lacking = ~np.fromiter(map(predictions.__contains__, references), bool, len(references))
     return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), missing=lacking)
 
@@ -3819,17 +3824,17 @@ def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -
     return columns if column.present is None else columns.only(column.present)
 
 
-def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
+def _strings(argument: str, side: str, ids: list[Any]) -> pa.StringArray:
     """Return ids as an Arrow array, if they are strings that a file can hold."""
     if not all(isinstance(each, str) for each in ids):
         first = next(each for each in ids if not isinstance(each, str))
-        raise ValueError(f"{argument}: {what} must be strings, as in a file; got {shown(first)}")
+        raise ValueError(f"{argument}: {side} must be strings, as in a file; got {shown(first)}")
     try:
         return pa.array(ids, pa.string())
     except UnicodeEncodeError as error:
-        found = f"got {shown(error.object)}, which UTF-8 cannot encode"
+        problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
         hint = "decode ids in their own encoding, without errors='surrogateescape'"
-        raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
+        raise ValueError(f"{argument}: {side} must be Unicode text, as in a file; {problem}; {hint}") from None
 
 
 def _join_columns(
@@ -3952,11 +3957,11 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
     >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
     True
     """
-    held = _kind_of_ids(predictions), _kind_of_ids(references)
-    kinds = set(held)
+    kinds_of_ids = _kind_of_ids(predictions), _kind_of_ids(references)
+    kinds = set(kinds_of_ids)
     if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
         hint = "give ids as all text or all integers, scores and relevances as numbers"
-        raise ValueError(f"predictions hold {held[0]} and references {held[1]}; {hint}")
+        raise ValueError(f"predictions hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
     if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
         return None
     ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
@@ -3995,15 +4000,15 @@ def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
     for argument, rows in listed.items():
         check_ids(argument, sides[argument], nested=False)
         try:
-            found = {
+            sides_by_query = {
                 query: _by_id(argument, query, row, count(-1, -1) if argument == "predictions" else repeat(1))
                 for query, row in rows.items()
             }
-            if len({id_kind(type(document)) for documents in found.values() for document in documents}) > 1:
-                raise _mixed_types({argument: found})
+            if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
+                raise _mixed_types({argument: sides_by_query})
         except ValueError as error:
             raise ValueError(f"{error}; {TABLE}") from None
-        sides[argument] = {query: found.get(query, row) for query, row in sides[argument].items()}
+        sides[argument] = {query: sides_by_query.get(query, row) for query, row in sides[argument].items()}
     are_lists = [len(rows) == len(sides[argument]) for argument, rows in listed.items()]
     if are_lists == [True, True] and not any(isinstance(row, Set) for row in listed["references"].values()):
         _refuse_integers(listed)
@@ -4033,12 +4038,12 @@ def check_queries_equal(predicted: int, referred: int) -> None:
 
 def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
     """Return the error for ids of several kinds, in the sides by their argument."""
-    found: dict[str, str] = {}
+    examples: dict[str, str] = {}
     for argument, side in sides.items():
         for query, documents in side.items():
             for document in documents:
-                found.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
-    places = ", and ".join(place for _, place in sorted(found.items(), reverse=True))
+                examples.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
+    places = ", and ".join(place for _, place in sorted(examples.items(), reverse=True))
     return ValueError(f"ids must be all text or all integers; got {places}")
 
 
@@ -4083,9 +4088,9 @@ def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mappin
     if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
         if isinstance(row, Mapping):
             return row
-        found = dict(zip(row, values, strict=False))
-        if len(found) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
-            return found
+        documents = dict(zip(row, values, strict=False))
+        if len(documents) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
+            return documents
     raise ValueError(f"{argument}: query {shown(query)}{_problem_of_ids(row)}")
 
 
@@ -4364,10 +4369,10 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
     """
     if isinstance(by, Mapping):
         by = _by_ids(by, query_ids)
-    found = by if isinstance(by, Slices) else read_slices(by)
-    if len(found.code) != queries:
-        raise ValueError(f"by must hold one value for each of {queries} queries; got {len(found.code)}")
-    return found
+    slices = by if isinstance(by, Slices) else read_slices(by)
+    if len(slices.code) != queries:
+        raise ValueError(f"by must hold one value for each of {queries} queries; got {len(slices.code)}")
+    return slices
 
 
 def read_slices(values: Any) -> Slices:
@@ -4415,17 +4420,17 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None where masked, but no times
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
     if not isinstance(values, (list, tuple, *ARROW)):
-        found = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
-        raise ValueError(f"by must be a sequence with one value per query, or a mapping by their ids; got {found}")
+        given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+        raise ValueError(f"by must be a sequence with one value per query, or a mapping by their ids; got {given}")
     try:
         column = values if isinstance(values, ARROW) else pa.array(values, from_pandas=True)
         column = decoded(column) if pa.types.is_dictionary(column.type) else column
         return column.cast(next(target for is_such, target in TYPES.items() if is_such(column.type)))
     except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
         kinds = {type(each).__name__ for each in values if each is not None}
-        found = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
+        given = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
         problem = "must be all text, all integers of 64 bits or all booleans, None for no slice"
-        raise ValueError(f"by {problem}; got {shown(found)[1:-1]}; give others as text, fractions as ranges") from None
+        raise ValueError(f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges") from None
 
 
 # ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
@@ -5083,7 +5088,7 @@ class ComputeOptions(QueryOptions, total=False):
 class Options:
     """How to read and score rankings, and how to hand over the values, checked."""
 
-    asked: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
+    with_cutoffs: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
     gain: Gain
     discount: Discount
     log_base: float
@@ -5138,9 +5143,9 @@ class Options:
 
     def __post_init__(self) -> None:
         """Find what follows from the choices, once for every query that is scored by them."""
-        measures = tuple(dict.fromkeys(measure for measure, _ in self.asked))
-        cutoffs = tuple(dict.fromkeys(k for _, k in self.asked))
-        results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.asked)
+        measures = tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
+        cutoffs = tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
+        results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.with_cutoffs)
         by_docid = self.ties == "docid"
         reading = {
             "judged_only": self.judged_only,
@@ -5159,8 +5164,8 @@ class Options:
             "zero_division": self.zero_division,
             "negative_relevance": self.negative_relevance,
         }
-        found = {"measures": measures, "cutoffs": cutoffs, "results": results, "reading": reading, "scoring": scoring}
-        for name, value in found.items():
+        derived = {"measures": measures, "cutoffs": cutoffs, "results": results, "reading": reading, "scoring": scoring}
+        for name, value in derived.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -5172,13 +5177,13 @@ class Options:
         """Return every choice that the numbers depend on, in one line."""
         gain, discount = _function_name("gain", self.gain, LABELS), _function_name("discount", self.discount, RANKS)
         unjudged = "removed" if self.judged_only else "0"
-        said: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
+        parts: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
         if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
-            del said["log_base"]
+            del parts["log_base"]
         choices = {
             option.said_as: each if isinstance(each, str) else _number(each)
             for name, option in OPTIONS.items()
-            if option.said_as and (each := said.get(name)) is not None and each not in option.unsaid
+            if option.said_as and (each := parts.get(name)) is not None and each not in option.unsaid
         }
         choices |= {"v": __version__, **dict.fromkeys(["weights"] * weighted + ["excluded"] * excluding, "given")}
         return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
@@ -5188,29 +5193,29 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
     """Return options that are checked: the convention, each by itself in the order of the table, then together."""
     if unknown := [name for name in given if name not in OPTIONS]:
         raise TypeError(f"there is no option {unknown[0][:100]}; there are {', '.join(OPTIONS)}")
-    asked = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
-    convention = CONVENTIONS[_checked_option("convention", asked["convention"])]
+    values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+    convention = CONVENTIONS[_checked_option("convention", values["convention"])]
     checked = {
-        name: _checked_option(name, getattr(convention, name, option.usual) if asked[name] is None else asked[name])
+        name: _checked_option(name, getattr(convention, name, option.usual) if values[name] is None else values[name])
         for name, option in OPTIONS.items()
     }
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
-    if asked["k"] is not None and all("@" in name for name in measures):
-        both = f"k={shown(asked['k'])} and measures={shown(asked['measures'])}"
+    if values["k"] is not None and all("@" in name for name in measures):
+        both = f"k={shown(values['k'])} and measures={shown(values['measures'])}"
         raise ValueError(f"{both} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
-        if asked["ties"] not in (None, "last"):
-            both = f'ignore_ties=True means ties="last", but ties={shown(asked["ties"])} was given too'
+        if values["ties"] not in (None, "last"):
+            both = f'ignore_ties=True means ties="last", but ties={shown(values["ties"])} was given too'
             raise ValueError(f"{both}; give one of the two")
         checked["ties"] = "last"
     _refuse_base(checked["log_base"], checked["discount"])
     del checked["convention"]
-    options = Options(asked=_with_cutoffs(measures, cutoffs), **checked)
+    options = Options(with_cutoffs=_with_cutoffs(measures, cutoffs), **checked)
     if options.ideal == "full":
-        whose = f'convention="{asked["convention"]}"' if asked["ideal"] is None else 'ideal="full"'
-        _refuse_endless_ideal(options.cutoffs, whose)
+        setting = f'convention="{values["convention"]}"' if values["ideal"] is None else 'ideal="full"'
+        _refuse_endless_ideal(options.cutoffs, setting)
     if options.engine == "sklearn":
-        _refuse_what_sklearn_lacks(asked, options)
+        _refuse_what_sklearn_lacks(values, options)
     return options
 
 
@@ -5334,12 +5339,14 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     return int(value)
 
 
-def _refuse_endless_ideal(cutoffs: Sequence[int | None], whose: str) -> None:
+def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
     """Refuse cutoffs for which an ideal of k documents has no end, or takes too much memory."""
     if None in cutoffs:
-        raise ValueError(f"k must be given for {whose}, whose ideal has k documents of the highest gain")
+        raise ValueError(f"k must be given for {option}, since its ideal has k documents of the highest gain")
     if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
-        raise ValueError(f"k must be at most {LONGEST_IDEAL:,} for {whose}, whose ideal has k documents; got {longest}")
+        raise ValueError(
+            f"k must be at most {LONGEST_IDEAL:,} for {option}, since its ideal has k documents; got {longest}"
+        )
 
 
 def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
@@ -5359,9 +5366,9 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
 
 
-def _refuse_what_sklearn_lacks(asked: Mapping[str, Any], options: Options) -> None:
+def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
     """Refuse any option that is given, since `sklearn.metrics.ndcg_score` does not have it."""
-    for name, value in asked.items():
+    for name, value in values.items():
         kept = getattr(options, name, value)
         usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
         is_given = value is not None if usual is None else kept != usual
@@ -5386,11 +5393,11 @@ def _cutoff(k: Any) -> int | None:
 
 def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[tuple[str, int | None], ...]:
     """Return measures, each with every cutoff or the one that its name has."""
-    asked = []
+    pairs = []
     for name in names:
         measure, _, own = name.partition("@")
-        asked += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
-    return tuple(dict.fromkeys(asked))
+        pairs += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
+    return tuple(dict.fromkeys(pairs))
 
 
 def _measure(name: Any) -> str:
@@ -5465,8 +5472,8 @@ def _discount(value: Any) -> Discount:
     if listed is None or (problem := not_discounts(listed)):
         words = ", ".join(f'"{each}"' for each in DISCOUNTS)
         meaning = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
-        why = "" if listed is None else f", which {problem}"
-        raise ValueError(f"discount must be {meaning}; got {shown(value)}{why}")
+        reason = "" if listed is None else f", which {problem}"
+        raise ValueError(f"discount must be {meaning}; got {shown(value)}{reason}")
     return listed
 
 
@@ -5541,13 +5548,13 @@ def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> di
 
 def query_values(inputs: Inputs, options: Options) -> Values:
     """Return the values of all queries under the name of each result."""
-    found = []
+    parts = []
     with closing(counted_parts(inputs, options)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
                 scored = score_part(part, options)
-            found.append([scored[measure][row] for _, measure, row in options.results])
-    columns = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+            parts.append([scored[measure][row] for _, measure, row in options.results])
+    columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     return dict(zip(options.names, columns, strict=True))
 
 
@@ -5633,9 +5640,9 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
         negative &= ~are_excluded(references, exclude)
     for row in np.flatnonzero(negative)[:1].tolist():
         query, document = references.query_ids[int(references.query[row])], references.document[row]
-        of = f"query {shown(query.as_py())}, document {shown(document.as_py())}"
+        pair = f"query {shown(query.as_py())}, document {shown(document.as_py())}"
         problem = IS_NEGATIVE.format(value=f"{references.value[row]:g}")
-        raise ValueError(f"references: {references.place(row)}: {of}: {problem}")
+        raise ValueError(f"references: {references.place(row)}: {pair}: {problem}")
 
 
 def refuse_missing(rankings: Rankings) -> None:
@@ -5730,10 +5737,10 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
     if (other := np.flatnonzero(values != values[first][code])).size:
         row = int(other[0])
         query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
-        what = {"sample_weight": "weight", "by": "slice"}[argument]
+        noun = {"sample_weight": "weight", "by": "slice"}[argument]
         raise ValueError(
             f"{argument}: query {query}: is {text(row)} in row {row} and {text(before)} in row {before}; "
-            f"give all rows of a query one {what}"
+            f"give all rows of a query one {noun}"
         )
     return first
 
@@ -5823,9 +5830,9 @@ def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
     if isinstance(given, Mapping):
         raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
     given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
-    found = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
-    if found != queries:
-        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {found}")
+    shape = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
+    if shape != queries:
+        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {shape}")
     numbers = given
     if not isinstance(given, np.ndarray) or given.dtype.kind not in "biuf" or np.ma.is_masked(given):
         numbers = list(map(number, given))
@@ -5850,9 +5857,9 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     """
     if weight is None and values.size:  # nearly always all that there is to do
         with np.errstate(over="ignore"):
-            found = float(values.mean())
-        if math.isfinite(found):
-            return found
+            value = float(values.mean())
+        if math.isfinite(value):
+            return value
     valued = ~np.isnan(values)
     values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
@@ -5860,10 +5867,10 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
         hint = 'give a number for zero_division, or missing="empty"'
         raise ValueError(f'{name}: {problem}, missing="skip" those that the predictions lack; {hint}')
     with np.errstate(over="ignore"):
-        found = float(np.average(values, weights=weight))
-    if not math.isfinite(found):
+        value = float(np.average(values, weights=weight))
+    if not math.isfinite(value):
         raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
-    return found
+    return value
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
@@ -5931,8 +5938,8 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         lengths = np.diff(np.append(0, np.cumsum(judged))[begins])
         for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
             name = f"query {query}" if rankings.place is None else rankings.place(query, None)
-            found = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
-            raise ValueError(f'engine="sklearn": scikit-learn needs lists of one length, not empty; {found}')
+            lengths_text = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+            raise ValueError(f'engine="sklearn": scikit-learn needs lists of one length, not empty; {lengths_text}')
         relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
 
@@ -5979,10 +5986,10 @@ class Parts:
 
     def float_sums(self, values: Floats, counted: NDArray[np.bool_]) -> Floats:
         """Return the sum of the values that count in each part."""
-        found = np.zeros(self.number)
+        sums = np.zeros(self.number)
         for block in self.blocks(counted):
-            found[block.parts] = values[block.queries].sum(axis=1)
-        return found
+            sums[block.parts] = values[block.queries].sum(axis=1)
+        return sums
 
     def of_queries(self, figures: NDArray[Any]) -> NDArray[Any]:
         """Return for each query the figure of its part, along the last axis."""
@@ -6107,13 +6114,13 @@ def intervals(
         share = share / share.sum(axis=1, keepdims=True)
         value = {row: values[row][block.queries] for row in rows}
         ends = {row: _bounds(value[row], most[row] / scale[row, block.parts]) for row in rows}
-        found = {row: _interval(value[row], share, ends[row], confidence, student, of_mean=True) for row in rows}
+        ends_of_rows = {row: _interval(value[row], share, ends[row], confidence, student, of_mean=True) for row in rows}
         for at, (one, other) in enumerate(pairs, start=len(values)):
             if one in ends:
                 (low, high), (low_other, high_other) = ends[one], ends[other]
                 difference, within = differences(value[one], value[other]), (low - high_other, high - low_other)
-                found[at] = _interval(difference, share, within, confidence, student, of_mean=False)
-        for at, figures in found.items():
+                ends_of_rows[at] = _interval(difference, share, within, confidence, student, of_mean=False)
+        for at, figures in ends_of_rows.items():
             row = at if at < len(values) else pairs[at - len(values)][0]
             for column, figure in zip(result, figures, strict=True):
                 column[at, block.parts] = figure * scale[row, block.parts]
@@ -6273,8 +6280,8 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
         halves.append(np.sort(sums, axis=1))
     bounds = least[:, np.newaxis] - halves[0]
     as_great = [(sums.size - np.searchsorted(sums, bound)).sum() for sums, bound in zip(halves[1], bounds, strict=True)]
-    found: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
-    return np.minimum(1.0, found)
+    p_values: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
+    return np.minimum(1.0, p_values)
 
 
 def _sampled_p(
@@ -7027,8 +7034,8 @@ def scored(
     """
     values = np.stack([columns[name] for name in options.names])
     split = Parts([values.shape[1]]) if parts is None else parts
-    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
-    scores = scores_of(columns, options, weight, found, split)
+    ends = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
+    scores = scores_of(columns, options, weight, ends, split)
     if parts is None:
         for name, score in scores[0].items():
             if not score.queries:
@@ -7040,20 +7047,20 @@ def scored_slices(
     parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
 ) -> dict[Value, Slice]:
     """Return the scores of each slice, as its queries alone have them."""
-    found: list[Slice] = []
+    slices: list[Slice] = []
     for part in in_pieces(parts):
         own = {name: column[part.queries] for name, column in columns.items()}
         own_weight = None if weight is None else weight[part.queries]
         scores = scored(own, options, own_weight, confidence, part.parts)
-        found += map(Slice, part.parts.sizes.tolist(), scores)
-    return dict(zip(parts.values, found, strict=True))
+        slices += map(Slice, part.parts.sizes.tolist(), scores)
+    return dict(zip(parts.values, slices, strict=True))
 
 
 def scores_of(
     columns: PerQuery,
     options: Options,
     weight: NDArray[np.float64] | None,
-    found: Intervals,
+    ends: Intervals,
     parts: Parts | None = None,
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
@@ -7062,7 +7069,7 @@ def scores_of(
     """
     queries = len(columns["ideal"])
     parts = Parts([queries]) if parts is None else parts
-    low, high, error = (each.reshape(-1, parts.number) for each in found)
+    low, high, error = (each.reshape(-1, parts.number) for each in ends)
     scores: list[dict[str, Score]] = [{} for _ in range(parts.number)]
     for at, (name, _, row) in enumerate(options.results):
         k = options.cutoffs[row]
@@ -7105,22 +7112,22 @@ def _means(
         ValueError: the sum of a part overflows.
     """
     valued = ~np.isnan(values)
-    found = np.full(parts.number, np.nan)
+    means = np.full(parts.number, np.nan)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for block in parts.blocks(valued):
             if not block.size:
                 continue
             own = values[block.queries]
             if weight is None:
-                found[block.parts] = own.mean(axis=1)
+                means[block.parts] = own.mean(axis=1)
             else:
                 weights = weight[block.queries]
-                found[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
+                means[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
     has_mean = parts.sums(valued & counted) > 0
-    for part in np.flatnonzero(has_mean & ~np.isfinite(found)).tolist():
+    for part in np.flatnonzero(has_mean & ~np.isfinite(means)).tolist():
         queries = slice(parts.first[part], parts.first[part] + parts.sizes[part])
         mean(name, values[queries], None if weight is None else weight[queries])  # raises the error
-    return np.where(has_mean, found, np.nan)
+    return np.where(has_mean, means, np.nan)
 
 
 def greatest_values(options: Options) -> NDArray[np.float64]:
@@ -7506,15 +7513,15 @@ class Contest(NamedTuple):
         contests = [(name, *each) for name in names for each in opponents]
         pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
         greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
-        found = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
+        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
         by_system = []
         for at, each in enumerate(columns.values()):
-            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in found))
+            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
             by_system.append(scores_of(each, self.options, weight, of_system, parts))
         results: list[ScoresAndPairs] = [
             (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
         ]
-        of_pairs = Intervals(*(figures[len(values) :] for figures in found))
+        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
         figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
         for contest, figures in zip(contests, figures_of_pairs, strict=True):
             name, *systems = contest
@@ -7533,20 +7540,20 @@ class Contest(NamedTuple):
         values: NDArray[np.float64],
         weight: NDArray[np.float64] | None,
         pairs: Sequence[tuple[int, int]],
-        found: Intervals,
+        ends: Intervals,
         parts: Parts | None,
     ) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield for each pair of rows the fields of a `Pair` that rest on the values, in each part."""
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
         resamples, seed = self.resampling.resamples, self.resampling.seed
         tests = paired_tests(values, weight, pairs, **how, resamples=resamples, seed=seed)
-        told = power(values, weight, pairs, **how)
+        powers = power(values, weight, pairs, **how)
         counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
         whole = Parts([values.shape[1]]) if parts is None else parts
         for at, (one, other) in enumerate(pairs):
             by_query = differences(values[one], values[other])
             by_part = {
-                **{name: each[at] for name, each in found._asdict().items()},
+                **{name: each[at] for name, each in ends._asdict().items()},
                 "p": tests.randomization[at],
                 "p_holm": tests.randomization[at],
                 "p_t": tests.t_test[at],
@@ -7556,8 +7563,8 @@ class Contest(NamedTuple):
                 "losses": whole.sums((by_query < 0) & counted),
                 "exact": tests.exact[at],
                 "permutations": tests.permutations[at],
-                "min_detectable": told.min_detectable[at],
-                "queries_needed": told.queries_needed[at],
+                "min_detectable": powers.min_detectable[at],
+                "queries_needed": powers.queries_needed[at],
             }
             yield {name: each.reshape(-1) for name, each in by_part.items()}
 
@@ -7569,8 +7576,8 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
         ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
-        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
+        given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
+        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {given}")
     for name in systems:
         if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
             problem = 'must be a string of printable characters, other than "query" and "difference"'
@@ -7588,19 +7595,19 @@ def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.floa
     if "retrieved" not in systems[0]:  # values alone, whose rankings are unknown
         return few
     longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
-    found = [
+    sentences = [
         f"The cutoff {k} has no effect: no query has more than {longest} retrieved or judged documents."
         for k in options.cutoffs
         if k is not None and k > longest
     ]
     met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
     if systems[0]["judged"].any() and not all(met):
-        found.append("No document was both retrieved and judged: are the document ids the same on both sides?")
+        sentences.append("No document was both retrieved and judged: are the document ids the same on both sides?")
     alike = np.logical_and.reduce([columns["all relevant"] for columns in systems])
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
-        found.append(f"In {number} all documents are relevant, so that any order of them scores high.")
-    return (*found, *few)
+        sentences.append(f"In {number} all documents are relevant, so that any order of them scores high.")
+    return (*sentences, *few)
 
 
 def _few_queries(
@@ -7636,7 +7643,7 @@ def left_out_notes(
     if options.missing == "skip":
         skipped |= np.any([each.get("missing", skipped) for each in systems], axis=0)
     run = "the run" if len(systems) == 1 else "a run"
-    found = []
+    sentences = []
     for applies, how_many, one, several in (
         (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
         (nothing & ~skipped, "queries", "has no relevant documents and is", "have no relevant documents and are"),
@@ -7648,12 +7655,12 @@ def left_out_notes(
         for mask, names in measures.items():
             if count := np.count_nonzero(np.frombuffer(mask, bool)):
                 measure = "" if len(names) == len(without) else f" of {', '.join(names)}"
-                why = one if count == 1 else several
-                found.append(f"{count:,} of {queries:,} {how_many} {why} excluded from the mean{measure}.")
+                reason = one if count == 1 else several
+                sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
     if weight is not None and (count := np.count_nonzero(weight == 0)):
-        why = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
-        found.append(f"{count:,} of {queries:,} queries {why} excluded from the mean.")
-    return found
+        reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
+        sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
+    return sentences
 
 
 def exclusion_notes(columns: PerQuery) -> list[str]:
@@ -7671,29 +7678,29 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
     if "missing" not in columns:  # values alone, whose rankings are unknown
         return []
-    found, queries, missing = [], len(columns["ideal"]), columns["missing"]
+    sentences, queries, missing = [], len(columns["ideal"]), columns["missing"]
     if (count := np.count_nonzero(missing)) and options.missing != "skip":
         are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-        found.append(f'{are} counted as 0; missing="skip" skips them.')
+        sentences.append(f'{are} counted as 0; missing="skip" skips them.')
     k = max((k for k in options.cutoffs if k is not None), default=0)
     incomplete = ~missing & (columns["judged"] > columns["retrieved and judged"])
     if few := np.count_nonzero(incomplete & (columns["retrieved"] < k)):
         have = f"{'query has' if few == 1 else 'queries have'} fewer than {k} retrieved documents."
-        found.append(f"{few:,} {'other ' if count else ''}{have}")
-    return found
+        sentences.append(f"{few:,} {'other ' if count else ''}{have}")
+    return sentences
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     """Return for each score that may be by chance, or is below it, a sentence that says so."""
-    found = []
+    sentences = []
     for name, score in scores.items():
         differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
         if score.low <= score.random_order and differs.any():  # else the order decides nothing
             expected = f"the mean of all orders of the same documents is {number_text(score.random_order)}"
             below = f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
             near = f"{name} may be no better than a random order: {expected}."
-            found.append(near if score.random_order <= score.high else below)
-    return found
+            sentences.append(near if score.random_order <= score.high else below)
+    return sentences
 
 
 def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
@@ -7738,7 +7745,7 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     together = len(testing.families(pairs)[0])
     least = least_p_values(pairs, testing)
     beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.permutations > 1]
-    found = []
+    sentences = []
     if beyond:
         counts = sorted({pair.permutations.bit_length() - 1 for pair, _ in beyond})
         few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
@@ -7748,17 +7755,17 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
         if together > 1:
             ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
         corrected = f" corrected for {together:,}" if together > 1 else ""
-        found.append(
+        sentences.append(
             f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
             f"least {min(p for _, p in beyond):.4f}. A significant result needs {', or '.join(ways)}."
         )
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
     if near:
-        found.append(
+        sentences.append(
             f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: a "
             "larger resamples= shows on which side."
         )
-    return found
+    return sentences
 
 
 def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slices: int) -> list[str]:
@@ -7770,16 +7777,16 @@ def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slic
         compared: how many slices are compared.
         slices: how many there are.
     """
-    found = []
+    sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
         measures = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
         family = f"{together * compared:,} pairs: {together:,} of {measures} in each"
-        found.append(f"In slices, p-values are corrected by Holm for {family} of {compared:,} slices.")
+        sentences.append(f"In slices, p-values are corrected by Holm for {family} of {compared:,} slices.")
     if left := slices - compared:
         few = "fewer than two of their queries have a value"
-        found.append(f"{left:,} of {slices:,} slices are not compared, since {few}.")
-    return found
+        sentences.append(f"{left:,} of {slices:,} slices are not compared, since {few}.")
+    return sentences
 
 
 # ndcg/statistics/saved.py: Results as JSON, and back: what was saved is read only if its figures follow from the values of its queries.
@@ -7814,7 +7821,7 @@ def without_nan(value: Any) -> Any:
 
 def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signature: str) -> dict[str, Score]:
     """Return saved scores by their names."""
-    found = {}
+    read = {}
     for name, score in scores.items():
         if is_of_this_version(signature) and "random_order" not in score:  # which 1.0 did not have
             raise ValueError(f"{place}: {name}: random_order is missing")
@@ -7824,30 +7831,30 @@ def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signa
             for key, each in score.items()
             if (key, each) != ("queries", None)
         }
-        found[name] = Score(**checked)
-    return found
+        read[name] = Score(**checked)
+    return read
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists: text and counts as they are, values as float64."""
-    found = {}
+    arrays = {}
     for name, values in columns.items():
         place = f"queries: {name}"
         if not isinstance(name, str) or not isinstance(values, (list, tuple)):
             raise ValueError(f"{place}: must be a list; got {shown(values)}")
         if name in COUNTS:
-            found[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
+            arrays[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
         elif name in ("system", "query"):
             if len(kinds := {type(each) for each in values}) != 1 or not kinds <= (
                 {str, int} if name == "query" else {str}
             ):
                 raise ValueError(f"{place}: must be all strings" + " or all integers" * (name == "query"))
-            found[name] = pa.array(values)
+            arrays[name] = pa.array(values)
         elif name == "slice":
-            found[name] = pa.array(values)
+            arrays[name] = pa.array(values)
         else:
-            found[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
-    return pa.table(found)
+            arrays[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
+    return pa.table(arrays)
 
 
 def saved_number(value: Any, place: str) -> float:
@@ -7882,16 +7889,16 @@ def saved_signature(signature: Any, names: Iterable[str]) -> str:
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
     """Return how saved intervals were found."""
-    found = Resampling(**values)
-    if not isinstance(found.exact, bool):
-        raise ValueError(f"resampling: exact: must be True or False; got {shown(found.exact)}")
-    return Resampling.parse(*found[:3])._replace(exact=found.exact)
+    resampling = Resampling(**values)
+    if not isinstance(resampling.exact, bool):
+        raise ValueError(f"resampling: exact: must be True or False; got {shown(resampling.exact)}")
+    return Resampling.parse(*resampling[:3])._replace(exact=resampling.exact)
 
 
 def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
     """Return a saved difference, once its fields are of their types and ranges."""
-    found = Pair(**values)
-    at = f"{place}: {shown(found.system)} - {shown(found.other)}, {shown(found.measure)}"
+    pair = Pair(**values)
+    at = f"{place}: {shown(pair.system)} - {shown(pair.other)}, {shown(pair.measure)}"
     checked: dict[str, Any] = {}
     for name, value in values.items():
         if name in ("wins", "ties", "losses", "permutations") or (name == "queries_needed" and value is not None):
@@ -7905,9 +7912,9 @@ def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
             checked[name] = saved_number(value, f"{at}: {name}")
             if math.isnan(checked[name]) or (name.startswith("p") and not 0 <= checked[name] <= 1):
                 raise ValueError(f"{at}: {name}: is out of range; got {shown(value)}")
-    if found.permutations < 1:
-        raise ValueError(f"{at}: permutations: must be at least 1; got {found.permutations}")
-    return found._replace(**checked)
+    if pair.permutations < 1:
+        raise ValueError(f"{at}: permutations: must be at least 1; got {pair.permutations}")
+    return pair._replace(**checked)
 
 
 def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
@@ -7973,10 +7980,10 @@ def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size
         raise ValueError(f"{place}: does not follow from the values of the queries")
 
 
-def check_figures(found: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
+def check_figures(saved: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
     """Raise an error unless saved figures are those found again, up to rounding of numbers of some size."""
     for name in fields:
-        one, other = (math.nan if each is None else each for each in (getattr(found, name), getattr(again, name)))
+        one, other = (math.nan if each is None else each for each in (getattr(saved, name), getattr(again, name)))
         if not (
             math.isclose(one, other, rel_tol=SAVED, abs_tol=SAVED * size) or (math.isnan(one) and math.isnan(other))
         ):
@@ -8483,18 +8490,20 @@ class Search:
         run: Run = {query: {} for query in self.queries}
         for start in range(0, len(self.documents), calls.chunk):
             texts = [self.corpus[each] for each in self.documents[start : start + calls.chunk]]
-            found = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
+            similarity = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
             shape = (len(self.queries), len(texts))
-            if not isinstance(found, torch.Tensor) or found.shape != shape:
-                found = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
-                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {found}"
+            if not isinstance(similarity, torch.Tensor) or similarity.shape != shape:
+                got = tuple(similarity.shape) if isinstance(similarity, torch.Tensor) else type(similarity).__name__
+                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {got}"
                 raise ValueError(f"score_function: {problem}")
-            found = self._of_candidates(found if found.is_floating_point() else found.double(), start)
+            similarity = self._of_candidates(
+                similarity if similarity.is_floating_point() else similarity.double(), start
+            )
             for query, row, judged in self._rows(self.judged, start, len(texts)):
-                values = found[row, judged].tolist()
+                values = similarity[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
-            found, columns = _highest_columns(found, self.depth, self.score_dtype)
-            both = torch.cat([scores.to(found), found], dim=1)
+            similarity, columns = _highest_columns(similarity, self.depth, self.score_dtype)
+            both = torch.cat([scores.to(similarity), similarity], dim=1)
             scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
@@ -9371,7 +9380,7 @@ class Comparison(Readable):
             place = f"slices: {slice_name(each['slice'])}: "
             queries = saved_count(each["queries"], f"{place}queries")
             slices[each["slice"]] = ComparedSlice(queries, **read(each, place))
-        found = cls(
+        comparison = cls(
             signature=signature,
             **read(values, ""),
             baseline=values["baseline"],
@@ -9381,8 +9390,8 @@ class Comparison(Readable):
             testing=Testing.parse(*Testing(**values.get("testing", {}))),
             slices=slices,
         )
-        found._check_figures()
-        return found
+        comparison._check_figures()
+        return comparison
 
     def _check_figures(self) -> None:
         """Raise an error unless the figures follow from the values of the queries."""
@@ -9420,20 +9429,20 @@ class Comparison(Readable):
 
     def _check_part(
         self,
-        found: ComparedSlice,
+        saved: ComparedSlice,
         scores: Mapping[str, Mapping[str, Score]],
         pairs: Sequence[Pair],
         columns: Mapping[str, PerQuery],
         place: str,
     ) -> None:
         """Raise an error unless the figures of some queries are those found again, as far as these tell."""
-        if list(found.scores) != list(scores):
+        if list(saved.scores) != list(scores):
             raise ValueError(f"{place}scores: must be those of {', '.join(scores)}")
-        for system, of_system in found.scores.items():
+        for system, of_system in saved.scores.items():
             check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
-            if any(max(each.tied, 0) > found.queries for each in of_system.values()):
-                raise ValueError(f"{place}scores: {system}: tied: must be at most {found.queries}")
-        check_pairs(found.pairs, pairs, found.scores, found.queries, self.signature, place)
+            if any(max(each.tied, 0) > saved.queries for each in of_system.values()):
+                raise ValueError(f"{place}scores: {system}: tied: must be at most {saved.queries}")
+        check_pairs(saved.pairs, pairs, saved.scores, saved.queries, self.signature, place)
 
     def _check_holm(self, pairs: Sequence[Pair]) -> None:
         """Raise an error unless corrected p-values follow from the others."""
@@ -9494,21 +9503,21 @@ class Comparison(Readable):
 
 
 def query_rows(
-    found: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
+    comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
 ) -> list[tuple[Any, float, float, float]]:
     """Return the queries in which the first system of a pair loses or gains most: query, both values, difference."""
-    table = found.differences(pair.system, pair.other, pair.measure, n, only)
+    table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def query_tables(found: Comparison, n: int | None, places: int = 4) -> list[Table]:
+def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
     """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
     sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
     tables = []
     for did, only in sides.items():
-        table = [[f"queries that {did} most in {found.measures[0]}", "pair", "first", "second", "difference"]]
-        for pair in (pair for pair in found.pairs if pair.measure == found.measures[0]):
-            for query, *values, difference in query_rows(found, pair, n, only):
+        table = [[f"queries that {did} most in {comparison.measures[0]}", "pair", "first", "second", "difference"]]
+        for pair in (pair for pair in comparison.pairs if pair.measure == comparison.measures[0]):
+            for query, *values, difference in query_rows(comparison, pair, n, only):
                 cells = (number_text(each, places) for each in values)
                 table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
         tables.append(table)
@@ -9661,7 +9670,7 @@ def _compared_slices(
     contest: Contest, slices: Slices, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None
 ) -> dict[Value, ComparedSlice]:
     """Return how systems differ in each slice in which every system has two values or more of each measure."""
-    found: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for piece in in_pieces(slices):
             valued = ~np.isnan(
@@ -9674,12 +9683,12 @@ def _compared_slices(
                 own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
                 results = contest.results(own, None if weight is None else weight[queries], Parts(sizes))
                 values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
-                found |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
+                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
             bar.update(len(piece.values))
-    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in found.values() for pair in pairs]))
+    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs]))
     return {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
-        for value, (queries, (scores, pairs)) in found.items()
+        for value, (queries, (scores, pairs)) in by_slice.items()
     }
 
 
@@ -9732,11 +9741,13 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
     judged = queries(references)
     if judged is None:
         return
-    ranked = {name: found & judged for name, side in rankings.items() if (found := queries(side)) is not None}
+    ranked = {
+        name: side_queries & judged for name, side in rankings.items() if (side_queries := queries(side)) is not None
+    }
     for name, own in ranked.items():
         if lacking := set().union(*ranked.values()) - own:
             query = min(lacking, key=str)
-            other = next(each for each, theirs in ranked.items() if query in theirs)
+            other = next(each for each, queries_of_other in ranked.items() if query in queries_of_other)
             problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
             hint = (
                 'missing="empty" counts it as having retrieved nothing there, missing="skip" leaves the query out for '
@@ -9898,12 +9909,12 @@ class MTEBResults:
         languages = {name: {self.languages[entry] for entry in entries} for name, entries in units.items()}
         return {name: own.pop() if len(own) == 1 else "multilingual" for name, own in languages.items()}
 
-    def _described(self, found: Described, unit: str, left: int = 0) -> Described:
+    def _described(self, result: Described, unit: str, left: int = 0) -> Described:
         """Return a report or a comparison with notes on the meaning of its queries."""
-        what = {"task": "tasks", "subset": "subsets of tasks"}[unit]
+        unit_name = {"task": "tasks", "subset": "subsets of tasks"}[unit]
         own: list[str] = [
-            f"Queries are MTEB's {what}, each with its mean: intervals and p-values are about other tasks like these, "
-            "not about other queries of the same tasks."
+            f"Queries are MTEB's {unit_name}, each with its mean: intervals and p-values are about other tasks like "
+            "these, not about other queries of the same tasks."
         ]
         if unit == "subset":
             own.append("Subsets of one task are alike, so that intervals may be too narrow and p-values too small.")
@@ -9911,7 +9922,7 @@ class MTEBResults:
             own.append(f"{len(self.skipped_tasks):,} of MTEB's tasks have no {self.measure} and are skipped.")
         if left:
             own.append(f"{left:,} results, each for a subset and a split, are missing for some models and are skipped.")
-        return replace(found, notes=(*own, *found.notes))
+        return replace(result, notes=(*own, *result.notes))
 
 
 class _Result(NamedTuple):
@@ -9986,14 +9997,14 @@ def _json_files(root: Path) -> list[Path]:
 
 def _read_result(file: Path, k: int) -> _Result | None:
     """Return the scores of a file of results, or None for a file of something else."""
-    found = _json(file)
-    if not isinstance(found, dict) or not RESULT & found.keys():
+    result = _json(file)
+    if not isinstance(result, dict) or not RESULT & result.keys():
         return None
     try:
-        task, version = found["task_name"], found.get("mteb_version")
+        task, version = result["task_name"], result.get("mteb_version")
         entries = [
             (each["hf_subset"], split, each["languages"], each.get(f"ndcg_at_{k}"))
-            for split, of_split in found["scores"].items()
+            for split, of_split in result["scores"].items()
             for each in of_split
         ]
     except (AttributeError, KeyError, TypeError):
@@ -10052,11 +10063,11 @@ def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
 
 def _named_queries(tasks: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
     for task, given in tasks.items():
-        found = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
-        if not isinstance(found, Mapping):
-            raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(found)}")
+        mapping = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
+        if not isinstance(mapping, Mapping):
+            raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(mapping)}")
         try:
-            rankings = list(rankings_in({name: each for name, each in found.items() if name != "mteb_model_meta"}))
+            rankings = list(rankings_in({name: each for name, each in mapping.items() if name != "mteb_model_meta"}))
         except RecursionError:
             raise ValueError(f"tasks: {shown(task)}: nests mappings too deep") from None
         for names, queries in rankings:
@@ -10085,8 +10096,8 @@ def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
     names = {}
     for folder, path in paths.items():
         meta = folder / META
-        found = _json(meta) if meta.is_file() else {}
-        own = found.get("name") if isinstance(found, dict) else found
+        meta_data = _json(meta) if meta.is_file() else {}
+        own = meta_data.get("name") if isinstance(meta_data, dict) else meta_data
         if not isinstance(own, str | None):
             raise ValueError(f'{meta}: must hold the name of the model, {{"name": "org/model"}}; got {shown(own)}')
         names[folder] = own or (root.resolve().name if path == "." else path)
@@ -10380,8 +10391,8 @@ class _Columns(NamedTuple):
             raise ValueError(f"{needs}, which tell whether the Trainer keeps it; give such as data['label']")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
-        found = read_flat_column("references", column, lambda _, row: f"row {row}")
-        labels = np.where(True if found.present is None else found.present, found.values, np.nan)
+        flat_labels = read_flat_column("references", column, lambda _, row: f"row {row}")
+        labels = np.where(True if flat_labels.present is None else flat_labels.present, flat_labels.values, np.nan)
         if len(codes) != len(labels):
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
             raise ValueError(f"query_ids and references must be of one length, a row per document; got {lengths}")
@@ -10401,9 +10412,9 @@ class _Columns(NamedTuple):
         differs = ~np.isclose(given, self.labels, rtol=2**-7) & ~np.isnan(self.labels)
         if differs.any():
             row = int(differs.argmax())
-            found = f"row {row} has the label {given[row]:g}, but in references {self.labels[row]:g}"
+            problem = f"row {row} has the label {given[row]:g}, but in references {self.labels[row]:g}"
             hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/trainer.md)"
-            raise ValueError(f"query_ids: {found}; {hint}")
+            raise ValueError(f"query_ids: {problem}; {hint}")
         return self.ids
 
 
@@ -10463,8 +10474,8 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     # lists of batches, by eval_do_concat_batches=False
     counts = {name: len(side) if isinstance(side, list) else None for name, side in sides.items()}
     if len(set(counts.values())) > 1 or not predictions:
-        found = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
-        raise ValueError(f"predictions, labels and inputs must come in the same batches, at least one; got {found}")
+        counted = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
+        raise ValueError(f"predictions, labels and inputs must come in the same batches, at least one; got {counted}")
     return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
 
 
@@ -10567,10 +10578,10 @@ class Store:
             return True
         opened = os.fstat(self._file.fileno())
         try:
-            found = self.path is None or os.path.samestat(opened, os.stat(self.path))
+            is_same = self.path is None or os.path.samestat(opened, os.stat(self.path))
         except FileNotFoundError:
             return False
-        return found and opened.st_size >= contents.end
+        return is_same and opened.st_size >= contents.end
 
     def _written(self, contents: Contents) -> Contents:
         """Return the contents once all pending tables are in the file, or kept."""
@@ -10634,16 +10645,16 @@ def read_finished(path: str, process: int) -> list[pa.Table]:
     Raises:
         ValueError: the file is gone, or the process did not finish it.
     """
-    found = "is cut off: the process died before its compute, or another took its place"
+    problem = "is cut off: the process died before its compute, or another took its place"
     try:
         with io.FileIO(path) as file:
             if end := _marked_end(file):
                 return _mapped(file, end)
     except FileNotFoundError:
-        found = "is gone"
+        problem = "is gone"
     except (OSError, ValueError, pa.ArrowException) as error:
         raise ValueError(f"the cache file of process {process} cannot be read: {path}: {error}") from None
-    raise ValueError(f"the cache file of process {process} {found}: {path}; run all processes again")
+    raise ValueError(f"the cache file of process {process} {problem}: {path}; run all processes again")
 
 
 def _marked_end(file: io.FileIO) -> int | None:
@@ -10897,8 +10908,8 @@ class Batches:
             except ValueError as error:
                 if not state.queries or type(error) is not ValueError:  # another is that of a subclass
                     raise
-                held = f"{state.queries} queries added before, which count from 0, are kept"
-                raise ValueError(f"{error} ({held}; to do without them, reload the metric)") from None
+                kept = f"{state.queries} queries added before, which count from 0, are kept"
+                raise ValueError(f"{error} ({kept}; to do without them, reload the metric)") from None
             for file in state.read:
                 if file.lock.is_locked:  # else an interrupted call has removed the file, and another may have its name
                     Path(file.path).unlink(missing_ok=True)
@@ -11031,9 +11042,9 @@ class Batches:
         )
         return state
 
-    def _file(self, of: int | str) -> CacheFile:
+    def _file(self, process: int | str) -> CacheFile:
         """Return the cache file of a process, or of another name."""
-        name = f"{self.num_process}-{of}" if isinstance(of, int) else of
+        name = f"{self.num_process}-{process}" if isinstance(process, int) else process
         path = os.path.join(self.data_dir, f"{self.experiment_id}-{name}.arrow")
         lock = OwnLock(f"{path}.lock", thread_local=False)
         lock.maker = os.getpid()
@@ -11196,16 +11207,16 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
-    found = {}
+    results = {}
     scale = max((row.scale for row in rows), default=1.0)
     if not scale:
         raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
     for at, name in enumerate(options.names):
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
-        found[name] = total / weight if weight else math.nan
+        results[name] = total / weight if weight else math.nan
     if not sum(row.queries for row in rows):
         raise ValueError("the DataFrame holds no queries; there is nothing to score")
-    return found
+    return results
 
 
 def by_query(frame: Any, options: Options) -> Any:
@@ -11278,8 +11289,8 @@ def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
         types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
         kinds = ["integer" if each in QUERY_TYPES and each != "string" else each for each in types]
         if kinds[0] != kinds[1]:
-            found = f"{types[0]}, and in the rankings {types[1]}"
-            raise ValueError(f"exclude: column {shown(column)} is of type {found}; give one type for both")
+            both = f"{types[0]}, and in the rankings {types[1]}"
+            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give one type for both")
     columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
     pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
     return pairs.withColumn("excluded", functions.lit(True))
@@ -11420,14 +11431,14 @@ def _scored(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        found = read(*sides, **{**options.reading, "score_dtype": "given"})
+        rankings = read(*sides, **{**options.reading, "score_dtype": "given"})
         if options.missing != "empty" and not nested:
-            found = found._replace(missing=lacking, place=lambda query, _: place(query))
+            rankings = rankings._replace(missing=lacking, place=lambda query, _: place(query))
         if options.missing == "raise":
-            refuse_missing(found)
+            refuse_missing(rankings)
         if "excluded" in columns:
-            found = found.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
-        scored = score_part(found.with_scores_in(options.score_dtype), options)
+            rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
+        scored = score_part(rankings.with_scores_in(options.score_dtype), options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
@@ -11605,13 +11616,13 @@ def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
     return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
 
-def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, nearest: str) -> Iterator[str]:
+def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
     """Yield what those have in common that differ from the nearest definition; the most telling property first.
 
     Args:
         properties: those that have each property.
         differing: those that differ.
-        what: they are, such as "queries".
+        noun: they are, such as "queries".
         nearest: the nearest definition.
     """
     own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
@@ -11620,7 +11631,7 @@ def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, neares
         with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
         chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
         if 2 * with_it > own and chance <= TELLING:
-            have = f"{with_it:,} of the {own:,} {what} that differ from {nearest} have {name}"
+            have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
             telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
     yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
 
@@ -13009,11 +13020,11 @@ def search(searched: Searched) -> SearchResult:
         for score_dtype, each in rankings.items()
     }
     cutoffs = searched.named_cutoffs or _cutoffs(searched.k, rankings.values())
-    found = _Found(searched, cutoffs)
+    matches = _Matches(searched, cutoffs)
     for score_dtype, grid in grids.items():
         for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
-            found.add(chosen, values, queries, grid)
-    return found.result(grids)
+            matches.add(chosen, values, queries, grid)
+    return matches.result(grids)
 
 
 class _Queries(NamedTuple):
@@ -13086,7 +13097,7 @@ def _queries_of(searched: Searched, chosen: Mapping[str, Any]) -> _Queries:
     return _Queries(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
 
 
-class _Found:
+class _Matches:
     """The combinations that match, and what else is told of all that were tried; no values are kept."""
 
     def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
@@ -13204,7 +13215,7 @@ def _agreeing(
 def conventions_with(searched: Searched) -> list[str]:
     """Return the conventions that match all evidence."""
     cutoffs = searched.named_cutoffs or [searched.k]
-    found = []
+    names = []
     for name in CONVENTIONS:
         try:
             options = Options.parse(
@@ -13217,8 +13228,8 @@ def conventions_with(searched: Searched) -> list[str]:
             continue
         rows = [row for _, _, row in options.results]
         if searched.has_evidence(values[rows]):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def _near(values: Floats, evidence: Evidence) -> Mask:
@@ -13253,7 +13264,7 @@ def _matching_scores(
 def _rankings(searched: Searched) -> dict[str, Rankings]:
     """Return the rankings for each type of scores that makes other ties."""
     known = searched.given.get("score_dtype")
-    found: dict[str, Rankings] = {}
+    read_rankings: dict[str, Rankings] = {}
     ties = set()
     for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
         try:
@@ -13262,8 +13273,8 @@ def _rankings(searched: Searched) -> dict[str, Rankings]:
             continue
         if (count := len(queries_of_ties(rankings))) not in ties:
             ties.add(count)
-            found[score_dtype] = rankings
-    return found
+            read_rankings[score_dtype] = rankings
+    return read_rankings
 
 
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:

@@ -97,7 +97,9 @@ def test_a_missing_query_may_be_refused(ndcg: evaluate.Metric) -> None:
 def test_an_ideal_too_long_for_memory_is_refused_alone(ndcg: evaluate.Metric) -> None:
     found = ndcg.explain(predictions=[[1, 2]], references=[[0, 1]], k=10**15)
     assert list(found.errors) == ["rectools"]
-    with pytest.raises(ValueError, match=r'^k must be at most 1,000,000 for ideal="full", whose ideal has k documents'):
+    with pytest.raises(
+        ValueError, match=r'^k must be at most 1,000,000 for ideal="full", since its ideal has k documents'
+    ):
         ndcg.compute(predictions=[[1, 2]], references=[[0, 1]], ideal="full", k=[1, 10**30])
 
 

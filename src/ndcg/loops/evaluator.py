@@ -118,18 +118,20 @@ class Search:
         run: Run = {query: {} for query in self.queries}
         for start in range(0, len(self.documents), calls.chunk):
             texts = [self.corpus[each] for each in self.documents[start : start + calls.chunk]]
-            found = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
+            similarity = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
             shape = (len(self.queries), len(texts))
-            if not isinstance(found, torch.Tensor) or found.shape != shape:
-                found = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
-                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {found}"
+            if not isinstance(similarity, torch.Tensor) or similarity.shape != shape:
+                got = tuple(similarity.shape) if isinstance(similarity, torch.Tensor) else type(similarity).__name__
+                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {got}"
                 raise ValueError(f"score_function: {problem}")
-            found = self._of_candidates(found if found.is_floating_point() else found.double(), start)
+            similarity = self._of_candidates(
+                similarity if similarity.is_floating_point() else similarity.double(), start
+            )
             for query, row, judged in self._rows(self.judged, start, len(texts)):
-                values = found[row, judged].tolist()
+                values = similarity[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
-            found, columns = _highest_columns(found, self.depth, self.score_dtype)
-            both = torch.cat([scores.to(found), found], dim=1)
+            similarity, columns = _highest_columns(similarity, self.depth, self.score_dtype)
+            both = torch.cat([scores.to(similarity), similarity], dim=1)
             scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):

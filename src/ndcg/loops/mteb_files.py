@@ -171,12 +171,12 @@ class MTEBResults:
         languages = {name: {self.languages[entry] for entry in entries} for name, entries in units.items()}
         return {name: own.pop() if len(own) == 1 else "multilingual" for name, own in languages.items()}
 
-    def _described(self, found: Described, unit: str, left: int = 0) -> Described:
+    def _described(self, result: Described, unit: str, left: int = 0) -> Described:
         """Return a report or a comparison with notes on the meaning of its queries."""
-        what = {"task": "tasks", "subset": "subsets of tasks"}[unit]
+        unit_name = {"task": "tasks", "subset": "subsets of tasks"}[unit]
         own: list[str] = [
-            f"Queries are MTEB's {what}, each with its mean: intervals and p-values are about other tasks like these, "
-            "not about other queries of the same tasks."
+            f"Queries are MTEB's {unit_name}, each with its mean: intervals and p-values are about other tasks like "
+            "these, not about other queries of the same tasks."
         ]
         if unit == "subset":
             own.append("Subsets of one task are alike, so that intervals may be too narrow and p-values too small.")
@@ -184,7 +184,7 @@ class MTEBResults:
             own.append(f"{len(self.skipped_tasks):,} of MTEB's tasks have no {self.measure} and are skipped.")
         if left:
             own.append(f"{left:,} results, each for a subset and a split, are missing for some models and are skipped.")
-        return replace(found, notes=(*own, *found.notes))
+        return replace(result, notes=(*own, *result.notes))
 
 
 class _Result(NamedTuple):
@@ -259,14 +259,14 @@ def _json_files(root: Path) -> list[Path]:
 
 def _read_result(file: Path, k: int) -> _Result | None:
     """Return the scores of a file of results, or None for a file of something else."""
-    found = _json(file)
-    if not isinstance(found, dict) or not RESULT & found.keys():
+    result = _json(file)
+    if not isinstance(result, dict) or not RESULT & result.keys():
         return None
     try:
-        task, version = found["task_name"], found.get("mteb_version")
+        task, version = result["task_name"], result.get("mteb_version")
         entries = [
             (each["hf_subset"], split, each["languages"], each.get(f"ndcg_at_{k}"))
-            for split, of_split in found["scores"].items()
+            for split, of_split in result["scores"].items()
             for each in of_split
         ]
     except (AttributeError, KeyError, TypeError):
@@ -325,11 +325,11 @@ def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
 
 def _named_queries(tasks: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
     for task, given in tasks.items():
-        found = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
-        if not isinstance(found, Mapping):
-            raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(found)}")
+        mapping = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
+        if not isinstance(mapping, Mapping):
+            raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(mapping)}")
         try:
-            rankings = list(rankings_in({name: each for name, each in found.items() if name != "mteb_model_meta"}))
+            rankings = list(rankings_in({name: each for name, each in mapping.items() if name != "mteb_model_meta"}))
         except RecursionError:
             raise ValueError(f"tasks: {shown(task)}: nests mappings too deep") from None
         for names, queries in rankings:
@@ -358,8 +358,8 @@ def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
     names = {}
     for folder, path in paths.items():
         meta = folder / META
-        found = _json(meta) if meta.is_file() else {}
-        own = found.get("name") if isinstance(found, dict) else found
+        meta_data = _json(meta) if meta.is_file() else {}
+        own = meta_data.get("name") if isinstance(meta_data, dict) else meta_data
         if not isinstance(own, str | None):
             raise ValueError(f'{meta}: must hold the name of the model, {{"name": "org/model"}}; got {shown(own)}')
         names[folder] = own or (root.resolve().name if path == "." else path)

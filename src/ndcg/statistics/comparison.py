@@ -319,7 +319,7 @@ class Comparison(Readable):
             place = f"slices: {slice_name(each['slice'])}: "
             queries = saved_count(each["queries"], f"{place}queries")
             slices[each["slice"]] = ComparedSlice(queries, **read(each, place))
-        found = cls(
+        comparison = cls(
             signature=signature,
             **read(values, ""),
             baseline=values["baseline"],
@@ -329,8 +329,8 @@ class Comparison(Readable):
             testing=Testing.parse(*Testing(**values.get("testing", {}))),
             slices=slices,
         )
-        found._check_figures()
-        return found
+        comparison._check_figures()
+        return comparison
 
     def _check_figures(self) -> None:
         """Raise an error unless the figures follow from the values of the queries."""
@@ -368,20 +368,20 @@ class Comparison(Readable):
 
     def _check_part(
         self,
-        found: ComparedSlice,
+        saved: ComparedSlice,
         scores: Mapping[str, Mapping[str, Score]],
         pairs: Sequence[Pair],
         columns: Mapping[str, PerQuery],
         place: str,
     ) -> None:
         """Raise an error unless the figures of some queries are those found again, as far as these tell."""
-        if list(found.scores) != list(scores):
+        if list(saved.scores) != list(scores):
             raise ValueError(f"{place}scores: must be those of {', '.join(scores)}")
-        for system, of_system in found.scores.items():
+        for system, of_system in saved.scores.items():
             check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
-            if any(max(each.tied, 0) > found.queries for each in of_system.values()):
-                raise ValueError(f"{place}scores: {system}: tied: must be at most {found.queries}")
-        check_pairs(found.pairs, pairs, found.scores, found.queries, self.signature, place)
+            if any(max(each.tied, 0) > saved.queries for each in of_system.values()):
+                raise ValueError(f"{place}scores: {system}: tied: must be at most {saved.queries}")
+        check_pairs(saved.pairs, pairs, saved.scores, saved.queries, self.signature, place)
 
     def _check_holm(self, pairs: Sequence[Pair]) -> None:
         """Raise an error unless corrected p-values follow from the others."""
@@ -442,21 +442,21 @@ class Comparison(Readable):
 
 
 def query_rows(
-    found: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
+    comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
 ) -> list[tuple[Any, float, float, float]]:
     """Return the queries in which the first system of a pair loses or gains most: query, both values, difference."""
-    table = found.differences(pair.system, pair.other, pair.measure, n, only)
+    table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def query_tables(found: Comparison, n: int | None, places: int = 4) -> list[Table]:
+def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
     """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
     sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
     tables = []
     for did, only in sides.items():
-        table = [[f"queries that {did} most in {found.measures[0]}", "pair", "first", "second", "difference"]]
-        for pair in (pair for pair in found.pairs if pair.measure == found.measures[0]):
-            for query, *values, difference in query_rows(found, pair, n, only):
+        table = [[f"queries that {did} most in {comparison.measures[0]}", "pair", "first", "second", "difference"]]
+        for pair in (pair for pair in comparison.pairs if pair.measure == comparison.measures[0]):
+            for query, *values, difference in query_rows(comparison, pair, n, only):
                 cells = (number_text(each, places) for each in values)
                 table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
         tables.append(table)
@@ -609,7 +609,7 @@ def _compared_slices(
     contest: Contest, slices: Slices, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None
 ) -> dict[Value, ComparedSlice]:
     """Return how systems differ in each slice in which every system has two values or more of each measure."""
-    found: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for piece in in_pieces(slices):
             valued = ~np.isnan(
@@ -622,12 +622,12 @@ def _compared_slices(
                 own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
                 results = contest.results(own, None if weight is None else weight[queries], Parts(sizes))
                 values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
-                found |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
+                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
             bar.update(len(piece.values))
-    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in found.values() for pair in pairs]))
+    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs]))
     return {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
-        for value, (queries, (scores, pairs)) in found.items()
+        for value, (queries, (scores, pairs)) in by_slice.items()
     }
 
 
@@ -680,11 +680,13 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
     judged = queries(references)
     if judged is None:
         return
-    ranked = {name: found & judged for name, side in rankings.items() if (found := queries(side)) is not None}
+    ranked = {
+        name: side_queries & judged for name, side in rankings.items() if (side_queries := queries(side)) is not None
+    }
     for name, own in ranked.items():
         if lacking := set().union(*ranked.values()) - own:
             query = min(lacking, key=str)
-            other = next(each for each, theirs in ranked.items() if query in theirs)
+            other = next(each for each, queries_of_other in ranked.items() if query in queries_of_other)
             problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
             hint = (
                 'missing="empty" counts it as having retrieved nothing there, missing="skip" leaves the query out for '

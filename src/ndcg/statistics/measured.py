@@ -308,8 +308,8 @@ def scored(
     """
     values = np.stack([columns[name] for name in options.names])
     split = Parts([values.shape[1]]) if parts is None else parts
-    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
-    scores = scores_of(columns, options, weight, found, split)
+    ends = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
+    scores = scores_of(columns, options, weight, ends, split)
     if parts is None:
         for name, score in scores[0].items():
             if not score.queries:
@@ -321,20 +321,20 @@ def scored_slices(
     parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
 ) -> dict[Value, Slice]:
     """Return the scores of each slice, as its queries alone have them."""
-    found: list[Slice] = []
+    slices: list[Slice] = []
     for part in in_pieces(parts):
         own = {name: column[part.queries] for name, column in columns.items()}
         own_weight = None if weight is None else weight[part.queries]
         scores = scored(own, options, own_weight, confidence, part.parts)
-        found += map(Slice, part.parts.sizes.tolist(), scores)
-    return dict(zip(parts.values, found, strict=True))
+        slices += map(Slice, part.parts.sizes.tolist(), scores)
+    return dict(zip(parts.values, slices, strict=True))
 
 
 def scores_of(
     columns: PerQuery,
     options: Options,
     weight: NDArray[np.float64] | None,
-    found: Intervals,
+    ends: Intervals,
     parts: Parts | None = None,
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
@@ -343,7 +343,7 @@ def scores_of(
     """
     queries = len(columns["ideal"])
     parts = Parts([queries]) if parts is None else parts
-    low, high, error = (each.reshape(-1, parts.number) for each in found)
+    low, high, error = (each.reshape(-1, parts.number) for each in ends)
     scores: list[dict[str, Score]] = [{} for _ in range(parts.number)]
     for at, (name, _, row) in enumerate(options.results):
         k = options.cutoffs[row]
@@ -386,22 +386,22 @@ def _means(
         ValueError: the sum of a part overflows.
     """
     valued = ~np.isnan(values)
-    found = np.full(parts.number, np.nan)
+    means = np.full(parts.number, np.nan)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for block in parts.blocks(valued):
             if not block.size:
                 continue
             own = values[block.queries]
             if weight is None:
-                found[block.parts] = own.mean(axis=1)
+                means[block.parts] = own.mean(axis=1)
             else:
                 weights = weight[block.queries]
-                found[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
+                means[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
     has_mean = parts.sums(valued & counted) > 0
-    for part in np.flatnonzero(has_mean & ~np.isfinite(found)).tolist():
+    for part in np.flatnonzero(has_mean & ~np.isfinite(means)).tolist():
         queries = slice(parts.first[part], parts.first[part] + parts.sizes[part])
         mean(name, values[queries], None if weight is None else weight[queries])  # raises the error
-    return np.where(has_mean, found, np.nan)
+    return np.where(has_mean, means, np.nan)
 
 
 def greatest_values(options: Options) -> NDArray[np.float64]:

@@ -45,7 +45,7 @@ def without_nan(value: Any) -> Any:
 
 def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signature: str) -> dict[str, Score]:
     """Return saved scores by their names."""
-    found = {}
+    read = {}
     for name, score in scores.items():
         if is_of_this_version(signature) and "random_order" not in score:  # which 1.0 did not have
             raise ValueError(f"{place}: {name}: random_order is missing")
@@ -55,30 +55,30 @@ def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signa
             for key, each in score.items()
             if (key, each) != ("queries", None)
         }
-        found[name] = Score(**checked)
-    return found
+        read[name] = Score(**checked)
+    return read
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists: text and counts as they are, values as float64."""
-    found = {}
+    arrays = {}
     for name, values in columns.items():
         place = f"queries: {name}"
         if not isinstance(name, str) or not isinstance(values, (list, tuple)):
             raise ValueError(f"{place}: must be a list; got {shown(values)}")
         if name in COUNTS:
-            found[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
+            arrays[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
         elif name in ("system", "query"):
             if len(kinds := {type(each) for each in values}) != 1 or not kinds <= (
                 {str, int} if name == "query" else {str}
             ):
                 raise ValueError(f"{place}: must be all strings" + " or all integers" * (name == "query"))
-            found[name] = pa.array(values)
+            arrays[name] = pa.array(values)
         elif name == "slice":
-            found[name] = pa.array(values)
+            arrays[name] = pa.array(values)
         else:
-            found[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
-    return pa.table(found)
+            arrays[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
+    return pa.table(arrays)
 
 
 def saved_number(value: Any, place: str) -> float:
@@ -113,16 +113,16 @@ def saved_signature(signature: Any, names: Iterable[str]) -> str:
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
     """Return how saved intervals were found."""
-    found = Resampling(**values)
-    if not isinstance(found.exact, bool):
-        raise ValueError(f"resampling: exact: must be True or False; got {shown(found.exact)}")
-    return Resampling.parse(*found[:3])._replace(exact=found.exact)
+    resampling = Resampling(**values)
+    if not isinstance(resampling.exact, bool):
+        raise ValueError(f"resampling: exact: must be True or False; got {shown(resampling.exact)}")
+    return Resampling.parse(*resampling[:3])._replace(exact=resampling.exact)
 
 
 def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
     """Return a saved difference, once its fields are of their types and ranges."""
-    found = Pair(**values)
-    at = f"{place}: {shown(found.system)} - {shown(found.other)}, {shown(found.measure)}"
+    pair = Pair(**values)
+    at = f"{place}: {shown(pair.system)} - {shown(pair.other)}, {shown(pair.measure)}"
     checked: dict[str, Any] = {}
     for name, value in values.items():
         if name in ("wins", "ties", "losses", "permutations") or (name == "queries_needed" and value is not None):
@@ -136,9 +136,9 @@ def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
             checked[name] = saved_number(value, f"{at}: {name}")
             if math.isnan(checked[name]) or (name.startswith("p") and not 0 <= checked[name] <= 1):
                 raise ValueError(f"{at}: {name}: is out of range; got {shown(value)}")
-    if found.permutations < 1:
-        raise ValueError(f"{at}: permutations: must be at least 1; got {found.permutations}")
-    return found._replace(**checked)
+    if pair.permutations < 1:
+        raise ValueError(f"{at}: permutations: must be at least 1; got {pair.permutations}")
+    return pair._replace(**checked)
 
 
 def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
@@ -204,10 +204,10 @@ def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size
         raise ValueError(f"{place}: does not follow from the values of the queries")
 
 
-def check_figures(found: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
+def check_figures(saved: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
     """Raise an error unless saved figures are those found again, up to rounding of numbers of some size."""
     for name in fields:
-        one, other = (math.nan if each is None else each for each in (getattr(found, name), getattr(again, name)))
+        one, other = (math.nan if each is None else each for each in (getattr(saved, name), getattr(again, name)))
         if not (
             math.isclose(one, other, rel_tol=SAVED, abs_tol=SAVED * size) or (math.isnan(one) and math.isnan(other))
         ):

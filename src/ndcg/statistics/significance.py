@@ -118,13 +118,13 @@ def intervals(
         share = share / share.sum(axis=1, keepdims=True)
         value = {row: values[row][block.queries] for row in rows}
         ends = {row: _bounds(value[row], most[row] / scale[row, block.parts]) for row in rows}
-        found = {row: _interval(value[row], share, ends[row], confidence, student, of_mean=True) for row in rows}
+        ends_of_rows = {row: _interval(value[row], share, ends[row], confidence, student, of_mean=True) for row in rows}
         for at, (one, other) in enumerate(pairs, start=len(values)):
             if one in ends:
                 (low, high), (low_other, high_other) = ends[one], ends[other]
                 difference, within = differences(value[one], value[other]), (low - high_other, high - low_other)
-                found[at] = _interval(difference, share, within, confidence, student, of_mean=False)
-        for at, figures in found.items():
+                ends_of_rows[at] = _interval(difference, share, within, confidence, student, of_mean=False)
+        for at, figures in ends_of_rows.items():
             row = at if at < len(values) else pairs[at - len(values)][0]
             for column, figure in zip(result, figures, strict=True):
                 column[at, block.parts] = figure * scale[row, block.parts]
@@ -284,8 +284,8 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
         halves.append(np.sort(sums, axis=1))
     bounds = least[:, np.newaxis] - halves[0]
     as_great = [(sums.size - np.searchsorted(sums, bound)).sum() for sums, bound in zip(halves[1], bounds, strict=True)]
-    found: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
-    return np.minimum(1.0, found)
+    p_values: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
+    return np.minimum(1.0, p_values)
 
 
 def _sampled_p(
