@@ -123,7 +123,7 @@ WORDS = {
     "missing": _choice("missing", "raise"),
     "score_dtype": _choice("score_dtype"),
 }
-NOT_HERE = "; ignore_index leaves out padding"  # what the metric advises and the functions do not take
+NOT_HERE = "; ignore_index removes padding"  # what the metric advises and the functions do not take
 PER_QUERY = Parameter({"type": "boolean"}, "whether the answer also has every query", False)
 
 

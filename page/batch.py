@@ -76,7 +76,7 @@ def score_batch(predictions: str, references: str, weights: str, query_ids: str,
             policies.append(f"{policy}: no score")
     ideal = ndcg.compute(**inputs, **options, measures="IDCG", use_aggregator=False)
     empty = sum(value <= 0 for value in next(iter(ideal.values())))
-    counts = f"{len(values):,} queries, {empty:,} with nothing relevant"
+    counts = f"{len(values):,} queries, {empty:,} with no relevant documents"
     # the metric has queries in the order in which their ids first appear
     ids = list(dict.fromkeys(inputs["query_ids"])) if "query_ids" in inputs else range(len(values))
     queries = pd.DataFrame({"query": ids, **by_query})

@@ -41,7 +41,7 @@ def query_bars(
     for query, value in values.head(BARS).itertuples(index=False):
         side = "second" if value < 0 else "first"
         width = 0 if math.isnan(value) else (49.6 if are_two else 100) * abs(value) / widest
-        text = "left out" if math.isnan(value) else f"{value + 0.0:+.4f}" if are_two else f"{value + 0.0:.4f}"
+        text = "skipped" if math.isnan(value) else f"{value + 0.0:+.4f}" if are_two else f"{value + 0.0:.4f}"
         lacking = f" <small>not in {escape(lacks[query])}</small>" if query in lacks else ""
         name = escape(query)
         kind = " class='chosen'" if query == chosen else ""
@@ -92,7 +92,7 @@ def side_by_side(
         (measure, value), (_, dcg), (_, ideal) = sums[name].items()
         cards = [_row(row, grades[row["document"]], dots, widest, others) for row in ranked[:DRAWN]]
         columns.append(
-            f"<section><h3>{escape(name)}: {escape(measure)} {'left out' if math.isnan(value) else f'{value:.4f}'}</h3>"
+            f"<section><h3>{escape(name)}: {escape(measure)} {'skipped' if math.isnan(value) else f'{value:.4f}'}</h3>"
             f"<p>{'' if math.isnan(value) else f'DCG {dcg + 0.0:.4f} ÷ ideal {ideal + 0.0:.4f} '}"
             f"<button type='button' class='open' data-query='{escape(query)}' "
             f"data-runs='{escape(json.dumps([name]))}' "

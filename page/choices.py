@@ -32,7 +32,7 @@ LABELS = {
     "ideal": "Ideal",
     "score_dtype": "Scores compared",
     "ties": "Tied documents",
-    "zero_division": "Nothing relevant",
+    "zero_division": "No relevant documents",
     "negative_relevance": "Negative relevance",
     "missing": "Query not in the run",
     "judged_only": "Not judged",
@@ -43,7 +43,7 @@ WORDS = {  # of a choice on the page, if they are not its name
     ("zero_division", "nan"): tables.empty_text(math.nan),
     ("zero_division", "perfect_if_empty"): tables.empty_text("perfect_if_empty"),
     ("negative_relevance", "raise"): "refuse",
-    ("missing", "skip"): "left out",
+    ("missing", "skip"): "skipped",
     ("missing", "empty"): "nothing retrieved",
     ("judged_only", "false"): "gain 0",
     ("judged_only", "true"): "removed",
@@ -53,7 +53,7 @@ REMEDIES = {  # what to set in the page, for what the metric says of its options
     "got must be ": "The number I got must be an nDCG, such as 0.5921, or in percent, such as 59.21.",
     ' is too large for score_dtype="float32"': " is too large for 32-bit floats. Set Scores compared to as given.",
     "; negative_relevance=": ". Set Negative relevance to clip or keep.",
-    "no query of positive weight": "every query is left out. Set Nothing relevant to 0, or Query not in the run to "
+    "no query of positive weight": "every query is skipped. Set No relevant documents to 0, or Query not in the run to "
     "nothing retrieved.",
     ', and ties="docid"': ", and are ranked by ids of documents, which a batch lacks. Set Tied documents to average.",
 }

@@ -131,7 +131,7 @@ def verdict_on(pair: Any, corrected: bool) -> str:
 def missing_texts(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> list[str]:
     """Return which queries each run lacks and what becomes of them, in a sentence for each that lacks any."""
     texts = []
-    one, many = ("is left out", "are left out") if options["missing"] == "skip" else ("counts as 0", "count as 0")
+    one, many = ("is skipped", "are skipped") if options["missing"] == "skip" else ("counts as 0", "count as 0")
     for name, run in runs.items():
         lacking = [query for query in qrels if query not in run]
         some = ", ".join(lacking[:3]) + (", …" if len(lacking) > 3 else "")

@@ -193,7 +193,7 @@ def _part(term: str, number: float, what: str) -> str:
 def _said(value: float, ideal: float, found: Advice | None, *, tied: bool) -> str:
     """Return how good a score is, and what would help most, in words."""
     if ideal <= 0:
-        return "Nothing relevant was judged: this is the value chosen for such queries."
+        return "No relevant document was judged: this is the value chosen for such queries."
     share = f"{_percent(value)} of what the best order would score." if 0 <= value <= 1 else ""
     if found is None:
         return f"{share} No swap helps{' while documents are tied' if tied and value < 1 else ''}."

@@ -73,7 +73,7 @@ def bars_svg(values: Sequence[tuple[str, float]], caption: str, sides: Sequence[
         y, size = 50 + 18 * at, 0.0 if math.isnan(value) else length * abs(value) / widest
         x = start - size if sides and value > 0 else start
         color = "#a8470b" if value < 0 else "#2357d9"
-        text = "left out" if math.isnan(value) else f"{value + 0.0:+.4f}" if sides else f"{value + 0.0:.4f}"
+        text = "skipped" if math.isnan(value) else f"{value + 0.0:+.4f}" if sides else f"{value + 0.0:.4f}"
         rows.append(
             f"<text x='200' y='{y + 12}' text-anchor='end'>{escape(name[:28])}</text>"
             f"<rect x='{x:.1f}' y='{y}' width='{size:.1f}' height='14' fill='{color}'/>"

@@ -37,7 +37,7 @@ EXAMPLES: dict[str, list[tuple[str, str, str]]] = {
     "Perfect": [("d1", "3", "4"), ("d2", "2", "3"), ("d3", "1", "2"), ("d4", "0", "1")],
     "Reversed": [("d1", "0", "4"), ("d2", "1", "3"), ("d3", "2", "2"), ("d4", "3", "1")],
     "All tied": [("d1", "3", "1"), ("d2", "2", "1"), ("d3", "1", "1"), ("d4", "0", "1")],
-    "Nothing relevant": [("d1", "0", "3"), ("d2", "0", "2"), ("d3", "0", "1")],
+    "No relevant documents": [("d1", "0", "3"), ("d2", "0", "2"), ("d3", "0", "1")],
     "Relevant documents not retrieved": [
         *((f"d{at + 1}", r, str(6 - at)) for at, r in enumerate("323012")),
         ("d7", "3", ""),
@@ -224,7 +224,7 @@ def ranking_of(rows: Rows) -> Ranking:
     documents = [row[0] or f"document {place}" for place, row in enumerate(filled, 1)]
     if len(set(documents)) < len(documents):
         twice = next(each for each in documents if documents.count(each) > 1)
-        raise ValueError(f"Document {twice!r} is there twice; give each document a name of its own.")
+        raise ValueError(f"Document {twice!r} appears twice; give each document a name of its own.")
     return Ranking(documents, *columns)
 
 
@@ -259,7 +259,9 @@ def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> tuple[Any, ...]
     by_query = ndcg.compute(**given, **options, use_aggregator=False)
     result = {name: value for name, (value,) in by_query.items()}
     if any(math.isnan(value) for value in result.values()):
-        raise ValueError("Nothing relevant was judged, and such queries are left out of the mean: there is no score.")
+        raise ValueError(
+            "No relevant document was judged, and such queries are excluded from the mean: there is no score."
+        )
     drawn = {**options, "k": [largest(options["k"])]}
     name, value = next(iter(scores_by_name(ranking, drawn).items()))
     ranks = steps(ranking, drawn, drawn["k"][0])

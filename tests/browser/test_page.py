@@ -342,7 +342,7 @@ EXAMPLES: list[tuple[str, list[int], list[Any], str]] = [
     ("Perfect", [3, 2, 1, 0], [4, 3, 2, 1], "No swap helps."),
     ("Reversed", [0, 1, 2, 3], [4, 3, 2, 1], "swap d1 and d4"),
     ("All tied", [3, 2, 1, 0], [1, 1, 1, 1], "anything from 0.6138 to 1.0000"),
-    ("Nothing relevant", [0, 0, 0], [3, 2, 1], "Nothing relevant was judged"),
+    ("No relevant documents", [0, 0, 0], [3, 2, 1], "No relevant document was judged"),
     (
         "Relevant documents not retrieved",
         [3, 2, 3, 0, 1, 2, 3, 2],

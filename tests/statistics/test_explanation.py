@@ -533,7 +533,7 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
         ({"got": [0.5]}, ValueError, "^got: 1 values for 3 queries; give the value of each query$"),
         ({"got": "0e400"}, ValueError, "^got must be an nDCG"),
         ({"got": "1e2000000000"}, ValueError, "^got must be an nDCG"),
-        ({"between": ["sklearn", "rectools"]}, ValueError, "^between: rectools has no number: k must be given"),
+        ({"between": ["sklearn", "rectools"]}, ValueError, "^between: rectools has no score: k must be given"),
         ({"k": 10**15, "convention": "rectools"}, TypeError, "explain has no option convention"),
         ({"between": "ranx"}, ValueError, "^between must be the names of two conventions; got 'ranx'"),
         ({"between": ["ranx"]}, ValueError, "^between must be the names of two conventions"),

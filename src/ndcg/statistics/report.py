@@ -337,7 +337,7 @@ def report(
     confidence: float = 0.95,
     **options: Unpack[QueryOptions],
 ) -> Report:
-    """Score as `compute` does, and say how sure the scores are and what they rest on.
+    """Score as `compute` does, with confidence intervals and the figures that help to judge the scores.
 
     A single query has a score without an interval.
 
