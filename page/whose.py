@@ -10,6 +10,7 @@ import gradio as gr
 import pandas as pd
 
 from .batch import batch_of
+from .card import file_address
 from .choices import LABELS, largest, options_of
 from .events import follow, show_errors
 from .found import read_files
@@ -30,7 +31,6 @@ CARD_EXAMPLE = {
     "references": [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]],
 }
 SHOWN_WAYS = 5
-SLIPS = "#h-slips"  # the page of docs in the metric card
 ALLOWED = re.compile(r"[-+\d.eE%@, ]+|nan")  # never the path of a file of the server
 LONGEST = 200_000  # characters of values of queries
 
@@ -162,16 +162,16 @@ def _explained(name: str, found: Any) -> str:
 
 
 def _conclusion(found: Any) -> str:
-    """Return whose number it is, in a sentence."""
+    """Return the result in a sentence."""
     if found.got is None:
         different = len({f"{each:.4f}" for each in found.scores.values() if each is not None})
-        return f"The conventions make {different} different numbers of this. Give the one you got."
+        return f"The conventions make {different} different scores for this data. Enter the score you want to identify."
     reported = found.reported[0].upper() + found.reported[1:]
     if found.matches:
         return f"{reported} {_be(found)} the {found.measure} of {_listed(found.matches)}."
     if found.combinations or found.slips:
-        return f"No convention has {found.reported}, but these do:"
-    return f"No convention has {found.reported}, nor has any combination of options."
+        return f"No convention gives {found.reported}, but these do:"
+    return f"No convention gives {found.reported}, and no combination of options does."
 
 
 def _be(found: Any) -> str:
@@ -181,16 +181,14 @@ def _be(found: Any) -> str:
 def _ways(found: Any) -> list[str]:
     """Return what gives the reported scores as items of a list, in HTML; or which queries differ from the nearest."""
     few = [each for each in found.combinations if len(each.changed) <= 1]
-    slips = [
-        f"{escape(convention)} with a slip: <a href='{SLIPS}'>{escape(slip)}</a>" for slip, convention in found.slips
-    ]
+    slips = [f"{escape(convention)} with a slip: {_slips_link(slip)}" for slip, convention in found.slips]
     ways = [_way(each) for each in few] + slips + [_way(each) for each in found.combinations[len(few) :]]
     items = ways[:SHOWN_WAYS]
     if len(ways) > SHOWN_WAYS:
         items.append(f"and {len(ways) - SHOWN_WAYS:,} more")
     if found.combinations:
         by_chance = "" if math.isnan(found.by_chance) else f"; by chance, about {found.by_chance:.1f} would"
-        items.append(f"{len(found.combinations):,} of {found.tried:,} combinations have it{by_chance}.")
+        items.append(f"{len(found.combinations):,} of {found.tried:,} combinations give it{by_chance}.")
     if found.nearest is not None:
         some = ", ".join(map(str, found.disagreeing[:SHOWN_WAYS]))
         more = ", …" if len(found.disagreeing) > SHOWN_WAYS else ""
@@ -199,8 +197,14 @@ def _ways(found: Any) -> list[str]:
         items.append(escape(f"The nearest is {found.nearest}; {differ}: {some}{more}."))
         items += map(escape, found.in_common)
     if not found.matches and found.got is not None:
-        items.append(f"All <a href='{SLIPS}'>known slips</a> of implementations, with rankings that show them")
+        items.append(f"All {_slips_link('known slips')} of implementations, with rankings that show them")
     return items
+
+
+def _slips_link(text: str) -> str:
+    """Return text as a link to the page of docs on slips, if the page runs in a Space."""
+    address = file_address("docs/slips.md")
+    return f"<a href='{address}' target='_blank'>{escape(text)}</a>" if address else escape(text)
 
 
 def _way(combination: Any) -> str:

@@ -338,7 +338,7 @@ def _add_rows(batches: meter.Meter, cuts: list[int], *columns: list[Any]) -> met
         (lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], [[0.0, 1.0]]), "mask: must be True or 1"),
         (
             lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], [[True]]),
-            r"one shape; got a mask of \(1, 1\), scores of \(1, 2\) and labels of \(1, 2\)",
+            r"the same shape; got a mask of \(1, 1\), scores of \(1, 2\) and labels of \(1, 2\)",
         ),
         (
             lambda batches: batches.update([[0.9, 0.1], [0.3]], [[1, 0], [1]], [[1, 1], [1]]),

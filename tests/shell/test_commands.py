@@ -331,8 +331,8 @@ BAD = {
             "explain qrels.txt main.txt",
         )
     },
-    "gate qrels.txt main.txt main.txt -o junit --signature": "--signature has no test cases for -o junit; choose another "
-    "format",
+    "gate qrels.txt main.txt main.txt -o junit --signature": "--signature has no test cases for -o junit; choose "
+    "another format",
     "score qrels.txt main.txt worse.txt --plot a.svg": "--plot shows one run; use ndcg compare for several",
     "explain qrels.txt main.txt -k 5,10": "-k must be one cutoff, since a score has one",
 }
