@@ -3,9 +3,9 @@
     python benchmarks/simulations.py           # everything; 10 to 12 minutes on two cores
     python benchmarks/simulations.py --quick   # few repetitions, printed; seconds
 
-Each cell draws many samples of queries from a distribution whose mean is known. Other methods
+Each cell draws many samples of queries from a distribution with a known mean. Other methods
 get the same samples; percentile and BCa are those of ``scipy.stats.bootstrap``. An interval that
-is not a number, as BCa's is where all values are the same, does not hold the true value.
+is not a number, as BCa's is if all values are the same, does not contain the true value.
 """
 
 import argparse
@@ -159,7 +159,7 @@ def of_scipy(method: str, resamples: int, values: Floats, weight: Floats | None)
 
 
 def bootstrap_t(resamples: int, values: Floats, weight: Floats | None) -> Ends:
-    """Return studentized bootstrap intervals, which SciPy lacks: each resample by its own error."""
+    """Return studentized bootstrap intervals, which SciPy does not have: each resample with its own error."""
     size = values.shape[1]
     weight = np.ones_like(values) if weight is None else weight
     mean, error = _mean_and_error(values, weight)
@@ -254,7 +254,7 @@ def table_of_agreement(repetitions: int) -> list[str]:
 
 
 def false_positives(repetitions: int, name: str, size: int) -> list[float]:
-    """Return how often each test finds a difference at its level where there is none.
+    """Return how often each test finds a difference at its level if there is none.
 
     Both systems are of one family, and in 30% of the queries they score the same.
     """
@@ -337,7 +337,7 @@ def sections_of_tests(repetitions: int) -> list[str]:
 
 
 def gate(repetitions: int, max_drop: float, fall: float, spread: float, size: int) -> float:
-    """Return how often the gate finds a regression of a run whose mean truly falls so far.
+    """Return how often the gate finds a regression of a run if its true mean drops by this amount.
 
     Its values and the baseline's are beta(2, 2) but for differences in 70% of the queries, whose
     mean over all queries is the fall and whose standard deviation the spread.

@@ -80,7 +80,7 @@ def planned(gap: float, size: int) -> float:
 
 
 def _means(gap: float) -> tuple[float, float]:
-    """Return the means of two systems where they differ, for a difference over all queries."""
+    """Return the means of two systems on the queries on which they differ, for a difference over all queries."""
     return 0.5, 0.5 + gap / DIFFERING
 
 

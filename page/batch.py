@@ -50,7 +50,7 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
 
 
 def fill_batch(path: str) -> tuple[Any, ...]:
-    """Return the text of the batch from an uploaded file; or what is wrong with it, in place of any result."""
+    """Return the text of the batch from an uploaded file; or the error in it, in place of any result."""
     try:
         lists = read_batch(path)
     except ValueError as problem:
@@ -92,7 +92,7 @@ def score_batch(predictions: str, references: str, weights: str, query_ids: str,
 
 
 def plot_of_queries(name: str, values: list[float]) -> str:
-    """Return how many queries have which value, drawn, and where most of them are."""
+    """Return a histogram of the values of queries, and a sentence on where most of them are."""
     counts, edges = distribution(values)
     found = f"Half of {len(values):,} queries have an {name} of {median(values):.4f} or less."
     return histogram(counts, edges, f"How many queries have which {name}", found)

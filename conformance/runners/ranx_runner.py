@@ -10,7 +10,7 @@ TOLERANCE = 1e-9
 
 
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
-    """Return the nDCG of each query of the qrels, which it adds to a run that lacks them."""
+    """Return the nDCG of each query of the qrels, which are added to a run if they are missing from it."""
     run = Run(case["run"])
     _evaluate(case, preset, run)
     (values,) = run.scores.values()

@@ -611,7 +611,7 @@ OF_METHODS: dict[str, set[str]] = {
     "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "exclude"}
     | {"k", "use_aggregator", "missing"},
     "trainer_metrics": {"k", "query_ids", "references", "main_input", "ignore_index"},
-    "sentence_transformers_evaluator": {"queries", "corpus", "relevant_docs", "k", "documents", "exclude"}
+    "sentence_transformers_evaluator": {"queries", "corpus", "relevant_docs", "k", "candidates", "exclude"}
     | {"sample_weight", "by", "confidence", "name", "batch_size", "corpus_chunk_size", "score_function"}
     | {"truncate_dim", "max_active_dims", "query_prompt", "query_prompt_name", "corpus_prompt", "corpus_prompt_name"}
     | {"show_progress_bar", "write_csv", "missing"},

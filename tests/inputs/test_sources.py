@@ -1,4 +1,4 @@
-"""Frames whose columns are named: weights, systems, queries to a database, and the names that are refused."""
+"""DataFrames with named columns: weights, systems, database queries, and the names that are rejected."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`meter`: batches of a loop, in one process and in those that torchrun starts, beside the queries scored at once."""
+"""`meter`: batches of a loop, in one process and under torchrun, compared with the queries scored at once."""
 
 import json
 import math

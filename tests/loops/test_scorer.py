@@ -1,4 +1,4 @@
-"""`scorer`, `lightgbm_metric` and `xgboost_metric` as the libraries call them, beside their own numbers."""
+"""`scorer`, `lightgbm_metric` and `xgboost_metric` as the libraries call them, compared with their own scores."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""The commands give the package's numbers, and say in one sentence what is wrong."""
+"""The commands print the package's scores, and an error is one sentence."""
 
 import doctest
 import json

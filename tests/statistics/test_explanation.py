@@ -1,4 +1,4 @@
-"""Whose number it is: the number of rankings under every convention, and what each choice adds."""
+"""`explain` scores rankings under every convention, and shows the effect of each choice."""
 
 import json
 import math

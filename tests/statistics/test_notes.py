@@ -1,4 +1,4 @@
-"""The notes: what a reader should know besides the figures, and when it is said."""
+"""The notes: their texts, and when they appear."""
 
 import json
 import math
