@@ -111,7 +111,7 @@ def _table_of(values: pd.DataFrame, runs: Sequence[str], best: Sequence[str]) ->
 def means_of(scores: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
     """Return the means of runs with their intervals as rows of a table."""
     return [
-        [system, name, score.value, score.low, score.high, score.standard_error, score.chance, score.queries]
+        [system, name, score.value, score.low, score.high, score.standard_error, score.random_order, score.queries]
         for system, each in scores.items()
         for name, score in each.items()
     ]
@@ -125,7 +125,7 @@ def verdict_on(pair: Any, corrected: bool) -> str:
     better, worse, by = pair.system, pair.other, f"{abs(pair.difference):.3f}"
     if p < SIGNIFICANT:
         return f"{better} beats {worse} by {by} in {pair.measure} {sure}."
-    return f"{better} is {by} above {worse} in {pair.measure}, which may be chance {sure}."
+    return f"{better} is {by} above {worse} in {pair.measure}, which may be due to chance {sure}."
 
 
 def missing_texts(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> list[str]:

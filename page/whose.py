@@ -126,7 +126,7 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
 def _explained(name: str, found: Any) -> str:
     """Return an explanation as HTML."""
     numbers: dict[str, list[str]] = {}  # by the number as it is shown, the lowest first
-    for number, convention in sorted((n, c) for c, n in found.numbers.items() if n is not None):
+    for number, convention in sorted((n, c) for c, n in found.scores.items() if n is not None):
         numbers.setdefault(f"{number:.4f}", []).append(convention)
     values = [float(each) for each in numbers] + ([] if found.got is None else [found.got])
     low, high = min(values), max(values)
@@ -151,20 +151,20 @@ def _explained(name: str, found: Any) -> str:
     ]
     if found.choices:
         one, other = found.between
-        matter = [each for each in found.choices if abs(each.adds) >= SHOWS]
-        lines = [[LABELS[each.name], _text(each.before), _text(each.after), each.adds] for each in matter]
-        lines.append(["together", "", "", sum(each.adds for each in found.choices)])
-        columns = ["choice", one, other, "adds"]
+        matter = [each for each in found.choices if abs(each.effect) >= SHOWS]
+        lines = [[LABELS[each.name], _text(each.before), _text(each.after), each.effect] for each in matter]
+        lines.append(["total", "", "", sum(each.effect for each in found.choices)])
+        columns = ["choice", one, other, "effect"]
         parts.append(table_html(f"Why {other} differs from {one}", pd.DataFrame(lines, columns=columns)))
-    if found.refused:
-        parts.append(list_html("No number", [f"{who}: {why}" for who, why in found.refused.items()]))
+    if found.errors:
+        parts.append(list_html("No score", [f"{who}: {why}" for who, why in found.errors.items()]))
     return "".join(parts)
 
 
 def _conclusion(found: Any) -> str:
     """Return whose number it is, in a sentence."""
     if found.got is None:
-        different = len({f"{each:.4f}" for each in found.numbers.values() if each is not None})
+        different = len({f"{each:.4f}" for each in found.scores.values() if each is not None})
         return f"The conventions make {different} different numbers of this. Give the one you got."
     reported = found.reported[0].upper() + found.reported[1:]
     if found.matches:
@@ -209,7 +209,7 @@ def _way(combination: Any) -> str:
 
 def _text(value: Any) -> str:
     """Return a choice in the words of the page."""
-    return tables.empty_text(value) if isinstance(value, float) or value == "rightly_empty" else str(value)
+    return tables.empty_text(value) if isinstance(value, float) or value == "perfect_if_empty" else str(value)
 
 
 def _listed(names: Sequence[str], last: str = "and") -> str:
