@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -92,20 +93,45 @@ def test_a_row_of_the_page_shows_the_slip(row: tuple[str, ...]) -> None:
     assert f"{float(query_scores([query_of(ranking)], options)[0]):.4f}" == right_score
 
 
-def test_the_test_to_paste_passes_for_the_right_ndcg_and_fails_for_every_slip() -> None:
+@pytest.fixture(scope="module")
+def pasted() -> dict[str, Any]:
+    """The test of the page, with its name."""
     (code,) = re.findall(r"```python\n(def test_ndcg.*?)```", PAGE, re.DOTALL)
     namespace: dict[str, Any] = {}
     exec(code, namespace)
+    return namespace
 
-    def passes(score: Any) -> bool:
-        namespace["my_ndcg"] = lambda run, qrels, k: float(score(Query(run, qrels, k)))
-        try:
-            namespace["test_ndcg"]()
-        except AssertionError:
-            return False
-        return True
 
-    assert passes(lambda query: query_scores([query], {})[0])
-    same = {"linear gain", "no relevant documents scored 0", "negative relevance removed"}  # as scikit-learn does
-    missed = [slip.name for slip in SLIPS if passes(lambda query, slip=slip: slip.scores(Queries([query]), {})[0])]
-    assert set(missed) == same
+def passes(pasted: dict[str, Any], slip: Slip) -> bool:
+    pasted["my_ndcg"] = lambda run, qrels, k: float(slip.scores(Queries([Query(run, qrels, k)]), {})[0])
+    try:
+        pasted["test_ndcg"]()
+    except AssertionError:
+        return False
+    return True
+
+
+RIGHT = Slip("", "")
+RIGHT_ON_SCIKIT_LEARN = {"linear gain", "no relevant documents scored 0", "negative relevance removed"}
+
+
+def test_the_test_to_paste_passes_for_the_right_ndcg_and_fails_for_every_slip(pasted: dict[str, Any]) -> None:
+    assert passes(pasted, RIGHT)
+    assert {slip.name for slip in SLIPS if passes(pasted, slip)} == RIGHT_ON_SCIKIT_LEARN
+
+
+def test_the_test_to_paste_fails_for_every_two_slips(pasted: dict[str, Any]) -> None:
+    slips = [slip for slip in SLIPS if slip.name not in RIGHT_ON_SCIKIT_LEARN]
+    passing = [(one.name, two.name) for one, two in permutations(slips, 2) if passes(pasted, two.over(one))]
+    deep, short = "cutoff one rank too deep", "cutoff one rank too short"
+    assert set(passing) == {(deep, short), (short, deep)}  # which undo each other
+
+
+def test_no_two_rankings_show_all_slips() -> None:
+    """As the page says: no ranking shows two of these three."""
+    names = "no relevant documents scored 1", "0 if lists are shorter than k", "DCG not cut at k"
+    queries = [query for k in (1, 2, 3, 5, 10, None) for query in random_rankings(500, k, "mappings", 2)]
+    right = query_scores(queries, {})
+    shown = np.array([~np.isclose(slip_named(name).scores(Queries(queries), {}), right) for name in names])
+    assert shown.any(axis=1).all()
+    assert shown.sum(axis=0).max() == 1
