@@ -67,10 +67,11 @@ explanations: .venv/test.done ## measure how well explain tells options apart, i
 vectors: .venv/bin/python ## write conformance/vectors.json anew, after a change of conventions.py or of the cases
 	@$(BIN)/python conformance/make_vectors.py src/ndcg/measure/conventions.py
 
-conformance: .venv/bench.done ## run other libraries against the conformance kit, into the table of its README
+conformance: .venv/bench.done ## run libraries and slips against the conformance kit, into the tables of its README
 	@rm -rf build/package
 	@$(BIN)/python -m pip install --quiet --no-deps --target build/package .
 	@PYTHONPATH=build/package $(BIN)/python conformance/runners/run.py --write conformance/README.md
+	@PYTHONPATH=build/package $(BIN)/python conformance/runners/wrong.py --write conformance/README.md
 
 app: .venv/app.done ## open the Space's page on http://127.0.0.1:7860
 	@$(BIN)/python app.py

@@ -11665,11 +11665,13 @@ class Query(NamedTuple):
         run: the score of each retrieved document.
         qrels: the relevance of each judged document.
         k: the cutoff; None for the whole list.
+        missing: whether the run lacks the query, rather than having no documents for it.
     """
 
     run: Documents
     qrels: Documents
     k: int | None
+    missing: bool = False
 
 
 Change = Callable[[Query], Query]
@@ -11806,7 +11808,7 @@ class Queries:
         key = (changes, *rows, *options.reading.values())
         if key not in self._read:
             queries = self.changed(changes)
-            run = {row: queries[row].run for row in rows if queries[row].run}  # one without documents is missing
+            run = {row: queries[row].run for row in rows if queries[row].run or not queries[row].missing}
             self._read[key] = read(run, {row: queries[row].qrels for row in rows}, **options.reading)
         return self._read[key]
 
@@ -11834,7 +11836,7 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
     run, qrels = (_documents_by_query(side) for side in inputs[:2])
     for name in names:
-        yield Query(run.get(name, {}), qrels.get(name, {}), k)
+        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
 
 
 def have_ids(inputs: Inputs) -> bool:
@@ -11867,16 +11869,16 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     """Yield the queries of rankings, with documents by their positions.
 
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
-    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10)]
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False)]
     """
     size = len(rankings.relevance)
     masks = rankings.judged, rankings.retrieved
     judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
     score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
-    for start, end in pairwise(rankings.offsets.tolist()):
+    for (start, end), missing in zip(pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True):
         rows = range(start, end)
         run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
-        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k)
+        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
 
 
 # ndcg/statistics/questions.py: Asking a function that computes nDCG: small random rankings, the forms that functions take, and what else they do.
@@ -12656,7 +12658,9 @@ class Check(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
-        example = self.example and {**self.example._asdict(), "query": self.example.query._asdict()}
+        example = self.example and self.example._asdict()
+        if example:
+            example["query"] = {name: getattr(example["query"], name) for name in ("run", "qrels", "k")}
         return {**vars(self), "matches": [each._asdict() for each in self.matches], "example": example}
 
 
@@ -12723,13 +12727,18 @@ def check(
             answers.append(asker.answer(query, form))
             bar.update(1)
     values = np.array([answer.value for answer in answers])
-    answered = np.array([not answer.problem or answer.problem in NO_VALUE for answer in answers])
+    answered = np.array([_is_comparable(*each) for each in zip(queries, answers, strict=True)])
     habits = tuple(f"It {habit}: {count:,} of {cases:,} rankings." for habit, count in asker.habits.items())
     result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
     if not np.isfinite(values).any():
         return result
     known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
     return _compared(result, asker, known, values[answered])
+
+
+def _is_comparable(query: Query, answer: Answer) -> bool:
+    """Return whether an answer is a score, or none where conventions leave a query out: if documents were retrieved."""
+    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
 
 
 def _form_of(asker: Asker, k: int | None, seed: int) -> str:
@@ -12771,9 +12780,10 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     tolerance = _tolerance(values)
     expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
     agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
-    matches = [Match(name) for name, each in agree.items() if each.all()] or _slips_on(
-        queries, values, expected, tolerance
-    )
+    names = [name for name, each in agree.items() if each.all()]
+    if result.form != "ranked":  # which has no scores
+        names = _told_apart(asker, result.form, queries, names, tolerance)
+    matches = [Match(name) for name in names] or _slips_on(queries, values, expected, tolerance)
     result = replace(
         result,
         answered=len(queries),
@@ -12793,6 +12803,22 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
     signature = Options.parse(k=1 if endless else result.k, convention=result.nearest).signature()
     return replace(result, signature=signature, example=example, notes=notes)
+
+
+def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:
+    """Return those of some conventions that a function also computes if scores are equal in 32 bits, or else all."""
+    if len({CONVENTIONS[name].score_dtype for name in names}) < 2:
+        return names
+    close = [_with_close_scores(query) for query in queries[:FIRST_ASKED]]
+    values = np.array([asker.value(query, form) for query in close])
+    kept = [name for name in names if _agree(values, query_scores(close, {"convention": name}), tolerance).all()]
+    return kept or names
+
+
+def _with_close_scores(query: Query) -> Query:
+    """Return a ranking of the same order, in which all scores are equal in 32 bits."""
+    ranks = {document: rank for rank, document in enumerate(ranked(query))}
+    return query._replace(run={document: 1 - 1e-12 * ranks[document] for document in query.run})
 
 
 def _slips_on(
