@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .choices import CHOICES, cell_of, symbols
+from .choices import CHOICES, cell_of, scrubbed, symbols
 from .events import ASK
+from .example import query_of_documents
 from .figures import Ranking, best_order, place_discounts, scores_of
 
 LIGHT = Path(__file__).with_name("light.js").read_text(encoding="utf-8")
@@ -25,16 +26,17 @@ SEARCHED = 40  # documents that are swapped with each other in search of the bes
 LEAST_DOTS = 3.0  # so that a relevance up to this can be chosen where all have less
 MOST_DOTS = 4  # the highest relevance that is shown as dots
 SHOWS = 5e-5  # what shows in four digits
-
-
-WORDS = (
-    "<details><summary>Relevance, score, retrieved, judged: what is what?</summary><ul>"
-    "<li><b>Relevance</b> is how well a document answers the query, as people judged it: 0 is not at all.</li>"
-    "<li>The <b>score</b> is what the search system gave the document; the ranking has the highest score first.</li>"
-    "<li><b>Retrieved</b> documents are those that the system returned; it can miss relevant ones.</li>"
-    "<li><b>Judged</b> documents are those of which somebody said how relevant they are; of the others nobody knows."
-    "</li></ul></details>"
+# what the words mean, each where it first stands
+RELEVANCE_AND_SCORE = (
+    "<b>Relevance</b>, in dots: how well a document answers the query, as people judged it; no dot is not at all. "
+    "<b>Score</b>: what the search system gave a document; the highest comes first. "
 )
+JUDGED = "<b>Judged</b>: somebody said how relevant a document is; nobody did of those that are hatched. "
+HOW_TO_READ = (
+    "Bars: gain × discount, the gain alone dashed; the line is the discount. Drag a card to move it, or a value with "
+    "dots below to change it."
+)
+RETRIEVED = "the system returns the <b>retrieved</b> documents, and may miss relevant ones"
 
 
 class Advice(NamedTuple):
@@ -96,6 +98,7 @@ def picture(
     best = best_order(ranking, ranks, options)[:DRAWN]
     more = len(ranked) - DRAWN
     name, value = next(iter(result.items()))
+    query = query_of_documents(ranking.documents)
     others = [f"<span>{escape(each)} <b>{number:.4f}</b></span>" for each, number in result.items() if each != name]
     return "".join(
         [
@@ -108,16 +111,18 @@ def picture(
             f"<p class='said'>{_said(value, ideal, found, tied=tied)} {escape(note)}</p>",
             f"<p class='formula'>{symbols(options)} {_choices(options)}</p>",
             "<button type='button' class='undo' title='Ctrl+Z'>Undo</button>",
-            "<div class='lists'><section><div class='heads'><h3>Your order<small>: drag, or ↑ ↓</small>",
+            f"<p class='query'>Search: <b>{escape(query)}</b></p>" if query else "",
+            "<div class='lists'><section><div class='heads'><h3>Your order",
             "<small class='shown'>relevance<span>, score</span></small></h3>",
-            "<h3 data-term='dcg'>gain × discount<small>, dashed: gain alone, line: discount</small></h3></div>",
+            "<h3 data-term='dcg'>gain × discount</h3></div>",
             f"<ol class='order'>{''.join(map(cards.row, curved(ranked[:DRAWN])))}</ol>",
             f"<p>{more:,} more documents are in the table below.</p>" if more > 0 else "",
-            f"<div class='tray'><h3>Not retrieved</h3><ul>{tray}</ul><p class='nothing'>drop a document here</p></div>",
+            f"<p class='words'>{RELEVANCE_AND_SCORE}{JUDGED if None in ranking.relevance else ''}{HOW_TO_READ}</p>",
+            f"<div class='tray'><h3>Not retrieved<small>: {RETRIEVED}</small></h3><ul>{tray}</ul>",
+            "<p class='nothing'>drop a document here</p></div>",
             f"<div class='removed'><h3>Removed, since not judged</h3><ul>{removed}</ul></div>" if removed else "",
             "</section><section class='best'><h3 data-term='ideal'>The ideal order</h3>",
-            f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol></section></div>",
-            f"{WORDS}</div>",
+            f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol></section></div></div>",
         ]
     )
 
@@ -241,13 +246,13 @@ class _Cards(NamedTuple):
     def row(self, row: Mapping[str, Any]) -> str:
         """Return a ranked document: its card, its gain × discount as a bar and in numbers, the ranks it shares."""
         document, rank, gain, added = row["document"], row["rank"], row["gain"], row["contribution"]
-        discount = f"{row['discount']:.2f}"
+        discount, grade = f"{row['discount']:.2f}", scrubbed("relevance", f"{gain:g}")
         tied = f"<small>tied {rank}</small>" if "–" in rank else ""
         kind = f" class='tied' data-tied='{rank}'" if tied else ""
         return (
             f"<li data-document='{escape(document)}' data-gain='{gain!r}'{kind}>{self._card(document, f'rank {rank}')}"
             f"{bar_html(gain, added, self.widest, 'dcg', row['curve'])}<span class='sum'><span class='product'>"
-            f"<span data-term='gain'>{gain:g}</span> × <span data-term='discount'>{discount}</span> = </span>"
+            f"<span data-term='gain'>{grade}</span> × <span data-term='discount'>{discount}</span> = </span>"
             f"<span data-term='dcg'>{added + 0.0:.2f}</span>{tied}</span></li>"
         )
 

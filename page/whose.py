@@ -13,10 +13,11 @@ from .batch import batch_of
 from .choices import LABELS, largest, options_of
 from .events import follow, show_errors
 from .found import read_files
+from .guide import is_begun_with
 from .metric import ndcg, tables
 from .paste import HOW, pasted_rows
 from .picture import SHOWS
-from .ranking import EXAMPLES, FIRST, ranking_of, rows_of, table_of
+from .ranking import ranking_of, rows_of
 from .render import list_html, table_html
 
 SOURCES = {
@@ -94,7 +95,7 @@ def find_owner(
     given: Mapping[str, Mapping[str, Any]]
     if source == "ranking":
         rows = pasted_rows(own) if own.strip() else rows_of(table)
-        is_example = table_of(rows).equals(table_of(EXAMPLES[FIRST]))
+        is_example = is_begun_with(rows, "")
         given = {"The page's example" if is_example else "": ranking_of(rows).ids()}
     elif source == "runs":
         qrels, runs = read_files(qrels_file, run_files)
