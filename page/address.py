@@ -11,9 +11,9 @@ import pandas as pd
 
 from .choices import LONGEST_RANKING, parse_link, query_of
 from .events import ASK, QUIET, follow, raise_errors
+from .explanation import SOURCES
 from .guide import STEPS, is_begun_with, rows_at
 from .ranking import EMPTY, rows_of
-from .whose import SOURCES
 
 JS = ASK + Path(__file__).with_name("address.js").read_text(encoding="utf-8")
 LINK = "Link to this ranking and these choices"

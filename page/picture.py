@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from .choices import CHOICES, cell_of, scrubbed, symbols
+from .contributions import Ranking, best_order, place_discounts, scores_of
 from .events import ASK
 from .example import query_of_documents
-from .figures import Ranking, best_order, place_discounts, scores_of
 
-LIGHT = Path(__file__).with_name("light.js").read_text(encoding="utf-8")
-JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + LIGHT
+HIGHLIGHT = Path(__file__).with_name("highlight.js").read_text(encoding="utf-8")
+JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + HIGHLIGHT
 TEMPLATE = "${(globalThis.pictureToShow ?? String)(value)}"
 DRAWN = 100  # documents of a list; the table has the others
 SEARCHED = 40  # documents that are swapped with each other in search of the best swap
@@ -89,10 +89,10 @@ def picture(
     rows = ranks.to_dict("records")
     ranked = [row for row in rows if row["rank"][0].isdigit()]
     ideal = sum(row["ideal"] for row in rows)
-    found = advice(ranking, [row["document"] for row in ranked], options) if ideal > 0 else None
+    advised = advice(ranking, [row["document"] for row in ranked], options) if ideal > 0 else None
     tied = any("–" in row["rank"] for row in ranked)
     highest = max([LEAST_DOTS, *(each for each in ranking.relevance if each is not None)])
-    cards = _Cards.of(ranking, rows, found, highest)
+    cards = _Cards.of(ranking, rows, advised, highest)
     tray = "".join(cards.unranked(row) for row in rows if row["rank"] == "not retrieved")
     removed = "".join(cards.unranked(row) for row in rows if row["rank"] == "removed")
     best = best_order(ranking, ranks, options)[:DRAWN]
@@ -108,7 +108,7 @@ def picture(
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
             f"<span class='sign'>÷</span>{_part('ideal', ideal, 'DCG, ideal order')}</p>",
             f"<p class='others'>{' '.join(others)}</p>" if others else "",
-            f"<p class='said'>{_said(value, ideal, found, tied=tied)} {escape(note)}</p>",
+            f"<p class='said'>{_said(value, ideal, advised, tied=tied)} {escape(note)}</p>",
             f"<p class='formula'>{symbols(options)} {_choices(options)}</p>",
             "<button type='button' class='undo' title='Ctrl+Z'>Undo</button>",
             f"<p class='query'>Search: <b>{escape(query)}</b></p>" if query else "",
@@ -195,15 +195,15 @@ def _part(term: str, number: float, what: str) -> str:
     return f"<span class='part' data-term='{term}'><b>{number + 0.0:.4f}</b><small>{what}</small></span>"
 
 
-def _said(value: float, ideal: float, found: Advice | None, *, tied: bool) -> str:
+def _said(value: float, ideal: float, advised: Advice | None, *, tied: bool) -> str:
     """Return how good a score is, and what would help most, in words."""
     if ideal <= 0:
         return "Nothing relevant was judged: this is the value chosen for such queries."
     share = f"{_percent(value)} of what the best order would score." if 0 <= value <= 1 else ""
-    if found is None:
+    if advised is None:
         return f"{share} No swap helps{' while documents are tied' if tied and value < 1 else ''}."
-    swap = f"<button class='advice' type='button'>{escape(found.text)}</button>"
-    return f"{share} Most would be won by this: {swap} <b class='adds'>+{found.adds:.4f}</b>"
+    swap = f"<button class='advice' type='button'>{escape(advised.text)}</button>"
+    return f"{share} Most would be won by this: {swap} <b class='adds'>+{advised.adds:.4f}</b>"
 
 
 def _percent(value: float) -> str:
@@ -232,7 +232,9 @@ class _Cards(NamedTuple):
     advised: tuple[str, ...]
 
     @classmethod
-    def of(cls, ranking: Ranking, rows: Sequence[Mapping[str, Any]], found: Advice | None, highest: float) -> "_Cards":
+    def of(
+        cls, ranking: Ranking, rows: Sequence[Mapping[str, Any]], advised: Advice | None, highest: float
+    ) -> "_Cards":
         """Return the documents of a ranking."""
         return cls(
             dict(zip(ranking.documents, ranking.relevance, strict=True)),
@@ -240,7 +242,7 @@ class _Cards(NamedTuple):
             dict(zip(ranking.documents, ranking.score, strict=True)),
             max([abs(row[name]) for row in rows for name in ("gain", "ideal")]) or 1,
             dots_for([LEAST_DOTS, *ranking.relevance]),
-            found.documents if found else (),
+            advised.documents if advised else (),
         )
 
     def row(self, row: Mapping[str, Any]) -> str:

@@ -22,9 +22,9 @@ from .choices import (
     snippet,
     text_of,
 )
+from .contributions import Ranking, curves, steps
 from .events import EACH, QUIET, follow, raise_errors, show_errors
 from .example import FIRST_RANKING, QUERY
-from .figures import Ranking, curves, steps
 from .guide import guide
 from .metric import ndcg
 from .paste import pasted_rows, with_point

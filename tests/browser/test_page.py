@@ -28,7 +28,7 @@ from conftest import ROOT, lean_environment
 from reference import NUMBERS
 
 from page.choices import CHOICES, LABELS, WORDS
-from page.figures import Ranking, place_discounts, steps
+from page.contributions import Ranking, place_discounts, steps
 
 playwright = pytest.importorskip("playwright.sync_api", reason="make check installs Playwright")
 expect = playwright.expect

@@ -9,9 +9,9 @@ import pytest
 
 from page.choices import bar_of
 from page.example import FIRST_RANKING
+from page.explanation import CARD_EXAMPLE, SOURCES, explain_reported
 from page.metric import ndcg as loaded
 from page.ranking import table_of
-from page.whose import CARD_EXAMPLE, SOURCES, find_owner
 
 RANKING, RUNS, BATCH, CARD = SOURCES
 TEXTBOOK = table_of(FIRST_RANKING)
@@ -26,7 +26,7 @@ def shown(
     own: str = "",
     table: pd.DataFrame = TEXTBOOK,
 ) -> str:
-    return find_owner(source, got, values, own, table, *files, *batch, *bar_of("sklearn"))
+    return explain_reported(source, got, values, own, table, *files, *batch, *bar_of("sklearn"))
 
 
 def owners(html: str) -> dict[str, str]:
