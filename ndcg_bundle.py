@@ -35,7 +35,6 @@ from functools import cache, partial
 from importlib import import_module
 from itertools import chain, combinations, count, islice, pairwise, product, repeat
 from numbers import Integral, Real
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from operator import attrgetter
 from pathlib import Path
@@ -689,7 +688,9 @@ def _padded(
     late = np.flatnonzero(starts > last)  # no such number of documents follows
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
-        rows: NDArray[Any] = sliding_window_view(values, longest)[np.minimum(starts, last)]
+        values = np.ascontiguousarray(values)
+        windows = np.ndarray((last + 1, longest), values.dtype, values, strides=values.strides * 2)  # one at each place
+        rows: NDArray[Any] = windows[np.minimum(starts, last)]
         for row in late:
             rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
         return rows
@@ -11644,6 +11645,7 @@ class Query(NamedTuple):
 
 
 Change = Callable[[Query], Query]
+REMEMBERED_QUERIES = 100  # scores of more would fill the memory, one array for each definition
 
 
 class Term(NamedTuple):
@@ -11714,13 +11716,12 @@ class Slip(NamedTuple):
 
     def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
         """Return the value of each query by options of `compute`, such as a convention, with this slip."""
-        one = queries.scores(options, "nDCG", self.both)
         if self.dcg == self.ideal == UNCHANGED and self.rule is None:
-            return one
+            return queries.scores(options, "nDCG", self.both)
         dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
-            return self.rule(queries.changed(()), dcg, ideal, one)
+            return self.rule(queries.changed(()), dcg, ideal, queries.scores(options, "nDCG", self.both))
         empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
         if isinstance(empty, str):  # rightly empty: 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
@@ -11739,6 +11740,7 @@ class Queries:
     def __init__(self, queries: Iterable[Query]) -> None:
         self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
         self._read: dict[tuple[Any, ...], Rankings] = {}
+        self._scores: dict[tuple[Any, ...], Floats] = {}
 
     def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
         """Return what changes make of the queries, one after the other."""
@@ -11748,15 +11750,25 @@ class Queries:
 
     def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
         """Return the value of each query, by its own cutoff; nan for a query that is left out of the mean."""
-        queries, how = self.changed(term.changes), {**options, **term.options}
+        how = {**options, **term.options}
+        key = (term.measure or measure, term.changes, *sorted(how.items()))
+        if key not in self._scores:
+            values = self._scored(term.measure or measure, term.changes, how)
+            if len(values) > REMEMBERED_QUERIES:
+                return values
+            self._scores[key] = values
+        return self._scores[key]
+
+    def _scored(self, measure: str, changes: tuple[Change, ...], how: Mapping[str, Any]) -> Floats:
+        queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
         for k in {query.k for query in queries}:
             rows = [row for row, query in enumerate(queries) if query.k == k]
             cutoff = k
             if k is None and Options.parse(k=1, **how).ideal == "full":  # which is as long as the longest list then
                 cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
-            parsed = Options.parse(measures=term.measure or measure, k=cutoff, **how)
-            rankings = self.rankings(rows, term.changes, parsed)
+            parsed = Options.parse(measures=measure, k=cutoff, **how)
+            rankings = self.rankings(rows, changes, parsed)
             with UserTerms(rankings):
                 values[rows] = next(iter(score_part(rankings, parsed).values()))[0]
         return values
