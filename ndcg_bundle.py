@@ -35,7 +35,6 @@ from functools import cache, partial
 from importlib import import_module
 from itertools import chain, combinations, count, islice, pairwise, product, repeat
 from numbers import Integral, Real
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from operator import attrgetter
 from pathlib import Path
@@ -691,7 +690,9 @@ def _padded(
     late = np.flatnonzero(starts > last)  # so many documents do not follow
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
-        rows: NDArray[Any] = sliding_window_view(values, longest)[np.minimum(starts, last)]
+        values = np.ascontiguousarray(values)
+        windows = np.ndarray((last + 1, longest), values.dtype, values, strides=values.strides * 2)  # one at each place
+        rows: NDArray[Any] = windows[np.minimum(starts, last)]
         for row in late:
             rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
         return rows
@@ -11683,14 +11684,17 @@ class Query(NamedTuple):
         run: the score of each retrieved document.
         qrels: the relevance of each judged document.
         k: the cutoff; None for the whole list.
+        missing: whether the run lacks the query, rather than having no documents for it.
     """
 
     run: Documents
     qrels: Documents
     k: int | None
+    missing: bool = False
 
 
 Change = Callable[[Query], Query]
+REMEMBERED_QUERIES = 100  # scores of more would fill the memory, one array for each definition
 
 
 class Term(NamedTuple):
@@ -11761,13 +11765,12 @@ class Slip(NamedTuple):
 
     def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
         """Return the value of each query by options of `compute`, such as a convention, with this slip."""
-        one = queries.scores(options, "nDCG", self.both)
         if self.dcg == self.ideal == UNCHANGED and self.rule is None:
-            return one
+            return queries.scores(options, "nDCG", self.both)
         dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
-            return self.rule(queries.changed(()), dcg, ideal, one)
+            return self.rule(queries.changed(()), dcg, ideal, queries.scores(options, "nDCG", self.both))
         empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
         if isinstance(empty, str):  # 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
@@ -11786,6 +11789,7 @@ class Queries:
     def __init__(self, queries: Iterable[Query]) -> None:
         self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
         self._read: dict[tuple[Any, ...], Rankings] = {}
+        self._scores: dict[tuple[Any, ...], Floats] = {}
 
     def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
         """Apply changes to the queries, one after the other."""
@@ -11795,15 +11799,25 @@ class Queries:
 
     def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
         """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
-        queries, how = self.changed(term.changes), {**options, **term.options}
+        how = {**options, **term.options}
+        key = (term.measure or measure, term.changes, *sorted(how.items()))
+        if key not in self._scores:
+            values = self._scored(term.measure or measure, term.changes, how)
+            if len(values) > REMEMBERED_QUERIES:
+                return values
+            self._scores[key] = values
+        return self._scores[key]
+
+    def _scored(self, measure: str, changes: tuple[Change, ...], how: Mapping[str, Any]) -> Floats:
+        queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
         for k in {query.k for query in queries}:
             rows = [row for row, query in enumerate(queries) if query.k == k]
             cutoff = k
             if k is None and Options.parse(k=1, **how).ideal == "full":  # which is as long as the longest list then
                 cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
-            parsed = Options.parse(measures=term.measure or measure, k=cutoff, **how)
-            rankings = self.rankings(rows, term.changes, parsed)
+            parsed = Options.parse(measures=measure, k=cutoff, **how)
+            rankings = self.rankings(rows, changes, parsed)
             with UserTerms(rankings):
                 values[rows] = next(iter(score_part(rankings, parsed).values()))[0]
         return values
@@ -11813,7 +11827,7 @@ class Queries:
         key = (changes, *rows, *options.reading.values())
         if key not in self._read:
             queries = self.changed(changes)
-            run = {row: queries[row].run for row in rows if queries[row].run}  # one without documents is missing
+            run = {row: queries[row].run for row in rows if queries[row].run or not queries[row].missing}
             self._read[key] = read(run, {row: queries[row].qrels for row in rows}, **options.reading)
         return self._read[key]
 
@@ -11841,7 +11855,7 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
     run, qrels = (_documents_by_query(side) for side in inputs[:2])
     for name in names:
-        yield Query(run.get(name, {}), qrels.get(name, {}), k)
+        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
 
 
 def have_ids(inputs: Inputs) -> bool:
@@ -11874,16 +11888,16 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     """Yield the queries of rankings, with documents by their positions.
 
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
-    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10)]
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False)]
     """
     size = len(rankings.relevance)
     masks = rankings.judged, rankings.retrieved
     judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
     score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
-    for start, end in pairwise(rankings.offsets.tolist()):
+    for (start, end), missing in zip(pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True):
         rows = range(start, end)
         run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
-        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k)
+        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
 
 
 # ndcg/statistics/questions.py: Asking a function that computes nDCG: small random rankings, the forms that functions take, and what else they do.
@@ -12663,7 +12677,9 @@ class Check(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
-        example = self.example and {**self.example._asdict(), "query": self.example.query._asdict()}
+        example = self.example and self.example._asdict()
+        if example:
+            example["query"] = {name: getattr(example["query"], name) for name in ("run", "qrels", "k")}
         return {**vars(self), "matches": [each._asdict() for each in self.matches], "example": example}
 
 
@@ -12730,13 +12746,18 @@ def check(
             answers.append(asker.answer(query, form))
             bar.update(1)
     values = np.array([answer.value for answer in answers])
-    answered = np.array([not answer.problem or answer.problem in NO_VALUE for answer in answers])
+    answered = np.array([_is_comparable(*each) for each in zip(queries, answers, strict=True)])
     habits = tuple(f"It {habit}: {count:,} of {cases:,} rankings." for habit, count in asker.habits.items())
     result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
     if not np.isfinite(values).any():
         return result
     known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
     return _compared(result, asker, known, values[answered])
+
+
+def _is_comparable(query: Query, answer: Answer) -> bool:
+    """Return whether an answer is a score, or none where conventions leave a query out: if documents were retrieved."""
+    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
 
 
 def _form_of(asker: Asker, k: int | None, seed: int) -> str:
@@ -12778,9 +12799,10 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     tolerance = _tolerance(values)
     expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
     agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
-    matches = [Match(name) for name, each in agree.items() if each.all()] or _slips_on(
-        queries, values, expected, tolerance
-    )
+    names = [name for name, each in agree.items() if each.all()]
+    if result.form != "ranked":  # which has no scores
+        names = _told_apart(asker, result.form, queries, names, tolerance)
+    matches = [Match(name) for name in names] or _slips_on(queries, values, expected, tolerance)
     result = replace(
         result,
         answered=len(queries),
@@ -12800,6 +12822,22 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
     signature = Options.parse(k=1 if endless else result.k, convention=result.nearest).signature()
     return replace(result, signature=signature, example=example, notes=notes)
+
+
+def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:
+    """Return those of some conventions that a function also computes if scores are equal in 32 bits, or else all."""
+    if len({CONVENTIONS[name].score_dtype for name in names}) < 2:
+        return names
+    close = [_with_close_scores(query) for query in queries[:FIRST_ASKED]]
+    values = np.array([asker.value(query, form) for query in close])
+    kept = [name for name in names if _agree(values, query_scores(close, {"convention": name}), tolerance).all()]
+    return kept or names
+
+
+def _with_close_scores(query: Query) -> Query:
+    """Return a ranking of the same order, in which all scores are equal in 32 bits."""
+    ranks = {document: rank for rank, document in enumerate(ranked(query))}
+    return query._replace(run={document: 1 - 1e-12 * ranks[document] for document in query.run})
 
 
 def _slips_on(

@@ -15,10 +15,10 @@ from cases import FAMILIES, Case, all_cases
 from reference import RefusedError, score
 
 HERE = Path(__file__).resolve().parent
-VERSION = "1.1.0"
+VERSION = "1.2.0"
 
 ABOUT = (
-    "500 small cases and the value of CG, DCG, IDCG and nDCG that each should have, under the conventions of many "
+    "510 small cases and the value of CG, DCG, IDCG and nDCG that each should have, under the conventions of many "
     "libraries and under plain options. README.md says how to use them."
 )
 TOLERANCE = 1e-9

@@ -161,12 +161,18 @@ def symbols(options: Mapping[str, Any]) -> str:
     gain = {"linear": "r", "exponential": "(2<sup>r</sup> − 1)", "binary": "[r &gt; 0]"}[options["gain"]]
     formula = html.escape(tables.DISCOUNTS[options["discount"]].formula)
     discount = formula.replace(" / ", " ⁄ ").replace("log_b", f"log<sub>{options['log_base']:g}</sub>")
-    ranks = "at each rank i" if k is None else f"at each rank i up to {k}"
+    ranks = "at each rank i" if k is None else f"at each rank i up to {scrubbed('k', k)}"
     return (
         "<span data-term='dcg'>DCG</span> = Σ <span data-term='gain' title='gain of the document at rank i, of "
         f"relevance r'>{gain}</span> × <span data-term='discount' title='discount of rank i'>"
         f"{discount}</span>, for the relevance r {ranks}"
     )
+
+
+def scrubbed(name: str, text: Any) -> str:
+    """Return a value in a sentence, as HTML, that changes as it is dragged; it is text, and a field has it too."""
+    title = "drag left or right"
+    return f"<span class='scrub' data-scrub='{name}' title='{title}'>{text}</span>"
 
 
 def snippet(inputs: Mapping[str, Any], options: Mapping[str, Any]) -> str:

@@ -456,6 +456,7 @@ def in_two_processes(folder: Path, script: str, given: Any, seconds: float = 60)
     return process.returncode, values
 
 
+@pytest.mark.training
 def test_two_processes_have_the_number_of_one_whatever_the_split(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     queries = make_queries(41)
@@ -508,6 +509,7 @@ dist.destroy_process_group()
     assert errors[2] == "predictions and references hold no queries; there is nothing to score"
 
 
+@pytest.mark.training
 @pytest.mark.parametrize("fate", ["dies", "does not call compute"])
 def test_without_a_process_there_is_an_error_and_no_number(tmp_path: Path, fate: str) -> None:
     pytest.importorskip("torch")
@@ -536,6 +538,7 @@ except RuntimeError as error:
     assert found[0].startswith(message)
 
 
+@pytest.mark.training
 def test_the_script_of_the_page_runs_in_two_processes(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     page = (ROOT / "docs" / "pytorch.md").read_text(encoding="utf-8")

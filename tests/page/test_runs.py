@@ -7,10 +7,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from page.beside import query_bars, side_by_side
 from page.choices import DOCUMENTS, bar_of, options_of
-from page.figures import Ranking
-from page.found import (
+from page.contributions import Ranking
+from page.metric import ndcg
+from page.queries import query_bars, side_by_side
+from page.run_results import (
     audit_row,
     best_first,
     compare_runs,
@@ -24,7 +25,6 @@ from page.found import (
     score_one,
     verdict_on,
 )
-from page.metric import ndcg
 from page.runs import groups_html, query_html
 
 BAR = bar_of("sklearn")

@@ -3,6 +3,7 @@
 import json
 import math
 from decimal import Decimal
+from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -437,14 +438,18 @@ def test_what_choices_add_is_the_mean_over_all_orders_of_changing_them(
     one, other = CONVENTIONS[names[0]].options, CONVENTIONS[names[1]].options
     differ = [name for name in CHOICES if repr(one[name]) != repr(other[name])]
     inputs = {"predictions": scores, "references": relevance, "k": 3}
+
+    @cache
+    def score_with(changed: frozenset[str]) -> float:
+        options = {**one, **{name: other[name] for name in changed}}
+        return float(ndcg.compute(**inputs, **options)["nDCG@3"])
+
     orders = list(permutations(differ))
     adds = dict.fromkeys(differ, 0.0)
     for order in orders:
-        options = dict(one)
-        for name in order:
-            before = ndcg.compute(**inputs, **options)["nDCG@3"]
-            options[name] = other[name]
-            adds[name] += (ndcg.compute(**inputs, **options)["nDCG@3"] - before) / len(orders)
+        for at, name in enumerate(order):
+            before, after = score_with(frozenset(order[:at])), score_with(frozenset(order[: at + 1]))
+            adds[name] += (after - before) / len(orders)
     found = ndcg.explain(**inputs, between=names[:2])
     assert {each.name: each.effect for each in found.choices} == pytest.approx(adds, abs=1e-12)
     difference = found.scores[names[1]] - found.scores[names[0]]

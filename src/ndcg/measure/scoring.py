@@ -25,7 +25,6 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from .messages import in_short, raise_unless_of_values
@@ -378,7 +377,9 @@ def _padded(
     late = np.flatnonzero(starts > last)  # so many documents do not follow
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
-        rows: NDArray[Any] = sliding_window_view(values, longest)[np.minimum(starts, last)]
+        values = np.ascontiguousarray(values)
+        windows = np.ndarray((last + 1, longest), values.dtype, values, strides=values.strides * 2)  # one at each place
+        rows: NDArray[Any] = windows[np.minimum(starts, last)]
         for row in late:
             rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
         return rows

@@ -103,7 +103,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return BAD_INPUT
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for terminals without a dash
-    if arguments is None:  # a process of its own
+    if arguments is None and args.command != "check":  # a process of its own, without functions of the user
         sys.meta_path.insert(0, _WithoutPandas())
     try:
         with _interruptible():

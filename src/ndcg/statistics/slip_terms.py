@@ -27,14 +27,17 @@ class Query(NamedTuple):
         run: the score of each retrieved document.
         qrels: the relevance of each judged document.
         k: the cutoff; None for the whole list.
+        missing: whether the run lacks the query, rather than having no documents for it.
     """
 
     run: Documents
     qrels: Documents
     k: int | None
+    missing: bool = False
 
 
 Change = Callable[[Query], Query]
+REMEMBERED_QUERIES = 100  # scores of more would fill the memory, one array for each definition
 
 
 class Term(NamedTuple):
@@ -105,13 +108,12 @@ class Slip(NamedTuple):
 
     def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
         """Return the value of each query by options of `compute`, such as a convention, with this slip."""
-        one = queries.scores(options, "nDCG", self.both)
         if self.dcg == self.ideal == UNCHANGED and self.rule is None:
-            return one
+            return queries.scores(options, "nDCG", self.both)
         dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
-            return self.rule(queries.changed(()), dcg, ideal, one)
+            return self.rule(queries.changed(()), dcg, ideal, queries.scores(options, "nDCG", self.both))
         empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
         if isinstance(empty, str):  # 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
@@ -130,6 +132,7 @@ class Queries:
     def __init__(self, queries: Iterable[Query]) -> None:
         self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
         self._read: dict[tuple[Any, ...], Rankings] = {}
+        self._scores: dict[tuple[Any, ...], Floats] = {}
 
     def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
         """Apply changes to the queries, one after the other."""
@@ -139,15 +142,25 @@ class Queries:
 
     def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
         """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
-        queries, how = self.changed(term.changes), {**options, **term.options}
+        how = {**options, **term.options}
+        key = (term.measure or measure, term.changes, *sorted(how.items()))
+        if key not in self._scores:
+            values = self._scored(term.measure or measure, term.changes, how)
+            if len(values) > REMEMBERED_QUERIES:
+                return values
+            self._scores[key] = values
+        return self._scores[key]
+
+    def _scored(self, measure: str, changes: tuple[Change, ...], how: Mapping[str, Any]) -> Floats:
+        queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
         for k in {query.k for query in queries}:
             rows = [row for row, query in enumerate(queries) if query.k == k]
             cutoff = k
             if k is None and Options.parse(k=1, **how).ideal == "full":  # which is as long as the longest list then
                 cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
-            parsed = Options.parse(measures=term.measure or measure, k=cutoff, **how)
-            rankings = self.rankings(rows, term.changes, parsed)
+            parsed = Options.parse(measures=measure, k=cutoff, **how)
+            rankings = self.rankings(rows, changes, parsed)
             with UserTerms(rankings):
                 values[rows] = next(iter(score_part(rankings, parsed).values()))[0]
         return values
@@ -157,7 +170,7 @@ class Queries:
         key = (changes, *rows, *options.reading.values())
         if key not in self._read:
             queries = self.changed(changes)
-            run = {row: queries[row].run for row in rows if queries[row].run}  # one without documents is missing
+            run = {row: queries[row].run for row in rows if queries[row].run or not queries[row].missing}
             self._read[key] = read(run, {row: queries[row].qrels for row in rows}, **options.reading)
         return self._read[key]
 
@@ -185,7 +198,7 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
     run, qrels = (_documents_by_query(side) for side in inputs[:2])
     for name in names:
-        yield Query(run.get(name, {}), qrels.get(name, {}), k)
+        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
 
 
 def have_ids(inputs: Inputs) -> bool:
@@ -218,13 +231,13 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     """Yield the queries of rankings, with documents by their positions.
 
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
-    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10)]
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False)]
     """
     size = len(rankings.relevance)
     masks = rankings.judged, rankings.retrieved
     judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
     score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
-    for start, end in pairwise(rankings.offsets.tolist()):
+    for (start, end), missing in zip(pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True):
         rows = range(start, end)
         run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
-        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k)
+        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)

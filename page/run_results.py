@@ -1,4 +1,4 @@
-"""What is found of uploaded runs: their names, their scores, which is better, and how sure that is."""
+"""Results of uploaded runs: their names, their scores, which is better, and how sure that is."""
 
 import itertools
 import re
@@ -19,8 +19,8 @@ RUNS = 5
 FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
 
 
-class Found(NamedTuple):
-    """What was found of runs.
+class RunResults(NamedTuple):
+    """The results of runs.
 
     Attributes:
         report: of one run, or the comparison of several, whose differences are those of a better run less a worse one.
@@ -45,8 +45,10 @@ class Found(NamedTuple):
     table: pd.DataFrame
 
 
-def score_one(runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], by: Any, chosen: str) -> Found:
-    """Return what is found of one run, its worst queries first."""
+def score_one(
+    runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], by: Any, chosen: str
+) -> RunResults:
+    """Return the results of one run, its worst queries first."""
     ((name, run),) = runs.items()
     report = report_on(run, qrels, {**options, "by": by})
     measure = chosen if chosen in report.scores else next(iter(report.scores))
@@ -55,13 +57,13 @@ def score_one(runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, 
     table = report.queries.to_pandas()[["query", *report.scores, "retrieved", "judged", "relevant"]]
     drawn = table[["query", measure]].sort_values(measure)
     groups = {group: {name: each.scores} for group, each in report.slices.items()}
-    return Found(report, verdict, tied, {name: report.scores}, groups, measure, drawn, {}, table)
+    return RunResults(report, verdict, tied, {name: report.scores}, groups, measure, drawn, {}, table)
 
 
 def compare_several(
     runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], by: Any, chosen: str
-) -> Found:
-    """Return what is found of several runs, the queries first in which the best is behind most."""
+) -> RunResults:
+    """Return the results of several runs, the queries first in which the best is behind most."""
     report = compare_runs(runs, qrels, {**options, "by": by})
     measure = chosen if chosen in report.measures else report.measures[0]
     report = best_first(report, measure)
@@ -77,7 +79,7 @@ def compare_several(
     lacks = {query: name for name in (one, other) for query in qrels.keys() - runs[name].keys()}
     groups = {group: each.scores for group, each in report.slices.items()}
     table = _table_of(values, list(runs), list(scores))
-    return Found(report, verdict, tied, scores, groups, measure, drawn, lacks, table)
+    return RunResults(report, verdict, tied, scores, groups, measure, drawn, lacks, table)
 
 
 def best_first(report: Any, measure: str) -> Any:
