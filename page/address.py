@@ -43,7 +43,7 @@ def keep_address(
         convention: the field with the name of the convention.
         bar: the options.
         link: the field that shows the whole address.
-        asked: whose number is asked for: the fields of the data, and of the number.
+        asked: the fields of the tab that explains a score: the data and the score.
         batch: the fields of a batch.
     """
     table, title = ranking

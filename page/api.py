@@ -240,7 +240,7 @@ def compare(runs: Any, qrels: Any, options: dict[str, Any], per_query: bool) -> 
 
 
 def explain(run: Any, qrels: Any, got: Any, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
-    """Find the library whose definition of nDCG gives a score; or else the combination of options, or a known slip.
+    """Find the library with the definition of nDCG that gives a score; else the combination of options, or a slip.
 
     It accepts the options k, log_base and judged_only; all others are searched.
     """

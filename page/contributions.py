@@ -54,7 +54,7 @@ class Ranking(NamedTuple):
         """Return the documents in another order.
 
         The scores stay where they were: the first document gets the highest. One that was not retrieved
-        before gets a score between its neighbours'. Documents that are not named keep their scores.
+        before gets a score between its neighbors'. Documents that are not named keep their scores.
 
         Raises:
             ValueError: a document is unknown, or named twice.

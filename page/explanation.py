@@ -1,4 +1,4 @@
-"""The tab that finds whose number it is: the same data by every convention, and the number that was got among them."""
+"""The tab that finds the conventions that give a score: the data under every convention, next to the reported score."""
 
 import math
 import re
@@ -89,7 +89,7 @@ def explain_reported(
     run_files: list[str] | None,
     *others: Any,
 ) -> str:
-    """Return whose number it is, as HTML: in words, as dots, and which choices make the difference."""
+    """Return the explanation of a score as HTML: in words, as dots, and with the choices that make the difference."""
     batch, bar = others[:4], others[4:]
     options = options_of(*bar)
     given: Mapping[str, Mapping[str, Any]]
@@ -112,7 +112,7 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
     Args:
         given: the rankings.
         got: a score, several with their cutoffs, or the value of each query: a list, by id, or lines; None for nothing.
-        options: of `compute`; a convention's are not taken for what is known.
+        options: the options of `compute`; those of a convention do not count as known.
     """
     if isinstance(got, str) and "\n" not in got and not ALLOWED.fullmatch(got):
         raise ValueError(f"got must be an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10; got {got[:40]!r}")

@@ -82,7 +82,7 @@ def picture(
         ranking: the ranking.
         ranks: its steps up to the cutoff that is drawn.
         result: its scores by name, the one that is drawn first.
-        options: of `compute`, with this cutoff alone.
+        options: the options of `compute`, with this cutoff alone.
         note: what to say besides.
         edits: how many edits of the picture the ranking has.
     """
@@ -216,9 +216,9 @@ class _Cards(NamedTuple):
     """Documents as they are drawn.
 
     Attributes:
-        relevance: of each document.
-        highest: the relevance that cards are graded up to.
-        score: of each document.
+        relevance: the relevance of each document.
+        highest: the highest relevance of a card.
+        score: the score of each document.
         widest: the gain that fills the width of a bar.
         dots: how many dots show a relevance; 0 for its number.
         advised: the documents that are to be marked.

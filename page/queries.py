@@ -26,14 +26,14 @@ MISSED = 8  # relevant documents that are named
 def query_bars(
     values: pd.DataFrame, caption: str, runs: Sequence[str], lacks: Mapping[str, str], chosen: str = ""
 ) -> str:
-    """Return a bar per query: to the left where the first run is better, to the right where the second is.
+    """Return a bar per query: to the left if the first run is better, to the right if the second is.
 
     Args:
-        values: the query, and what is drawn of it.
-        caption: what that is.
+        values: the queries, and the values that are drawn.
+        caption: the caption.
         runs: one, or two, the better first.
-        lacks: the run that lacks a query, by the query.
-        chosen: the query whose rankings are shown.
+        lacks: the run that a query is missing from, by the query.
+        chosen: the query that is shown with its rankings.
     """
     are_two = len(runs) > 1
     widest = max([abs(each) for each in values.iloc[:, 1] if each == each], default=0) or 1
@@ -64,13 +64,13 @@ def query_bars(
 def side_by_side(
     query: str, rankings: Mapping[str, Ranking], sums: Mapping[str, Mapping[str, float]], options: dict[str, Any]
 ) -> str:
-    """Return the rankings of a query, beside each other.
+    """Return the rankings of a query, side by side.
 
     Args:
-        query: what it is called.
-        rankings: of this query, by the runs' names; without a document that is retrieved where a run lacks it.
-        sums: of each its nDCG, DCG and ideal DCG, by what they are called.
-        options: of `compute`, with one cutoff.
+        query: the name of the query.
+        rankings: the rankings of this query, by the names of the runs; empty if it is missing from a run.
+        sums: the nDCG, DCG and ideal DCG of each ranking, by their names.
+        options: the options of `compute`, with one cutoff.
     """
     (k,) = options["k"]
     ranks = {name: steps(ranking, options, k).to_dict("records") for name, ranking in rankings.items()}

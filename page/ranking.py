@@ -248,8 +248,8 @@ def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> tuple[Any, ...]
     """Return everything the tab shows of a ranking, which is drawn at the largest of the cutoffs.
 
     Args:
-        table: of the ranking.
-        edits: how many edits of the picture it has.
+        table: the table of the ranking.
+        edits: the number of edits of the picture in it.
         *bar: the options.
     """
     options = options_of(*bar)
@@ -282,7 +282,7 @@ def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> tuple[Any, ...]
 
 
 def plot_of_sums(by_cutoff: pd.DataFrame) -> str:
-    """Return DCG and the ideal DCG at every cutoff, drawn, and where they part most."""
+    """Return DCG and the ideal DCG at every cutoff, drawn, and the rank at which they differ most."""
     lines = by_cutoff[["k", "DCG", "ideal DCG"]].set_axis(["rank", "this ranking", "ideal"], axis=1)
     gap = by_cutoff["ideal DCG"] - by_cutoff["DCG"]
     at = int(gap.argmax())
@@ -294,7 +294,7 @@ def plot_of_sums(by_cutoff: pd.DataFrame) -> str:
 
 
 def plot_of_scores(by_cutoff: pd.DataFrame) -> str:
-    """Return nDCG at every cutoff, drawn, and where it is lowest and highest."""
+    """Return nDCG at every cutoff, drawn, and the ranks at which it is lowest and highest."""
     scores = by_cutoff["nDCG"]
     low, high = int(scores.argmin()), int(scores.argmax())
     ends = f"nDCG is lowest at k = {by_cutoff['k'][low]}: {scores[low]:.4f}; highest at {by_cutoff['k'][high]}"
@@ -310,7 +310,7 @@ def scores_by_name(ranking: Ranking, options: dict[str, Any]) -> dict[str, float
 
 
 def refuse_negative(ranking: Ranking, options: Mapping[str, Any]) -> None:
-    """Raise an error that names the row of a relevance that the options refuse."""
+    """Raise an error that names the row of a relevance that the options reject."""
     for row, (document, relevance) in enumerate(zip(ranking.documents, ranking.relevance, strict=True), 1):
         if relevance is not None and relevance < 0 and options["negative_relevance"] == "raise":
             problem = f"Row {row} ({document}): relevance −{-relevance:g} is negative"

@@ -23,10 +23,10 @@ class RunResults(NamedTuple):
     """The results of runs.
 
     Attributes:
-        report: of one run, or the comparison of several, whose differences are those of a better run less a worse one.
+        report: the report on one run, or the comparison of several, with differences of a better run minus a worse one.
         verdict: it in sentences.
         tied: what the order of tied documents makes of the scores, in sentences.
-        scores: of each run, best first.
+        scores: the scores of each run, best first.
         groups: the scores in each group of queries, by run.
         measure: what is shown query by query.
         drawn: a value for each query, in the order of the bars; of several runs the difference of the best two.
@@ -195,9 +195,9 @@ def read_files(
 
 
 def misplaced(qrels_file: str | None, run_files: list[str] | None) -> int | None:
-    """Return which of the runs' files holds the qrels where their own file holds a run; None if none does.
+    """Return which of the runs' files holds the qrels if their own file holds a run; None if none does.
 
-    Files that can be read where they are tell nothing.
+    Files that can be read in their own place decide nothing.
     """
     if not qrels_file or not run_files or not _reads(qrels_file, "run"):
         return None
@@ -244,7 +244,7 @@ def report_on(run: Mappings, qrels: Mappings, options: Mapping[str, Any]) -> Any
 
 
 def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> Any:
-    """Return the comparison of runs; a judged query that one lacks is not refused unless the options say so."""
+    """Return the comparison of runs; a judged query that is missing from one is an error only if the options say so."""
     missing = CONVENTIONS[options.get("convention", "sklearn")].missing
     return ndcg.compare(systems=runs, references=qrels, resamples=RESAMPLES, **{"missing": missing, **options})
 

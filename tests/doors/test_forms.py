@@ -284,7 +284,7 @@ def test_columns_of_one_shuffled_dataset_stay_aligned(ndcg: evaluate.Metric) -> 
 def test_a_low_precision_score_is_compared_as_it_is(ndcg: evaluate.Metric) -> None:
     import torch
 
-    # of neighbours in bfloat16 the higher ranks first
+    # of neighbors in bfloat16 the higher ranks first
     close = torch.tensor([[1.0, 1.0078125]], dtype=torch.bfloat16)
     assert ndcg.compute(predictions=close, references=[[0, 1]], k=1) == {"nDCG@1": 1.0}
     # what bfloat16 rounds to one value is tied
