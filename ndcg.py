@@ -73,7 +73,7 @@ Normalized discounted cumulative gain (nDCG): how good a ranking is, from 0 to 1
 document has a graded relevance; its gain counts the less the further down the ranking puts
 it, and the sum is divided by that of the ideal ranking. Equal to
 `sklearn.metrics.ndcg_score`, tied scores included, and made for ragged lists, documents
-not retrieved or not judged, several cutoffs, and DCG, IDCG and CG besides.
+not retrieved or not judged, several cutoffs, and also DCG, IDCG and CG.
 """
 
 _CITATION = """\

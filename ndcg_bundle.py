@@ -1848,7 +1848,7 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
         one, other = next(iter(excluded_queries)), next(iter(own_queries))
         ids = f"{shown(one)} in exclude, {shown(other)} in the references"
         different = id_kind(type(one)) != id_kind(type(other))
-        hint = "; give one type for both" * different
+        hint = "; give both the same type" * different
         hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
         kind = ValueError if different else NothingExcludedError
         raise kind(f"exclude: no query is in the references; ids are such as {ids}{hint}")
@@ -1879,7 +1879,7 @@ def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
 
 def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
     ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
-    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give one type for both")
+    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give both the same type")
 
 
 # ndcg/inputs/file_content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
@@ -3772,7 +3772,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     both = retrieved if relevance.present is None else retrieved & relevance.present
     if not both.any() and (types := _id_types(predictions, references)):
         problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
-        raise ValueError(f"predictions: no document is in the references; {problem}; give one type for both")
+        raise ValueError(f"predictions: no document is in the references; {problem}; give both the same type")
     lacking = ~np.fromiter(map(predictions.__contains__, references), bool, len(references))
     return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), missing=lacking)
 
@@ -4803,7 +4803,7 @@ class Option(NamedTuple):
     Attributes:
         meaning: a phrase on what the option decides.
         words: the words it accepts, each with its meaning.
-        besides: the other values it accepts.
+        others: the other values it accepts.
         default: the default in Python; None if the convention chooses the value.
         usual: the value that None stands for, if no convention chooses it.
         said_as: its name in the signature of a score; empty if it is not part of the signature.
@@ -4812,7 +4812,7 @@ class Option(NamedTuple):
 
     meaning: str
     words: Mapping[str, str] = {}
-    besides: str = ""
+    others: str = ""
     default: Any = None
     usual: Any = None
     said_as: str = ""
@@ -4998,7 +4998,7 @@ def text_of(name: str) -> str:
     for word, stands_for in option.words.items():
         notes = [note for note in ("default" * (word == default_of(name)), stands_for) if note]
         words.append(f'`"{word}"`' + f" ({'; '.join(notes) if ';' in stands_for else ', '.join(notes)})" * bool(notes))
-    listed = ", ".join([*words, *([option.besides] if option.besides else [])])
+    listed = ", ".join([*words, *([option.others] if option.others else [])])
     flag = f"; default {option.default}" if option.default is False else ""
     return f"{option.meaning}{': ' if listed else ''}{listed}{flag}."
 
@@ -8187,7 +8187,7 @@ class Report(Readable):
         `de` the same three under `nDCG@10/slice=de`. Values and intervals that a slice does not have are omitted.
 
         Raises:
-            ValueError: two values would have one name, by slices such as `de` and `de/low`.
+            ValueError: two values would have the same name, for slices such as `de` and `de/low`.
         """
         return flat_scores(self._parts())
 
@@ -11310,7 +11310,7 @@ def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
         kinds = ["integer" if each in QUERY_TYPES and each != "string" else each for each in types]
         if kinds[0] != kinds[1]:
             both = f"{types[0]}, and in the rankings {types[1]}"
-            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give one type for both")
+            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give both the same type")
     columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
     pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
     return pairs.withColumn("excluded", functions.lit(True))
@@ -11684,7 +11684,7 @@ class Query(NamedTuple):
         run: the score of each retrieved document.
         qrels: the relevance of each judged document.
         k: the cutoff; None for the whole list.
-        missing: whether the run lacks the query, rather than having no documents for it.
+        missing: whether the query is missing from the run, rather than having no documents there.
     """
 
     run: Documents

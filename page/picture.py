@@ -83,7 +83,7 @@ def picture(
         ranks: its steps up to the cutoff that is drawn.
         result: its scores by name, the one that is drawn first.
         options: the options of `compute`, with this cutoff alone.
-        note: what to say besides.
+        note: a remark in addition to these.
         edits: how many edits of the picture the ranking has.
     """
     rows = ranks.to_dict("records")

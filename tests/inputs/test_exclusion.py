@@ -314,7 +314,7 @@ SMALL_ROWS = {"predictions": [0.9, 0.5], "references": [0, 1], "query_ids": ["q"
     "documents", [["b", 7], {"a", 7, "c", "d"}, (7, "a"), {7: 1, "a": 2}, np.array(["a", 7], object)]
 )
 def test_each_id_of_a_mapping_has_a_type_of_the_rankings(ndcg: evaluate.Metric, sides: Any, documents: Any) -> None:
-    problem = "exclude: ids of documents are of another type, such as 7 in exclude, 'a' in the rankings; give one type"
+    problem = "exclude: ids of documents are of another type, such as 7 in exclude, 'a' in the rankings; give both"
     with pytest.raises(ValueError, match=f"^{problem}"):
         ndcg.compute(**sides, exclude={"q": documents})
 
@@ -358,7 +358,7 @@ def test_queries_of_several_types_exclude_alike_in_mappings_and_rows(ndcg: evalu
 
 def test_only_beside_a_file_of_ids_to_exclude_the_error_speaks_of_files(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     problem = "exclude: no query is in the references; ids are such as {} in exclude, {} in the references; {}"
-    hint = "give one type for both"
+    hint = "give both the same type"
     for sides in (SMALL, SMALL_ROWS):
         with pytest.raises(ValueError, match=f"^{re.escape(problem.format(repr(b'q'), repr('q'), hint))}$"):
             ndcg.compute(**sides, exclude={b"q": ["a"]})
@@ -454,11 +454,11 @@ def test_spark_excludes_the_rows_of_another_frame(ndcg: evaluate.Metric, expecte
         (renamed, "exclude: must have one column 'item', which document names; there are user, film"),
         (
             session.createDataFrame([("q1", 1)], "user string, item int"),
-            "exclude: column 'item' is of type int, and in the rankings string; give one type for both",
+            "exclude: column 'item' is of type int, and in the rankings string; give both the same type",
         ),
         (
             session.createDataFrame([(1.5, "a")], "user double, item string"),
-            "exclude: column 'user' is of type double, and in the rankings string; give one type for both",
+            "exclude: column 'user' is of type double, and in the rankings string; give both the same type",
         ),
     ):
         with pytest.raises(ValueError, match=message):

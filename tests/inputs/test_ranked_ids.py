@@ -202,7 +202,7 @@ FAULTS: dict[str, Fault] = {
         {"q": ["d1"]},
         {"q": {1}},
         "predictions: no document is in the references; ids are str in the predictions, int in the references; "
-        "give one type for both",
+        "give both the same type",
     ),
     "one ranking": (["d1"], [{"d1"}], f"predictions: query 0: {NO_LIST}"),
     "one judgment": ([["d1"]], ["d1"], f"references: query 0: {NO_LIST}"),

@@ -248,7 +248,7 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
         one, other = next(iter(excluded_queries)), next(iter(own_queries))
         ids = f"{shown(one)} in exclude, {shown(other)} in the references"
         different = id_kind(type(one)) != id_kind(type(other))
-        hint = "; give one type for both" * different
+        hint = "; give both the same type" * different
         hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
         kind = ValueError if different else NothingExcludedError
         raise kind(f"exclude: no query is in the references; ids are such as {ids}{hint}")
@@ -279,4 +279,4 @@ def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
 
 def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
     ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
-    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give one type for both")
+    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give both the same type")

@@ -204,7 +204,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     both = retrieved if relevance.present is None else retrieved & relevance.present
     if not both.any() and (types := _id_types(predictions, references)):
         problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
-        raise ValueError(f"predictions: no document is in the references; {problem}; give one type for both")
+        raise ValueError(f"predictions: no document is in the references; {problem}; give both the same type")
     lacking = ~np.fromiter(map(predictions.__contains__, references), bool, len(references))
     return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), missing=lacking)
 

@@ -35,7 +35,7 @@ class Option(NamedTuple):
     Attributes:
         meaning: a phrase on what the option decides.
         words: the words it accepts, each with its meaning.
-        besides: the other values it accepts.
+        others: the other values it accepts.
         default: the default in Python; None if the convention chooses the value.
         usual: the value that None stands for, if no convention chooses it.
         said_as: its name in the signature of a score; empty if it is not part of the signature.
@@ -44,7 +44,7 @@ class Option(NamedTuple):
 
     meaning: str
     words: Mapping[str, str] = {}
-    besides: str = ""
+    others: str = ""
     default: Any = None
     usual: Any = None
     said_as: str = ""
@@ -230,7 +230,7 @@ def text_of(name: str) -> str:
     for word, stands_for in option.words.items():
         notes = [note for note in ("default" * (word == default_of(name)), stands_for) if note]
         words.append(f'`"{word}"`' + f" ({'; '.join(notes) if ';' in stands_for else ', '.join(notes)})" * bool(notes))
-    listed = ", ".join([*words, *([option.besides] if option.besides else [])])
+    listed = ", ".join([*words, *([option.others] if option.others else [])])
     flag = f"; default {option.default}" if option.default is False else ""
     return f"{option.meaning}{': ' if listed else ''}{listed}{flag}."
 

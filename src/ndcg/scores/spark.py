@@ -180,7 +180,7 @@ def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
         kinds = ["integer" if each in QUERY_TYPES and each != "string" else each for each in types]
         if kinds[0] != kinds[1]:
             both = f"{types[0]}, and in the rankings {types[1]}"
-            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give one type for both")
+            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give both the same type")
     columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
     pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
     return pairs.withColumn("excluded", functions.lit(True))

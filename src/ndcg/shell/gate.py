@@ -161,7 +161,7 @@ def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
             continue
         needed = math.ceil(math.log2(len(rows) / criteria.alpha))
         least = f"with {differing_text(row['differing'])}, p (Holm) is at least {p_text(row['least_p_holm'])}"
-        sure = "; the interval, by Student's t, takes more for granted" if row["high"] < 0 else ""
+        sure = "; the interval, Student's t, assumes more" if row["high"] < 0 else ""
         notes.append(f"{row['measure']}: {least}. It takes {needed} to be at most {criteria.alpha:g}{sure}.")
     return notes
 

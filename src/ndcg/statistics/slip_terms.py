@@ -27,7 +27,7 @@ class Query(NamedTuple):
         run: the score of each retrieved document.
         qrels: the relevance of each judged document.
         k: the cutoff; None for the whole list.
-        missing: whether the run lacks the query, rather than having no documents for it.
+        missing: whether the query is missing from the run, rather than having no documents there.
     """
 
     run: Documents
