@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from .choices import CONVENTIONS, DOCUMENTS, LABELS, cell_of
-from .metric import ndcg
+from .metric import ndcg, tables
 from .uploads import Mappings, read_upload
 
-SIGNIFICANT = 0.05
 RESAMPLES = 2000
 RUNS = 5
 FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
@@ -125,7 +124,7 @@ def verdict_on(pair: Any, corrected: bool) -> str:
     counts = f"won {pair.wins}, tied {pair.ties}, lost {pair.losses}"
     sure = f"(95% interval {pair.low:.3f} to {pair.high:.3f}, p = {p:.2g}; {counts})"
     better, worse, by = pair.system, pair.other, f"{abs(pair.difference):.3f}"
-    if p < SIGNIFICANT:
+    if p < tables.SIGNIFICANT:
         return f"{better} beats {worse} by {by} in {pair.measure} {sure}."
     return f"{better} is {by} above {worse} in {pair.measure}, which may be due to chance {sure}."
 
