@@ -34,7 +34,7 @@ def test_every_parameter_is_described_to_clients_and_to_agents(name: str) -> Non
     function = BY_NAME[name]
     assert [*function.parameters] == [*function.own, *WORDS, "per_query"]
     summary, to_agents, _ = get_function_description(function.endpoint)
-    assert summary.startswith(("Score", "Which of"))
+    assert summary.startswith(("Score", "Compare", "Find"))
     *names, request = inspect.signature(function.endpoint).parameters
     assert names == [*function.parameters]
     assert request == "request"  # which Gradio fills in
