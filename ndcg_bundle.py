@@ -9763,7 +9763,7 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
             other = next(each for each, queries_of_other in ranked.items() if query in queries_of_other)
             problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
             hint = (
-                'missing="empty" counts it as having retrieved nothing there, missing="skip" leaves the query out for '
+                'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
                 "all systems"
             )
             raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")

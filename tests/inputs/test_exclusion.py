@@ -470,7 +470,7 @@ def test_spark_excludes_the_rows_of_another_frame(ndcg: evaluate.Metric, expecte
 RANKED = {"predictions": [["a", "b"], ["c"]], "references": [["a"], ["c"]]}
 FORM = r"exclude must be {query: ids}, a file, or, together with data, a DataFrame with columns of the same names; got "
 ANOTHER_TYPE = (
-    r"exclude: ids of documents are of another type, such as 1 in exclude, '[abc]' in the rankings; give one "
+    r"exclude: ids of documents are of another type, such as 1 in exclude, '[abc]' in the rankings; give both "
 )
 REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
     "a number": (MAPPINGS, 5, FORM + "5"),
