@@ -166,10 +166,8 @@ def score_queries(
         relevance: real numbers, shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``.
         score: real numbers in the same shape; higher scores rank first, ``-inf`` is the same as not retrieved.
         offsets: for 1-D arrays, the start of each query and the end of the last one: shape ``(queries + 1,)``.
-        judged: False for a document that was not judged: it has a rank with gain 0, and is not in the ideal; None if
-            all were judged.
-        retrieved: False for a document that was not retrieved: it has no rank, but is in the ideal; None if all were
-            retrieved.
+        judged: False for an unjudged document: it has a rank with gain 0, and is not in the ideal; None for all.
+        retrieved: False for a document that was not retrieved: it has no rank, but is in the ideal; None for all.
         measures: some of ``nDCG``, ``DCG``, ``IDCG`` and ``CG``.
         cutoffs: the numbers of ranks that count, each a positive integer or None for all.
         gain: one of ``GAINS`` by its name, gains by label, or a function from relevances to gains.
